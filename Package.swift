@@ -1,0 +1,39 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+let package = Package(
+  name: "retrograde",
+  products: [
+    .library(name: "Retrograde", targets: ["Retrograde"]),
+    .executable(name: "retrograde", targets: ["RetrogradeCommand"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CGStreamer",
+      pkgConfig: "gstreamer-1.0 gstreamer-app-1.0 gstreamer-pbutils-1.0 gstreamer-video-1.0 gstreamer-audio-1.0",
+      providers: [
+        .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])
+      ]),
+    .target(name: "CSystemSupport"),
+    .target(name: "MediaTime", swiftSettings: strict),
+    .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
+    .target(name: "Retrograde", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
+    .executableTarget(
+      name: "RetrogradeCommand",
+      dependencies: [
+        "Retrograde",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
+    .testTarget(name: "RetrogradeTests", dependencies: ["Retrograde", "GStreamer"], swiftSettings: strict),
+    .testTarget(
+      name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer"],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,30 @@
+import CGStreamer
+import MediaTime
+
+/// The end of a pipeline from which a thread of ours takes samples (`GstAppSink`).
+public final class AppSink: @unchecked Sendable {
+  // gst_app_sink_try_pull_sample and gst_app_sink_is_eos may be called from any thread.
+  private let element: Element
+  private var raw: UnsafeMutablePointer<GstAppSink> {
+    UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstAppSink.self)
+  }
+
+  init?(_ element: Element) {
+    guard
+      g_type_check_instance_is_a(
+        UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self), gst_app_sink_get_type()) != 0
+    else { return nil }
+    self.element = element
+  }
+
+  /// Waits for the next sample, at the most for `timeout`; nil at the end of the stream, when the pipeline stops, and
+  /// when the time is over (``isEndOfStream`` tells the first from the others).
+  public func pull(timeout: ClockTime) -> Sample? {
+    gst_app_sink_try_pull_sample(raw, GstClockTime(timeout.raw)).flatMap { Sample(adopting: $0) }
+  }
+
+  /// The stream ended, and everything has been pulled.
+  public var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
+
+  public var pad: Pad? { element.staticPad("sink") }
+}

@@ -1,0 +1,41 @@
+import CGStreamer
+import MediaTime
+
+/// The start of a pipeline into which a thread of ours puts buffers (`GstAppSrc`).
+public final class AppSource: @unchecked Sendable {
+  // Pushing to an appsrc is MT safe.
+  private let element: Element
+  private var raw: UnsafeMutablePointer<GstAppSrc> {
+    UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GstAppSrc.self)
+  }
+
+  init?(_ element: Element) {
+    guard
+      g_type_check_instance_is_a(
+        UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self), gst_app_src_get_type()) != 0
+    else { return nil }
+    self.element = element
+  }
+
+  public func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
+
+  /// Gives `buffer` to the pipeline, and waits while its queue is full.
+  /// - Returns: false when the pipeline no longer takes any: it was stopped, or failed (its bus says why).
+  public func push(_ buffer: Buffer) -> Bool {
+    gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
+  }
+
+  /// Gives `buffer` to the pipeline as part of a segment that starts at timestamp `start`, so that timestamps before
+  /// `start`, which mean times before the presentation, can be written.
+  public func push(_ buffer: Buffer, caps: Caps, segmentStart start: ClockTime) -> Bool {
+    var segment = GstSegment()
+    gst_segment_init(&segment, GST_FORMAT_TIME)
+    segment.start = UInt(start.raw)
+    guard let sample = gst_sample_new(buffer.raw, caps.raw, &segment, nil) else { return false }
+    defer { gst_sample_unref(sample) }
+    return gst_app_src_push_sample(raw, sample) == GST_FLOW_OK
+  }
+
+  /// Says that no more is coming.
+  public func endOfStream() { gst_app_src_end_of_stream(raw) }
+}

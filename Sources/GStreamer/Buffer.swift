@@ -1,0 +1,124 @@
+import CGStreamer
+import MediaTime
+
+/// One reference to a `GstBuffer`. The reference may move between threads; the buffer is not written while it is shared.
+public final class Buffer: @unchecked Sendable {
+  // GstBuffer is refcounted atomically; `make_writable` copies the metadata before it is changed.
+  var raw: UnsafeMutablePointer<GstBuffer>
+
+  init(adopting raw: UnsafeMutablePointer<GstBuffer>) { self.raw = raw }
+  init(retaining raw: UnsafeMutablePointer<GstBuffer>) { self.raw = gst_buffer_ref(raw) }
+  deinit { gst_buffer_unref(raw) }
+
+  /// Creates a buffer of `size` bytes and lets `fill` write them.
+  /// - Throws: whatever `fill` throws, or ``GStreamerError`` if the memory can't be had.
+  public convenience init(size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+    guard let raw = gst_buffer_new_allocate(nil, gsize(size), nil) else {
+      throw GStreamerError(kind: .other, element: nil, message: "no memory for a buffer of \(size) bytes", debug: nil)
+    }
+    self.init(adopting: raw)
+    try withMutableBytes(fill)
+  }
+
+  /// Presentation timestamp, in the time of the buffer's segment.
+  public var pts: ClockTime? { ClockTime(raw: raw.pointee.pts) }
+  /// Decoding timestamp, in the time of the buffer's segment.
+  public var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
+  public var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
+
+  /// The bytes of the memory that the buffer shows.
+  public var size: Int { Int(gst_buffer_get_size(raw)) }
+
+  /// Whether the packet can be decoded without any before it: `GST_BUFFER_FLAG_DELTA_UNIT` is not set.
+  public var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
+  /// Whether it is no media, only a header: `GST_BUFFER_FLAG_HEADER`.
+  public var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
+  /// Whether a decoder marked the data as damaged: `GST_BUFFER_FLAG_CORRUPTED`.
+  public var isCorrupted: Bool { has(GST_BUFFER_FLAG_CORRUPTED) }
+
+  private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
+
+  private var flags: UInt32 {
+    UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
+  }
+
+  /// The samples to be cut from a packet's decoded sound (`GstAudioClippingMeta`), at its start and its end.
+  public var audioClipping: (start: Int, end: Int) {
+    guard let meta = gst_buffer_get_meta(raw, gst_audio_clipping_meta_api_get_type()) else { return (0, 0) }
+    let clip = UnsafeRawPointer(meta).assumingMemoryBound(to: GstAudioClippingMeta.self).pointee
+    return clip.format == GST_FORMAT_DEFAULT ? (Int(clamping: clip.start), Int(clamping: clip.end)) : (0, 0)
+  }
+
+  /// Reads the bytes; the pointer is good for the length of `body`.
+  public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+    var map = GstMapInfo()
+    guard gst_buffer_map(raw, &map, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
+    defer { gst_buffer_unmap(raw, &map) }
+    return try body(UnsafeRawBufferPointer(start: map.data, count: Int(map.size)))
+  }
+
+  func withMutableBytes<T>(_ body: (UnsafeMutableRawBufferPointer) throws -> T) throws -> T {
+    var map = GstMapInfo()
+    guard gst_buffer_map(raw, &map, GST_MAP_WRITE) != 0 else { throw Buffer.unmappable }
+    defer { gst_buffer_unmap(raw, &map) }
+    return try body(UnsafeMutableRawBufferPointer(start: map.data, count: Int(map.size)))
+  }
+
+  private static let unmappable = GStreamerError(
+    kind: .other, element: nil, message: "a buffer's memory can't be reached by the processor", debug: nil)
+
+  /// A buffer over the same memory and with the same metas, with its own times. No pixel is copied: the memory is
+  /// shared by reference (`gst_buffer_copy`). In interlaced frames the field that came first comes last: the flag for it
+  /// (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
+  public func mirrored(pts: ClockTime, duration: ClockTime) -> Buffer {
+    let copy: UnsafeMutablePointer<GstBuffer> = gst_mini_object_copy(
+      UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)))
+      .map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstBuffer.self) } ?? gst_buffer_ref(raw)
+    copy.pointee.pts = pts.raw
+    copy.pointee.dts = UInt.max
+    copy.pointee.duration = duration.raw
+    copy.pointee.offset = UInt.max
+    copy.pointee.offset_end = UInt.max
+    let mini = UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstMiniObject.self)
+    mini.pointee.flags &= ~(GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue)
+    if mini.pointee.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 {
+      mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
+    }
+    return Buffer(adopting: copy)
+  }
+
+  /// Sets the times of a buffer that is not shared yet.
+  public func stamp(pts: ClockTime, duration: ClockTime) {
+    raw.pointee.pts = pts.raw
+    raw.pointee.duration = duration.raw
+  }
+
+  /// The same packet with the decoding timestamp `delay` before its presentation timestamp.
+  public func withDecodingTime(before delay: ClockTime) -> Buffer? {
+    guard let pts else { return nil }
+    let copy = mirrored(pts: pts, duration: duration ?? .zero)
+    copy.raw.pointee.dts = (pts - delay).raw
+    return copy
+  }
+
+  /// The same packet, presented `delay` earlier.
+  public func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
+    guard let pts else { return nil }
+    let copy = mirrored(pts: pts - delay, duration: duration ?? .zero)
+    copy.raw.pointee.dts = copy.raw.pointee.pts
+    return copy
+  }
+
+  /// A buffer with this one's flags, times and metas (strides and offsets of planes among them) and no memory.
+  public func withoutMemory() -> Buffer? {
+    guard let shell = gst_buffer_new() else { return nil }
+    let what = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
+    gst_buffer_copy_into(shell, raw, GstBufferCopyFlags(what), 0, gsize.max)
+    return Buffer(adopting: shell)
+  }
+
+  /// Adds the memory of `other` to this one, by reference; this buffer must not be shared yet.
+  public func append(memoryOf other: Buffer) {
+    gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_MEMORY, 0, gsize.max)
+  }
+}

@@ -1,0 +1,115 @@
+import CGStreamer
+
+/// The description of a media type (`GstCaps`): immutable here, so that it may be shared between threads.
+public final class Caps: @unchecked Sendable, CustomStringConvertible {
+  // GstCaps is refcounted atomically and never written after creation here.
+  let raw: UnsafeMutablePointer<GstCaps>
+
+  init(adopting raw: UnsafeMutablePointer<GstCaps>) { self.raw = raw }
+  init(retaining raw: UnsafeMutablePointer<GstCaps>) { self.raw = gst_caps_ref(raw) }
+  deinit { gst_caps_unref(raw) }
+
+  /// Parses caps such as `video/x-h264, alignment=au`; nil if that is not caps.
+  public convenience init?(_ text: String) {
+    guard let raw = gst_caps_from_string(text) else { return nil }
+    self.init(adopting: raw)
+  }
+
+  public var description: String { takeString(gst_caps_to_string(raw)) ?? "" }
+
+  /// The first structure's name, such as `video/x-raw`.
+  public var mediaType: String {
+    guard let structure = first, let name = gst_structure_get_name(structure) else { return "" }
+    return String(cString: name)
+  }
+
+  private var first: UnsafeMutablePointer<GstStructure>? {
+    gst_caps_get_size(raw) > 0 ? gst_caps_get_structure(raw, 0) : nil
+  }
+
+  public func int(_ field: String) -> Int? {
+    var value: gint = 0
+    guard let first, gst_structure_get_int(first, field, &value) != 0 else { return nil }
+    return Int(value)
+  }
+
+  public func string(_ field: String) -> String? {
+    guard let first, let text = gst_structure_get_string(first, field) else { return nil }
+    return String(cString: text)
+  }
+
+  public func bool(_ field: String) -> Bool? {
+    var value: gboolean = 0
+    guard let first, gst_structure_get_boolean(first, field, &value) != 0 else { return nil }
+    return value != 0
+  }
+
+  /// A fraction such as a frame rate or a pixel aspect ratio.
+  public func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
+    var n: gint = 0
+    var d: gint = 1
+    guard let first, gst_structure_get_fraction(first, field, &n, &d) != 0 else { return nil }
+    return (Int(n), Int(d))
+  }
+
+  public func has(_ field: String) -> Bool {
+    guard let first else { return false }
+    return gst_structure_has_field(first, field) != 0
+  }
+
+  /// The same caps without some fields.
+  public func removing(_ fields: [String]) -> Caps {
+    guard let copy = gst_caps_copy(raw) else { return self }
+    for index in 0..<gst_caps_get_size(copy) {
+      for field in fields { gst_structure_remove_field(gst_caps_get_structure(copy, index), field) }
+    }
+    return Caps(adopting: copy)
+  }
+
+  /// The same caps with `field` set to `value`, a value in caps syntax such as `(fraction)30/1`.
+  public func setting(_ field: String, _ value: String) -> Caps {
+    let rest = removing([field]).description
+    return Caps("\(rest), \(field)=\(value)") ?? self
+  }
+
+  /// Whether something that takes `other` could take these caps: `gst_caps_can_intersect`.
+  public func intersects(_ other: Caps) -> Bool { gst_caps_can_intersect(raw, other.raw) != 0 }
+
+  /// Whether all of these caps are among `other`: `gst_caps_is_subset`.
+  public func isSubset(of other: Caps) -> Bool { gst_caps_is_subset(raw, other.raw) != 0 }
+
+  /// Whether these caps and `other` are the same: `gst_caps_is_equal`.
+  public func isEqual(_ other: Caps) -> Bool { gst_caps_is_equal(raw, other.raw) != 0 }
+
+  /// A codec's name for people, such as `H.264 (High Profile)`: `gst_pb_utils_get_codec_description`.
+  public var codecName: String {
+    takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
+  }
+}
+
+extension Caps {
+  /// The bytes of one sample frame of raw sound: all channels of one instant (`gst_audio_info_from_caps`).
+  public var bytesPerSampleFrame: Int? {
+    var info = GstAudioInfo()
+    guard gst_audio_info_from_caps(&info, raw) != 0 else { return nil }
+    return Int(info.bpf)
+  }
+
+  /// The size in bytes of one frame of raw video with the plainest strides (`gst_video_info_from_caps`).
+  public var bytesPerVideoFrame: Int? {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, raw) != 0 else { return nil }
+    return Int(info.size)
+  }
+}
+
+extension Caps {
+  /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
+  public var mirroredFields: Caps {
+    switch string("field-order") {
+    case "top-field-first": setting("field-order", "bottom-field-first")
+    case "bottom-field-first": setting("field-order", "top-field-first")
+    default: self
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import CGStreamer
+
+/// One reference to a `GstElement`.
+public final class Element: @unchecked Sendable {
+  // GstObject's refcounting, state changes and property access are MT safe (GStreamer's design document MT-refcounting).
+  let raw: UnsafeMutablePointer<GstElement>
+
+  init(adopting raw: UnsafeMutablePointer<GstElement>) { self.raw = raw }
+  init(retaining raw: UnsafeMutablePointer<GstElement>) {
+    gst_object_ref(raw)
+    self.raw = raw
+  }
+  deinit { gst_object_unref(raw) }
+
+  /// Makes an element from its factory's name; nil where there is no such factory.
+  public convenience init?(factory: String, name: String? = nil) {
+    guard let raw = gst_element_factory_make(factory, name) else { return nil }
+    gst_object_ref_sink(raw)
+    self.init(adopting: raw)
+  }
+
+  /// The first sink pad, if the element has one.
+  public var firstSinkPad: Pad? {
+    guard let pads = raw.pointee.sinkpads, let data = pads.pointee.data else { return nil }
+    return Pad(retaining: data.assumingMemoryBound(to: GstPad.self))
+  }
+
+  /// The name within its bin.
+  public var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
+
+  /// The name of the factory that made it, such as `x264enc`.
+  public var factoryName: String? { Element.factoryName(of: raw) }
+
+  static func factoryName(of raw: UnsafeMutablePointer<GstElement>) -> String? {
+    guard let factory = gst_element_get_factory(raw),
+      let name = gst_object_get_name(UnsafeMutableRawPointer(factory).assumingMemoryBound(to: GstObject.self))
+    else { return nil }
+    return takeString(name)
+  }
+
+  /// Sets a property from text, as `gst-launch-1.0` does (`gst_util_set_object_arg`).
+  public func set(_ property: String, _ value: String) {
+    gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
+  }
+
+  /// The pad that always stands under `name`.
+  public func staticPad(_ name: String) -> Pad? {
+    gst_element_get_static_pad(raw, name).map { Pad(adopting: $0) }
+  }
+
+  /// Calls `body` on a GStreamer thread for each pad that the element adds (its `pad-added` signal).
+  public func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
+    typealias Handler = @convention(c) (
+      UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, gpointer
+    ) -> Void
+    let handler: Handler = { _, pad, box in
+      Unmanaged<Callback<Pad>>.fromOpaque(box).takeUnretainedValue().body(Pad(retaining: pad))
+    }
+    connect("pad-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
+  }
+
+  /// Calls `body` on a GStreamer thread when the element says that it adds no more pads (`no-more-pads`).
+  public func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
+    typealias Handler = @convention(c) (UnsafeMutablePointer<GstElement>, gpointer) -> Void
+    let handler: Handler = { _, box in
+      Unmanaged<Callback<Void>>.fromOpaque(box).takeUnretainedValue().body(())
+    }
+    connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Callback<Void>(body))
+  }
+
+  /// The signal's connection holds `callback` for as long as it stands.
+  private func connect(_ signal: String, _ handler: GCallback, _ callback: AnyObject) {
+    g_signal_connect_data(
+      raw, signal, handler, Unmanaged.passRetained(callback).toOpaque(),
+      { data, _ in
+        if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+      }, GConnectFlags(0))
+  }
+}
+
+private final class Callback<Argument>: Sendable {
+  let body: @Sendable (Argument) -> Void
+  init(_ body: @escaping @Sendable (Argument) -> Void) { self.body = body }
+}
+
+extension UnsafeMutablePointer {
+  /// The same instance seen as the GstObject that it derives from.
+  var withObject: UnsafeMutablePointer<GstObject> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
+  }
+}
+
+extension Element {
+  /// Whether both are references to one element.
+  public func isSame(as other: Element) -> Bool { raw == other.raw }
+}

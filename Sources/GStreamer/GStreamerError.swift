@@ -1,0 +1,61 @@
+import CGStreamer
+
+/// An error that GStreamer reported, with the element it came from.
+public struct GStreamerError: Error, Sendable, CustomStringConvertible {
+  /// What sort of thing went wrong, as far as a program would act on it.
+  public enum Kind: Sendable, Equatable {
+    /// A plugin or element is not installed (`GST_CORE_ERROR_MISSING_PLUGIN`, `GST_STREAM_ERROR_CODEC_NOT_FOUND`).
+    case missingPlugin
+    /// The input is not media, or not readable as such.
+    case notMedia
+    /// The file system has no room left (`GST_RESOURCE_ERROR_NO_SPACE_LEFT`).
+    case noSpace
+    /// Reading or writing failed.
+    case inputOutput
+    case other
+  }
+
+  public let kind: Kind
+  /// The factory name of the element that failed, such as `qtdemux`.
+  public let element: String?
+  public let message: String
+  public let debug: String?
+
+  public var description: String {
+    element.map { "\($0): \(message)" } ?? message
+  }
+
+  /// Describes a failure that GStreamer itself has no words for.
+  public init(kind: Kind, element: String?, message: String, debug: String?) {
+    self.kind = kind
+    self.element = element
+    self.message = message
+    self.debug = debug
+  }
+
+  /// Takes over and frees `error`.
+  init(adopting error: UnsafeMutablePointer<GError>?, element: String?, debug: String?) {
+    self.element = element
+    self.debug = debug
+    guard let error else {
+      kind = .other
+      message = "unknown error"
+      return
+    }
+    message = String(cString: error.pointee.message)
+    let code = Int(error.pointee.code)
+    let domain = error.pointee.domain
+    if domain == gst_core_error_quark(), code == Int(GST_CORE_ERROR_MISSING_PLUGIN.rawValue) {
+      kind = .missingPlugin
+    } else if domain == gst_parse_error_quark(), code == Int(GST_PARSE_ERROR_NO_SUCH_ELEMENT.rawValue) {
+      kind = .missingPlugin
+    } else if domain == gst_stream_error_quark() {
+      kind = code == Int(GST_STREAM_ERROR_CODEC_NOT_FOUND.rawValue) ? .missingPlugin : .notMedia
+    } else if domain == gst_resource_error_quark() {
+      kind = code == Int(GST_RESOURCE_ERROR_NO_SPACE_LEFT.rawValue) ? .noSpace : .inputOutput
+    } else {
+      kind = .other
+    }
+    g_error_free(error)
+  }
+}

@@ -1,0 +1,130 @@
+import CGStreamer
+import MediaTime
+
+/// One reference to a `GstPad`.
+public final class Pad: @unchecked Sendable {
+  // GstPad is MT safe, like every GstObject.
+  let raw: UnsafeMutablePointer<GstPad>
+
+  init(adopting raw: UnsafeMutablePointer<GstPad>) { self.raw = raw }
+  init(retaining raw: UnsafeMutablePointer<GstPad>) {
+    gst_object_ref(raw)
+    self.raw = raw
+  }
+  deinit { gst_object_unref(raw) }
+
+  public var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
+
+  /// The caps that were negotiated; nil where none are yet.
+  public var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
+
+  /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are none.
+  public func tags(global isGlobal: Bool) -> TagList? {
+    let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM
+    var result: TagList?
+    var index: guint = 0
+    while let event = gst_pad_get_sticky_event(raw, GST_EVENT_TAG, index) {
+      var list: UnsafeMutablePointer<GstTagList>?
+      gst_event_parse_tag(event, &list)
+      if let list, gst_tag_list_get_scope(list) == scope {
+        let next = TagList(retaining: list)
+        result = result.map { $0.merging(next) } ?? next
+      }
+      gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self))
+      index += 1
+    }
+    return result
+  }
+
+  /// The element that the pad belongs to, and the name of the real pad behind a ghost pad.
+  public var origin: (element: Element, pad: Pad)? {
+    var pad = Pad(retaining: raw)
+    while g_type_check_instance_is_a(pad.raw.typeInstance, gst_ghost_pad_get_type()) != 0 {
+      let ghost = UnsafeMutableRawPointer(pad.raw).assumingMemoryBound(to: GstGhostPad.self)
+      guard let target = gst_ghost_pad_get_target(ghost) else { return nil }
+      pad = Pad(adopting: target)
+    }
+    guard let element = gst_pad_get_parent_element(pad.raw) else { return nil }
+    return (Element(adopting: element), pad)
+  }
+
+  /// The pad that this one is linked to.
+  public var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
+
+  /// Links this source pad to `sink`.
+  @discardableResult
+  public func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
+
+  /// Calls `body` for each buffer that passes, on the streaming thread; what it returns, if anything, passes instead.
+  public func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) {
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      let raw = data.assumingMemoryBound(to: GstBuffer.self)
+      if let other = body(Buffer(retaining: raw)) {
+        gst_buffer_unref(raw)
+        info.pointee.data = UnsafeMutableRawPointer(gst_buffer_ref(other.raw))
+      }
+      return GST_PAD_PROBE_OK
+    }
+  }
+
+  /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
+  /// `body` what it really was.
+  public func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {
+    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      let event = data.assumingMemoryBound(to: GstEvent.self)
+      guard event.pointee.type == GST_EVENT_SEGMENT else { return GST_PAD_PROBE_OK }
+      var segment = GstSegment()
+      gst_event_copy_segment(event, &segment)
+      guard segment.format == GST_FORMAT_TIME else { return GST_PAD_PROBE_OK }
+      body(Segment(segment))
+      segment.start = 0
+      segment.stop = UInt.max
+      segment.time = 0
+      segment.base = 0
+      guard let open = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
+      gst_event_set_seqnum(open, gst_event_get_seqnum(event))
+      gst_mini_object_unref(data.assumingMemoryBound(to: GstMiniObject.self))
+      info.pointee.data = UnsafeMutableRawPointer(open)
+      return GST_PAD_PROBE_OK
+    }
+  }
+
+  /// Answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`). GStreamer's appsink before 1.24 can't
+  /// say so itself, and a decoder that hears nothing copies every frame into the plain layout.
+  public func acceptVideoMeta() {
+    addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) { info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      let query = data.assumingMemoryBound(to: GstQuery.self)
+      guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
+      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+      return GST_PAD_PROBE_HANDLED
+    }
+  }
+
+  private typealias ProbeBody = @Sendable (UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
+
+  private func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
+    final class Box: Sendable {
+      let body: ProbeBody
+      init(_ body: @escaping ProbeBody) { self.body = body }
+    }
+    let box = Unmanaged.passRetained(Box(body)).toOpaque()
+    gst_pad_add_probe(
+      raw, type,
+      { _, info, data in
+        guard let info, let data else { return GST_PAD_PROBE_OK }
+        return Unmanaged<Box>.fromOpaque(data).takeUnretainedValue().body(info)
+      }, box,
+      { data in
+        if let data { Unmanaged<Box>.fromOpaque(data).release() }
+      })
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == GstPad {
+  var typeInstance: UnsafeMutablePointer<GTypeInstance> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: GTypeInstance.self)
+  }
+}

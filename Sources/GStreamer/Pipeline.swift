@@ -1,0 +1,157 @@
+import CGStreamer
+import MediaTime
+
+/// A `GstPipeline`, usually made from a description in `gst-launch-1.0` syntax. It goes to NULL when it is released.
+public final class Pipeline: @unchecked Sendable {
+  // GstElement's state changes, and its bus, are MT safe.
+  let raw: UnsafeMutablePointer<GstElement>
+
+  /// Builds the pipeline that `description` describes (`gst_parse_launch_full`, with fatal errors).
+  /// - Throws: ``GStreamerError``, of kind `missingPlugin` where an element of it is not installed.
+  public init(_ description: String) throws {
+    try GStreamer.initialize()
+    var error: UnsafeMutablePointer<GError>?
+    let parsed = gst_parse_launch_full(description, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error)
+    guard let parsed, error == nil else {
+      if let parsed { gst_object_unref(parsed) }
+      throw GStreamerError(adopting: error, element: nil, debug: description)
+    }
+    gst_object_ref_sink(parsed)
+    if g_type_check_instance_is_a(
+      UnsafeMutableRawPointer(parsed).assumingMemoryBound(to: GTypeInstance.self), gst_pipeline_get_type()) != 0
+    {
+      raw = parsed
+    } else {  // a description of one element alone
+      guard let pipeline = gst_pipeline_new(nil) else {
+        gst_object_unref(parsed)
+        throw GStreamerError(kind: .other, element: nil, message: "no pipeline can be made", debug: nil)
+      }
+      gst_object_ref_sink(pipeline)
+      gst_bin_add(UnsafeMutableRawPointer(pipeline).assumingMemoryBound(to: GstBin.self), parsed)
+      gst_object_unref(parsed)
+      raw = pipeline
+    }
+  }
+
+  deinit {
+    gst_element_set_state(raw, GST_STATE_NULL)
+    gst_object_unref(raw)
+  }
+
+  private var bin: UnsafeMutablePointer<GstBin> {
+    UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstBin.self)
+  }
+
+  /// The element called `name`, also inside bins.
+  public func element(_ name: String) -> Element? {
+    gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
+  }
+
+  /// Adds an element, and brings it to the pipeline's state.
+  @discardableResult
+  public func add(_ element: Element) -> Bool {
+    guard gst_bin_add(bin, element.raw) != 0 else { return false }
+    return gst_element_sync_state_with_parent(element.raw) != 0
+  }
+
+  /// Every element of the pipeline, in bins of it too, that a factory of class `klass` made, such as `Encoder/Audio`.
+  public func elements(ofClass klass: String) -> [Element] {
+    let wanted = klass.split(separator: "/")
+    return elements.filter { element in
+      guard let factory = gst_element_get_factory(element.raw),
+        let metadata = gst_element_factory_get_metadata(factory, "klass")
+      else { return false }
+      let own = String(cString: metadata).split(separator: "/")
+      return wanted.allSatisfy { own.contains($0) }
+    }
+  }
+
+  /// Gives tags of the whole file to every element that writes such (`GstTagSetter`).
+  public func setTags(_ tags: TagList) {
+    for element in elements
+    where g_type_check_instance_is_a(
+      UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self), gst_tag_setter_get_type()) != 0
+    {
+      gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
+    }
+  }
+
+  /// All elements, those inside bins too.
+  private var elements: [Element] {
+    guard let iterator = gst_bin_iterate_recurse(bin) else { return [] }
+    defer { gst_iterator_free(iterator) }
+    var found: [Element] = []
+    var value = GValue()
+    while gst_iterator_next(iterator, &value) == GST_ITERATOR_OK {
+      if let object = g_value_get_object(&value) {
+        found.append(Element(retaining: object.assumingMemoryBound(to: GstElement.self)))
+      }
+      g_value_unset(&value)
+    }
+    return found
+  }
+
+  public func appSink(_ name: String) throws -> AppSink {
+    guard let element = element(name), let sink = AppSink(element) else { throw missing("appsink", name) }
+    return sink
+  }
+
+  public func appSource(_ name: String) throws -> AppSource {
+    guard let element = element(name), let source = AppSource(element) else { throw missing("appsrc", name) }
+    return source
+  }
+
+  private func missing(_ factory: String, _ name: String) -> GStreamerError {
+    GStreamerError(
+      kind: .other, element: nil, message: "the pipeline has no \(factory) called \(name)", debug: nil)
+  }
+
+  /// The states of a running pipeline.
+  public enum State: Sendable {
+    case null, ready, paused, playing
+    var raw: GstState {
+      switch self {
+      case .null: GST_STATE_NULL
+      case .ready: GST_STATE_READY
+      case .paused: GST_STATE_PAUSED
+      case .playing: GST_STATE_PLAYING
+      }
+    }
+  }
+
+  /// Begins to change state; a failure also appears on the bus. `.null` takes effect before this returns, and wakes
+  /// every thread that waits in one of the pipeline's appsinks and appsrcs.
+  @discardableResult
+  public func set(_ state: State) -> Bool {
+    gst_element_set_state(raw, state.raw) != GST_STATE_CHANGE_FAILURE
+  }
+
+  /// Seeks every stream to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
+  public func seek(to time: ClockTime) -> Bool {
+    gst_element_seek(
+      raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),
+      GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
+  }
+
+  /// What the pipeline says its duration is.
+  public var duration: ClockTime? {
+    var value: gint64 = 0
+    guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
+    return ClockTime(nanoseconds: Int64(value))
+  }
+
+  /// Takes the next message of interest from the bus; waits for one until `timeout`.
+  public func nextMessage(timeout: ClockTime = .zero) -> BusMessage? {
+    guard let bus = gst_element_get_bus(raw) else { return nil }
+    defer { gst_object_unref(bus) }
+    let types: [GstMessageType] = [
+      GST_MESSAGE_ERROR, GST_MESSAGE_WARNING, GST_MESSAGE_EOS, GST_MESSAGE_ELEMENT, GST_MESSAGE_TAG,
+    ]
+    let mask = types.reduce(0) { $0 | $1.rawValue }
+    guard let message = gst_bus_timed_pop_filtered(bus, GstClockTime(timeout.raw), GstMessageType(mask)) else {
+      return nil
+    }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
+    return BusMessage(message)
+  }
+}

@@ -1,0 +1,30 @@
+import CGStreamer
+import MediaTime
+
+/// A buffer with the caps and the segment it came with.
+public struct Sample: Sendable {
+  public let buffer: Buffer
+  public let caps: Caps?
+  public let segment: Segment
+
+  init?(adopting raw: OpaquePointer) {
+    defer { gst_sample_unref(raw) }
+    guard let buffer = gst_sample_get_buffer(raw) else { return nil }
+    self.buffer = Buffer(retaining: buffer)
+    caps = gst_sample_get_caps(raw).map { Caps(retaining: $0) }
+    segment = gst_sample_get_segment(raw).map { Segment($0.pointee) } ?? Segment()
+  }
+
+  /// The presentation timestamp in stream time: the position in the presentation, whatever the segment.
+  public var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
+}
+
+extension Segment {
+  init(_ raw: GstSegment) {
+    self.init()
+    guard raw.format == GST_FORMAT_TIME else { return }
+    start = ClockTime(raw: UInt(raw.start)) ?? .zero
+    stop = ClockTime(raw: UInt(raw.stop))
+    time = ClockTime(raw: UInt(raw.time)) ?? .zero
+  }
+}

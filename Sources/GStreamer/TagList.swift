@@ -1,0 +1,50 @@
+import CGStreamer
+
+/// What a stream says of itself: title, language, orientation (`GstTagList`).
+public final class TagList: @unchecked Sendable, CustomStringConvertible {
+  // GstTagList is refcounted atomically and never written after creation here.
+  let raw: UnsafeMutablePointer<GstTagList>
+
+  init(adopting raw: UnsafeMutablePointer<GstTagList>) { self.raw = raw }
+  init(retaining raw: UnsafeMutablePointer<GstTagList>) {
+    gst_mini_object_ref(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
+    self.raw = raw
+  }
+  deinit { gst_mini_object_unref(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) }
+
+  /// Parses text such as `taglist, title="A day"`.
+  public convenience init?(_ text: String) {
+    guard let raw = gst_tag_list_new_from_string(text) else { return nil }
+    self.init(adopting: raw)
+  }
+
+  /// As `taginject` and ``init(_:)`` take it.
+  public var description: String { takeString(gst_tag_list_to_string(raw)) ?? "" }
+
+  public var isEmpty: Bool { gst_tag_list_is_empty(raw) != 0 }
+
+  public func string(_ tag: String) -> String? {
+    var value: UnsafeMutablePointer<gchar>?
+    guard gst_tag_list_get_string(raw, tag, &value) != 0 else { return nil }
+    return takeString(value)
+  }
+
+  public func uint(_ tag: String) -> Int? {
+    var value: guint = 0
+    guard gst_tag_list_get_uint(raw, tag, &value) != 0 else { return nil }
+    return Int(value)
+  }
+
+  /// Both lists' tags; where both have one, this list's.
+  public func merging(_ other: TagList) -> TagList {
+    gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
+  }
+
+  /// The list without some tags.
+  public func removing(_ tags: [String]) -> TagList {
+    guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else { return self }
+    let list = UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstTagList.self)
+    for tag in tags { gst_tag_list_remove_tag(list, tag) }
+    return TagList(adopting: list)
+  }
+}

@@ -1,0 +1,64 @@
+/// A point or a length in time, in nanoseconds. Signed, since a mirrored or shifted time may lie before 0.
+public struct ClockTime: Hashable, Comparable, Sendable, Codable {
+  /// The value in nanoseconds.
+  public var nanoseconds: Int64
+
+  /// Creates a time of `nanoseconds`.
+  public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+
+  /// Creates a time from GStreamer's `GstClockTime`; nil for `GST_CLOCK_TIME_NONE` and for times past 292 years.
+  public init?(raw: UInt) {
+    guard let value = Int64(exactly: raw) else { return nil }
+    nanoseconds = value
+  }
+
+  /// Creates a time of `seconds`, rounded to the nearest nanosecond; out-of-range values saturate.
+  public init(seconds: Double) {
+    let value = (seconds * 1e9).rounded()
+    nanoseconds = Int64(exactly: value) ?? (value < 0 ? .min / 4 : .max / 4)
+  }
+
+  /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest nanosecond.
+  public init(sampleIndex index: Int, rate: Int) {
+    let whole = index / rate
+    let rest = index % rate
+    nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
+  }
+
+  /// The sample frame nearest to this time at `rate` Hz.
+  public func sampleIndex(rate: Int) -> Int {
+    let whole = nanoseconds / 1_000_000_000
+    let rest = nanoseconds % 1_000_000_000
+    let half: Int64 = nanoseconds < 0 ? -500_000_000 : 500_000_000
+    return Int(whole) * rate + Int((rest * Int64(rate) + half) / 1_000_000_000)
+  }
+
+  public static let zero = ClockTime(nanoseconds: 0)
+
+  /// The time in seconds.
+  public var seconds: Double { Double(nanoseconds) / 1e9 }
+
+  /// The value as `GstClockTime`; negative times become 0, since GStreamer has none.
+  public var raw: UInt { UInt(clamping: nanoseconds) }
+
+  public static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
+  public static func + (a: ClockTime, b: ClockTime) -> ClockTime {
+    ClockTime(nanoseconds: a.nanoseconds &+ b.nanoseconds)
+  }
+  public static func - (a: ClockTime, b: ClockTime) -> ClockTime {
+    ClockTime(nanoseconds: a.nanoseconds &- b.nanoseconds)
+  }
+}
+
+extension ClockTime: CustomStringConvertible {
+  /// As `GST_TIME_FORMAT` prints it, to the millisecond: `0:01:02.500`.
+  public var description: String {
+    func pad(_ value: Int64, _ width: Int) -> String {
+      let text = String(value)
+      return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+    let ms = (abs(nanoseconds) + 500_000) / 1_000_000
+    let clock = "\(ms / 3_600_000):\(pad(ms / 60_000 % 60, 2)):\(pad(ms / 1000 % 60, 2)).\(pad(ms % 1000, 3))"
+    return nanoseconds < 0 ? "-" + clock : clock
+  }
+}

@@ -1,0 +1,82 @@
+import GStreamer
+import Synchronization
+
+/// Decoded frames, pushed in display order and popped in reverse: in memory by reference, or in the spool.
+final class DecodedWindow: Sendable {
+  private struct Entry: Sendable {
+    /// The frame, or, if it is in the spool, all of it but its memory.
+    var buffer: Buffer
+    var bytes: Int
+    var spoolOffset: Int?
+  }
+  private let entries = Mutex<[Entry]>([])
+  private let spool: Spool?
+  private let gauge: MemoryGauge
+
+  init(spool: Spool?, gauge: MemoryGauge) {
+    self.spool = spool
+    self.gauge = gauge
+  }
+
+  deinit { entries.withLock { $0.forEach { if $0.spoolOffset == nil { gauge.released($0.bytes) } } } }
+
+  var count: Int { entries.withLock { $0.count } }
+
+  /// Adds a frame; its pixels stay where the decoder put them.
+  func push(_ frame: Buffer) {
+    let bytes = frame.size
+    gauge.held(bytes)
+    entries.withLock { $0.append(Entry(buffer: frame, bytes: bytes, spoolOffset: nil)) }
+  }
+
+  /// Puts another frame in the place of the one pushed last.
+  func replaceLast(with frame: Buffer) throws {
+    _ = try pop()
+    push(frame)
+  }
+
+  /// Moves the frame at `index` to the spool: the one copy of pixels that the engine makes, where memory does not
+  /// suffice.
+  func moveToSpool(_ index: Int) throws {
+    guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }),
+      let shell = entry.buffer.withoutMemory()
+    else { return }
+    let offset = try entry.buffer.withBytes { try spool.append($0) }
+    entries.withLock { $0[index] = Entry(buffer: shell, bytes: entry.bytes, spoolOffset: offset) }
+    gauge.released(entry.bytes)
+  }
+
+  /// Takes the frame that was pushed last; nil when none is left.
+  func pop() throws -> Buffer? {
+    guard let entry = entries.withLock({ $0.popLast() }) else { return nil }
+    guard let offset = entry.spoolOffset, let spool else {
+      gauge.released(entry.bytes)
+      return entry.buffer
+    }
+    let memory = try Buffer(size: entry.bytes) { try spool.read($0, at: offset) }
+    spool.truncate(to: offset)
+    entry.buffer.append(memoryOf: memory)
+    return entry.buffer
+  }
+}
+
+/// How much decoded media the engine holds.
+public final class MemoryGauge: Sendable {
+  private let state = Mutex((now: 0, peak: 0))
+
+  init() {}
+
+  func held(_ bytes: Int) {
+    state.withLock { state in
+      state.now += bytes
+      state.peak = max(state.peak, state.now)
+    }
+  }
+
+  func released(_ bytes: Int) { state.withLock { $0.now -= bytes } }
+
+  /// Bytes held now.
+  public var now: Int { state.withLock { $0.now } }
+  /// The most bytes held so far.
+  public var peak: Int { state.withLock { $0.peak } }
+}

@@ -1,0 +1,59 @@
+import GStreamer
+
+/// A codec, as the caps that name it and nothing more.
+struct Codec: Sendable, Equatable {
+  /// In caps syntax, such as `audio/mpeg,mpegversion=4`.
+  let text: String
+  let caps: Caps
+
+  static func == (a: Codec, b: Codec) -> Bool { a.text == b.text }
+
+  init?(_ text: String) {
+    guard let caps = Caps(text) else { return nil }
+    self.text = text
+    self.caps = caps
+  }
+
+  /// The codec of a stream of packets with `caps`.
+  init?(of caps: Caps) {
+    var text = caps.mediaType
+    for field in ["mpegversion", "layer"] {
+      if let value = caps.int(field) {
+        // MPEG-2 AAC and MPEG-4 AAC are one codec to every encoder and muxer.
+        text += ",\(field)=\(text == "audio/mpeg" && field == "mpegversion" && value == 2 ? 4 : value)"
+      }
+    }
+    if text.hasPrefix("video/mpeg") { text += ",systemstream=false" }
+    self.init(text)
+  }
+
+  /// A codec by the name that people use, or by its caps.
+  init?(named name: String) {
+    let names = [
+      "h264": "video/x-h264", "avc": "video/x-h264", "h265": "video/x-h265", "hevc": "video/x-h265",
+      "vp8": "video/x-vp8", "vp9": "video/x-vp9", "av1": "video/x-av1", "theora": "video/x-theora",
+      "mpeg2": "video/mpeg,mpegversion=2,systemstream=false", "mpeg4": "video/mpeg,mpegversion=4,systemstream=false",
+      "mjpeg": "image/jpeg", "prores": "video/x-prores", "ffv1": "video/x-ffv,ffvversion=1",
+      "aac": "audio/mpeg,mpegversion=4", "mp3": "audio/mpeg,mpegversion=1,layer=3",
+      "mp2": "audio/mpeg,mpegversion=1,layer=2", "opus": "audio/x-opus", "vorbis": "audio/x-vorbis",
+      "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac", "pcm": "audio/x-raw",
+    ]
+    if let text = names[name.lowercased()] {
+      self.init(text)
+    } else if name.contains("/") {
+      self.init(name)
+    } else {
+      return nil
+    }
+  }
+
+  var isRaw: Bool { caps.mediaType == "audio/x-raw" }
+
+  /// The encoder that `encodebin` would take; nil where none is installed, or none is needed.
+  var encoder: String? { isRaw ? nil : Registry.factories(.encoder, sources: caps).first }
+
+  /// Whether it can be made from `raw` frames or samples without converting them.
+  func encodes(_ raw: Caps) -> Bool {
+    isRaw || encoder.map { Registry.factory($0, takes: raw) } ?? false
+  }
+}

@@ -1,0 +1,91 @@
+import GStreamer
+
+/// A container format that can be written, by file name extension.
+struct Container: Sendable {
+  /// The caps that a muxer for it gives out; nil where the codec's stream is the file (MP3, FLAC).
+  var caps: String?
+  /// The codecs that are usual in it, best first, as caps.
+  var videoCodecs: [String]
+  var audioCodecs: [String]
+  /// It holds one stream of sound, and nothing else.
+  var holdsOneStream = false
+  /// It can say that what its codec puts before the first sample is not to be heard (MP4's edit lists).
+  var hasEditLists = false
+  /// It can say which way up the picture is.
+  var carriesOrientation = false
+  /// Its sound has no timestamps of its own, and starts when the file does.
+  var needsSoundFromStart = false
+
+  /// The container that a file name asks for.
+  static func of(_ path: String) throws -> Container {
+    let name = path.split(separator: "/").last ?? ""
+    let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
+    guard let container = named(suffix) else {
+      throw RetrogradeError(
+        .usage, "\(path): no container goes by the extension “\(suffix)”; there are "
+          + extensions.joined(separator: ", "))
+    }
+    if container.caps != nil && container.muxer == nil {
+      throw RetrogradeError(.missingPlugin, "\(path): no muxer for .\(suffix) is installed; \(PackageHint.all)")
+    }
+    return container
+  }
+
+  private static func named(_ fileExtension: String) -> Container? { byExtension[fileExtension.lowercased()] }
+
+  static var extensions: [String] { byExtension.keys.sorted() }
+
+  private static let h264 = "video/x-h264"
+  private static let aac = "audio/mpeg,mpegversion=4"
+  private static let mp3 = "audio/mpeg,mpegversion=1,layer=3"
+  private static let pcm = "audio/x-raw"
+  private static let mpeg2 = "video/mpeg,mpegversion=2,systemstream=false"
+  private static let mpeg4 = "video/mpeg,mpegversion=4,systemstream=false"
+
+  private static let mp4 = Container(
+    caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265"], audioCodecs: [aac],
+    hasEditLists: true, carriesOrientation: true)
+  private static let mov = Container(
+    caps: "video/quicktime,variant=apple", videoCodecs: [h264, "video/x-h265", "video/x-prores"],
+    audioCodecs: [aac, pcm], hasEditLists: true, carriesOrientation: true)
+  private static let matroska = Container(
+    caps: "video/x-matroska", videoCodecs: [h264, "video/x-h265", "video/x-ffv"],
+    audioCodecs: [aac, "audio/x-opus", pcm])
+  private static let webm = Container(
+    caps: "video/webm", videoCodecs: ["video/x-vp9", "video/x-vp8"], audioCodecs: ["audio/x-opus", "audio/x-vorbis"])
+  private static let avi = Container(
+    caps: "video/x-msvideo", videoCodecs: [h264, mpeg4], audioCodecs: [mp3, pcm], needsSoundFromStart: true)
+  private static let ts = Container(
+    caps: "video/mpegts,systemstream=true,packetsize=188", videoCodecs: [h264, mpeg2], audioCodecs: [aac, mp3])
+  private static let ogg = Container(
+    caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
+    needsSoundFromStart: true)
+
+  private static func sound(_ caps: String?, _ codecs: String...) -> Container {
+    Container(caps: caps, videoCodecs: [], audioCodecs: codecs, holdsOneStream: caps != "application/ogg", needsSoundFromStart: true)
+  }
+
+  private static let byExtension: [String: Container] = [
+    "mp4": mp4, "m4v": mp4, "mov": mov, "mkv": matroska, "webm": webm, "avi": avi, "ts": ts, "ogg": ogg, "ogv": ogg,
+    "wav": sound("audio/x-wav", pcm),
+    "flac": sound(nil, "audio/x-flac"),
+    "mp3": sound(nil, mp3),
+    "m4a": Container(
+      caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true),
+    "opus": sound("application/ogg", "audio/x-opus"),
+    "oga": sound("application/ogg", "audio/x-vorbis", "audio/x-opus"),
+    "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
+  ]
+
+  /// The muxer that writes it; nil where none is needed.
+  var muxer: String? {
+    guard let caps, let parsed = Caps(caps) else { return nil }
+    return Registry.factories(.muxer, sources: parsed).first
+  }
+
+  /// Whether the container can hold `codec`.
+  func takes(_ codec: Caps) -> Bool {
+    guard caps != nil else { return audioCodecs.compactMap { Caps($0) }.contains { $0.intersects(codec) } }
+    return muxer.map { Registry.factory($0, takes: codec) } ?? false
+  }
+}

@@ -1,0 +1,78 @@
+import GStreamer
+
+/// How many samples an audio encoder puts before the first one that it was given, as a player hears it.
+///
+/// Most encoders of GStreamer 1.22 do not say (`avenc_aac`: 1,024, `lamemp3enc`: 1,105), and without knowing it the
+/// sound is late. So it is measured: noise goes in, and is looked for in what a decoder gives back.
+struct EncoderDelay {
+  /// In sample frames; 0 where the codec carries it in its stream (Opus), and where it can't be measured.
+  let samples: Int
+
+  private static let length = 16_384
+  private static let reach = 4096
+  private static let probe = 2048
+
+  /// - Parameter stream: the stream's part of the encoding profile, after the encoder's name: its properties.
+  init(encoder: String, codec: Codec, raw: Caps) {
+    samples = (try? EncoderDelay.measure(encoder, codec, raw)) ?? 0
+  }
+
+  private static func measure(_ encoder: String, _ codec: Codec, _ raw: Caps) throws -> Int {
+    guard let rate = raw.int("rate"), let channels = raw.int("channels"), let decoder = AudioDecoder(for: codec.caps)?.factory
+    else { return 0 }
+    let mask = raw.has("channel-mask") ? raw.description.firstMatch(of: /channel-mask=\(bitmask\)0x[0-9a-f]+/).map { "," + $0.output } ?? "" : ""
+    let format = "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
+    let pipeline = try Pipeline(
+      "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "
+        + "\(decoder) ! audioconvert ! audioresample ! audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate) ! "
+        + "appsink name=out sync=false async=false")
+    defer { pipeline.set(.null) }
+    let source = try pipeline.appSource("in")
+    let sink = try pipeline.appSink("out")
+    let noise = noise()
+    let buffer = try Buffer(size: length * channels * 4) { bytes in
+      let samples = bytes.bindMemory(to: Float32.self)
+      for frame in 0..<length { for channel in 0..<channels { samples[frame * channels + channel] = noise[frame] } }
+    }
+    buffer.stamp(pts: .zero, duration: ClockTime(sampleIndex: length, rate: rate))
+    pipeline.set(.playing)
+    guard source.push(buffer) else { return 0 }
+    source.endOfStream()
+    var heard: [Float32] = []
+    while heard.count < length + reach, let sample = sink.pull(timeout: ClockTime(seconds: 5)) {
+      let count = sample.caps?.int("channels") ?? channels
+      try sample.buffer.withBytes { bytes in
+        let samples = bytes.bindMemory(to: Float32.self)
+        for index in stride(from: 0, to: samples.count, by: max(count, 1)) { heard.append(samples[index]) }
+      }
+    }
+    return lag(of: heard, against: noise)
+  }
+
+  /// Where in `heard` the middle of `noise` is found, by cross-correlation, less where it was.
+  private static func lag(of heard: [Float32], against noise: [Float32]) -> Int {
+    let start = (length - probe) / 2
+    var best = (lag: 0, score: Float32.leastNormalMagnitude)
+    heard.withUnsafeBufferPointer { heard in
+      noise.withUnsafeBufferPointer { noise in
+        for lag in 0..<reach where start + lag + probe <= heard.count {
+          var score: Float32 = 0
+          for index in start..<start + probe { score += noise[index] * heard[index + lag] }
+          if score > best.score { best = (lag, score) }
+        }
+      }
+    }
+    return best.lag
+  }
+
+  /// Smooth noise, the same every time: low enough in pitch that every codec keeps it.
+  private static func noise() -> [Float32] {
+    var state: UInt32 = 1
+    var previous: Float32 = 0
+    return (0..<length).map { _ in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      previous += (Float32(state >> 8) / Float32(1 << 24) - 0.5 - previous) * 0.3
+      return previous
+    }
+  }
+}

@@ -1,0 +1,108 @@
+import GStreamer
+
+/// The properties that make an encoder give the quality wanted, in the encoder's own terms.
+///
+/// This is the one place that knows encoders by name: GStreamer has no common scale of quality.
+struct EncoderSettings: Sendable {
+  var options: EncodingOptions
+  /// Bits per second of the source's stream; nil where unknown.
+  var sourceBitrate: Int?
+  /// The average number of frames per second.
+  var frameRate: Double
+
+  /// How much of the source's bit rate the mirror gets: encoding what was encoded before costs a little more for the
+  /// same look. docs/quality.md has the measurements.
+  static let headroom = 1.2
+
+  /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no others.
+  func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
+    let wanted = options.bitrate ?? defaultBitrate(raw)
+    let crf = options.constantRateFactor ?? (options.quality == .high ? 16 : nil)
+    let isLossless = options.quality == .lossless
+    var set: [(String, String)] = []
+    switch encoder {
+    case "x264enc":
+      // x264enc applies its VBV at `bitrate` in the constant-quality modes too; 0 turns that off.
+      set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", encoder, "medium"))]
+      if isLossless {
+        set += [("pass", "4"), ("quantizer", "0")]
+      } else if options.bitrate == nil, let crf {
+        set += [("pass", "5"), ("quantizer", "\(crf)")]
+      } else {
+        set += [("pass", "0"), ("bitrate", "\(max(wanted / 1000, 1))")]
+      }
+    case "x265enc":
+      set = [("speed-preset", try number("speed-preset", encoder, "medium"))]
+      if isLossless {
+        set += [("option-string", "lossless=1")]
+      } else if options.bitrate == nil, let crf {
+        set += [("option-string", "crf=\(crf)")]
+      } else {
+        set += [("bitrate", "\(max(wanted / 1000, 1))")]
+      }
+    case "vp8enc", "vp9enc":
+      set = [("deadline", "(gint64)1"), ("cpu-used", options.preset ?? (encoder == "vp9enc" ? "4" : "2")), ("threads", "4")]
+      if encoder == "vp9enc" { set += [("row-mt", "true")] }
+      if options.bitrate == nil, let crf {
+        set += [("end-usage", "3"), ("cq-level", "\(crf)"), ("target-bitrate", "0")]
+      } else {
+        set += [("end-usage", "0"), ("target-bitrate", "\(wanted)"), ("min-quantizer", "0"), ("max-quantizer", "56")]
+      }
+      set += [("keyframe-max-dist", "240"), ("lag-in-frames", "16")]
+    case "av1enc":
+      set = [("cpu-used", options.preset ?? "8"), ("threads", "4"), ("row-mt", "true")]
+      if options.bitrate == nil, let crf {
+        set += [("end-usage", "3"), ("cq-level", "\(crf)")]
+      } else {
+        set += [("end-usage", "0"), ("target-bitrate", "\(max(wanted / 1000, 1))")]
+      }
+    case "jpegenc":
+      set = [("quality", "\(options.quality == .source ? 90 : 97)")]
+    case "avenc_ffv1":
+      set = [("level", "3"), ("gop-size", "1"), ("slices", "4"), ("slicecrc", "1")]
+    case "theoraenc":
+      set = options.bitrate == nil && crf != nil ? [("quality", "56")] : [("bitrate", "\(max(wanted / 1000, 1))")]
+    case "avenc_prores_ks", "avenc_prores":
+      break  // the source's own profile is the whole setting; ProRes has a fixed rate
+    default:
+      if Registry.property("bitrate", of: encoder) { set = [("bitrate", "\(wanted)")] }
+    }
+    return set.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// `element-properties` for an encoder of sound.
+  func audio(_ encoder: String, channels: Int) -> [(name: String, value: String)] {
+    let least = 48_000 * channels
+    let most = 256_000 * max(1, channels / 2)
+    let wanted = options.quality == .source ? min(max(sourceBitrate ?? 96_000 * channels, least), most) : most
+    switch encoder {
+    case "avenc_aac", "voaacenc", "opusenc":
+      return [(name: "bitrate", value: "\(wanted)")]
+    case "vorbisenc":
+      return [(name: "quality", value: options.quality == .source ? "0.5" : "0.9")]
+    case "lamemp3enc":
+      return [(name: "target", value: "0"), (name: "quality", value: options.quality == .source ? "2.0" : "0.0")]
+    case "avenc_ac3", "avenc_eac3":
+      return [(name: "bitrate", value: channels > 2 ? "448000" : "192000")]
+    default:
+      return []
+    }
+  }
+
+  private func defaultBitrate(_ raw: Caps) -> Int {
+    if let sourceBitrate, options.quality == .source { return Int(Double(sourceBitrate) * EncoderSettings.headroom) }
+    // A source without a rate of its own (raw, or intra-only): a tenth of a bit for each pixel.
+    let pixels = Double((raw.int("width") ?? 1280) * (raw.int("height") ?? 720))
+    return Int(pixels * frameRate * 0.1)
+  }
+
+  /// The number of a preset that was asked for by name.
+  private func number(_ property: String, _ encoder: String, _ fallback: String) throws -> String {
+    let name = options.preset ?? fallback
+    guard let number = Registry.enumeration(property, of: encoder)?.first(where: { $0.nick == name })?.value else {
+      let known = (Registry.enumeration(property, of: encoder) ?? []).map(\.nick).filter { $0 != "No preset" }
+      throw RetrogradeError(.usage, "\(encoder) has no preset called \(name); it has \(known.joined(separator: ", "))")
+    }
+    return "\(number)"
+  }
+}

@@ -1,0 +1,134 @@
+import GStreamer
+
+/// What the output is to be made of: container, codecs, and the encoding profile that says so to `encodebin`.
+struct EncodingChoice: Sendable {
+  /// In GStreamer's serialised syntax for encoding profiles.
+  var profile: String
+  var container: Container
+  /// The encoders of the streams of sound, in order; nil for raw sound.
+  var audioEncoders: [String?]
+  var videoCodec: Codec?
+  var audioCodecs: [Codec]
+  var warnings: [String]
+
+  /// - Parameters:
+  ///   - video: the raw frames, and the codec that they came in.
+  ///   - frameRate: the average number of frames per second.
+  init(
+    output: String, video: (raw: Caps, index: VideoIndex)?, audio: [AudioTrack], duration: ClockTime,
+    frameRate: Double, options: EncodingOptions
+  ) throws {
+    let container = try Container.of(output)
+    self.container = container
+    warnings = []
+    audioEncoders = []
+    audioCodecs = []
+    videoCodec = nil
+    var streams: [String] = []
+    var audio = audio
+    if let video, !container.videoCodecs.isEmpty {
+      let codec = try EncodingChoice.videoCodec(video, container, options, output)
+      videoCodec = codec
+      if let index = codec.encoder {
+        let settings = EncoderSettings(
+          options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
+        streams.append(EncodingChoice.stream(codec.text + "|variable-framerate=true", try settings.video(index, video.raw)))
+      }
+    } else if video != nil {
+      warnings.append("left out: the picture, which this container can't hold")
+    }
+    if audio.count > 1 && container.holdsOneStream {
+      warnings.append("left out: all sound but the first stream; this container holds one")
+      audio = [audio[0]]
+    }
+    for track in audio {
+      let codec = try EncodingChoice.audioCodec(track, container, options, output)
+      audioCodecs.append(codec)
+      audioEncoders.append(codec.encoder)
+      let settings = EncoderSettings(
+        options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
+        frameRate: frameRate)
+      streams.append(
+        EncodingChoice.stream(codec.text, codec.encoder.map { settings.audio($0, channels: track.channels) } ?? []))
+    }
+    guard !streams.isEmpty else {
+      throw RetrogradeError(.usage, "\(output): this container holds sound, and there is none to write")
+    }
+    profile = options.profile ?? ([container.caps].compactMap { $0 } + streams).joined(separator: ":")
+  }
+
+  private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {
+    guard !properties.isEmpty else { return caps }
+    return caps + "|element-properties," + properties.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+  }
+
+  private static func bitrate(_ bytes: Int, _ duration: ClockTime) -> Int? {
+    guard bytes > 0, duration > .zero else { return nil }
+    return Int(Double(bytes) * 8 / duration.seconds)
+  }
+
+  private static func videoCodec(
+    _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions, _ output: String
+  ) throws -> Codec {
+    if let name = options.videoCodec { return try named(name, "--video-codec", container, output) }
+    let source = Codec(of: video.index.caps)
+    let usual = container.videoCodecs.compactMap { Codec($0) }
+    let candidates: [Codec]
+    if options.quality == .lossless {
+      // FFV1 where the container takes it; H.264's lossless mode elsewhere.
+      candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
+    } else {
+      candidates = [source].compactMap { $0 } + usual
+    }
+    let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
+    // Rather another codec than another pixel format.
+    guard let best = possible.first(where: { $0.encodes(video.raw) }) ?? possible.first else {
+      throw RetrogradeError(
+        options.quality == .lossless ? .usage : .missingPlugin,
+        options.quality == .lossless
+          ? "\(output): this container holds no lossless video; use .mkv or .mov"
+          : "\(output): no encoder for any codec that this container takes; \(PackageHint.all)")
+    }
+    return best
+  }
+
+  private static func audioCodec(
+    _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String
+  ) throws -> Codec {
+    if let name = options.audioCodec { return try named(name, "--audio-codec", container, output) }
+    let pcm = Codec("audio/x-raw")
+    let source = Codec(of: track.codec)
+    let usual = container.audioCodecs.compactMap { Codec($0) }
+    var candidates = [source].compactMap { $0 } + usual
+    if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
+    let possible = candidates.filter { codec in
+      codec.isRaw ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
+        : codec.encoder != nil && container.takes(codec.caps)
+    }
+    // Only what takes the samples as they are loses nothing.
+    let exact = possible.first { $0.encodes(track.caps) }
+    if options.quality == .lossless, exact == nil, possible.isEmpty {
+      throw RetrogradeError(.usage, "\(output): this container holds no lossless sound; use .mkv, .mov, .wav or .flac")
+    }
+    guard let best = (options.quality == .lossless ? exact : nil) ?? possible.first else {
+      throw RetrogradeError(
+        .missingPlugin, "\(output): no encoder for any sound that this container takes; \(PackageHint.all)")
+    }
+    return best
+  }
+
+  private static func named(
+    _ name: String, _ option: String, _ container: Container, _ output: String
+  ) throws -> Codec {
+    guard let codec = Codec(named: name) else {
+      throw RetrogradeError(.usage, "\(option) \(name): no such codec; a name such as h264 or aac, or GStreamer caps")
+    }
+    guard codec.isRaw || codec.encoder != nil else {
+      throw RetrogradeError(.missingPlugin, "\(option) \(name): no encoder for it is installed; \(PackageHint.all)")
+    }
+    guard container.takes(codec.caps) else {
+      throw RetrogradeError(.usage, "\(output): this container does not take \(name)")
+    }
+    return codec
+  }
+}

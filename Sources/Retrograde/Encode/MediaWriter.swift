@@ -1,0 +1,215 @@
+import GStreamer
+import Synchronization
+
+/// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.
+final class MediaWriter: Sendable {
+  /// A stream to write: what its buffers are, and what it says of itself.
+  struct Stream: Sendable {
+    var caps: Caps
+    var tags: TagList?
+  }
+
+  /// What is to be written, and where.
+  struct Plan: Sendable {
+    var choice: EncodingChoice
+    var video: Stream?
+    var audio: [Stream]
+    /// Tags of the whole file.
+    var tags: TagList?
+    var path: String
+
+    /// The pipeline, in `gst-launch-1.0` syntax.
+    var description: String { MediaWriter.description(path, choice, video, audio) }
+  }
+
+  let video: AppSource?
+  let audio: [AppSource]
+  /// The timestamp that is time 0 of the file.
+  let origin: ClockTime
+  /// The timestamp that is time 0 of the mirror: later than the file's where the sound's encoder needs a start.
+  let mirrorStart: ClockTime
+
+  private let pipeline: Pipeline
+  private let target: String
+  private let failure = Mutex<GStreamerError?>(nil)
+  private let isStopped = Mutex(false)
+  private let written = Activity()
+  private let bus = Mutex<Worker<Void>?>(nil)
+
+  /// No byte written for this long after everything was given: the pipeline hangs.
+  private static let stall = 120_000_000_000
+
+  /// - Parameter target: the output's own name, for messages.
+  init(_ plan: Plan, for target: String) throws {
+    self.target = target
+    let layout = MediaWriter.layout(plan.choice, plan.audio)
+    origin = layout.origin
+    mirrorStart = layout.origin + layout.leadIn
+    do {
+      let pipeline = try Pipeline(plan.description)
+      self.pipeline = pipeline
+      video = try plan.video.map { stream in
+        let source = try pipeline.appSource("video")
+        source.setCaps(stream.caps)
+        return source
+      }
+      audio = try plan.audio.enumerated().map { index, stream in
+        let source = try pipeline.appSource("audio\(index)")
+        source.setCaps(stream.caps)
+        return source
+      }
+    } catch let error as GStreamerError {
+      throw RetrogradeError.writing(target, error)
+    }
+    MediaWriter.applyDelays(pipeline, layout)
+    if let tags = plan.tags?.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
+    let written = written
+    pipeline.element("file")?.staticPad("sink")?.onBuffer { _ in
+      written.count()
+      return nil
+    }
+  }
+
+  /// Where times lie so that sound and picture start together although the encoders put something before the sound.
+  private struct Layout {
+    var origin = ClockTime.zero
+    /// How much later than 0 everything is, where the container has no other way.
+    var leadIn = ClockTime.zero
+    /// By encoder.
+    var delays: [String: ClockTime] = [:]
+    var usesEditList = false
+  }
+
+  private static func layout(_ choice: EncodingChoice, _ audio: [Stream]) -> Layout {
+    var layout = Layout(usesEditList: choice.container.hasEditLists)
+    for (index, stream) in audio.enumerated() where index < choice.audioEncoders.count {
+      guard let encoder = choice.audioEncoders[index], let rate = stream.caps.int("rate") else { continue }
+      let delay = EncoderDelay(encoder: encoder, codec: choice.audioCodecs[index], raw: stream.caps)
+      if delay.samples > 0 { layout.delays[encoder] = ClockTime(sampleIndex: delay.samples, rate: rate) }
+    }
+    guard let longest = layout.delays.values.max() else { return layout }
+    if layout.usesEditList {
+      layout.origin = ClockTime(seconds: 10)
+    } else {
+      layout.leadIn = longest
+    }
+    return layout
+  }
+
+  /// Makes the encoders' packets say when what they hold is really heard.
+  private static func applyDelays(_ pipeline: Pipeline, _ layout: Layout) {
+    for encoder in pipeline.elements(ofClass: "Encoder/Audio") {
+      guard let name = encoder.factoryName, let delay = layout.delays[name] else { continue }
+      let usesEditList = layout.usesEditList
+      encoder.staticPad("src")?.onBuffer { packet in
+        // qtmux starts the edit at the first PTS less the first DTS: what lies before is priming, and is not played.
+        usesEditList ? packet.withDecodingTime(before: delay) : packet.withPresentationTime(earlierBy: delay)
+      }
+    }
+  }
+
+  private static func description(
+    _ path: String, _ choice: EncodingChoice, _ video: Stream?, _ audio: [Stream]
+  ) -> String {
+    var lines = [
+      "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! "
+        + "filesink name=file location=\(Description.quoted(path))"
+    ]
+    if let video {
+      var parts = ["appsrc name=video format=time block=true max-buffers=2 max-bytes=0"]
+      var own = video.tags
+      if !choice.container.carriesOrientation, let orientation = own?.string("image-orientation") {
+        own = own?.removing(["image-orientation"])
+        if let direction = directions[orientation] {
+          parts += ["videoconvert n-threads=2", "videoflip video-direction=\(direction)"]
+        }
+      }
+      parts += [inject(own)].compactMap { $0 }
+      parts += ["videoconvert n-threads=2 dither=none", "encode.video_0"]
+      lines.append(parts.joined(separator: " ! "))
+    }
+    for (index, stream) in audio.enumerated() {
+      var parts = ["appsrc name=audio\(index) format=time block=true max-buffers=8 max-bytes=0"]
+      parts += [inject(stream.tags)].compactMap { $0 }
+      parts += ["audioconvert dithering=none", "audioresample", "encode.audio_\(index)"]
+      lines.append(parts.joined(separator: " ! "))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  /// GST_TAG_IMAGE_ORIENTATION's values, as videoflip's directions.
+  private static let directions = [
+    "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
+    "flip-rotate-90": "ul-lr", "flip-rotate-180": "vert", "flip-rotate-270": "ur-ll",
+  ]
+
+  /// What the encoder and the muxer of the output know better than the source.
+  private static let technical = [
+    "container-format", "video-codec", "audio-codec", "codec", "bitrate", "minimum-bitrate", "maximum-bitrate",
+    "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
+    "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
+  ]
+
+  private static func inject(_ tags: TagList?) -> String? {
+    guard let kept = tags?.removing(technical), !kept.isEmpty else { return nil }
+    let text = kept.description
+    let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
+    let fields = body.hasSuffix(";") ? String(body.dropLast()) : body
+    return "taginject tags=\(Description.quoted(fields))"
+  }
+
+  /// Starts writing.
+  func start() throws {
+    let worker = try Worker("encoder bus") { [self] in watchBus() }
+    bus.withLock { $0 = worker }
+    pipeline.set(.playing)
+  }
+
+  /// Until everything is written, something fails, or the writing is aborted.
+  private func watchBus() {
+    while !isStopped.withLock({ $0 }) {
+      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
+      case .endOfStream:
+        return
+      case .failed(let error):
+        fail(error)
+        return
+      case nil where written.idle(100_000_000) > MediaWriter.stall:
+        fail(
+          GStreamerError(kind: .other, element: "encodebin", message: "encoding makes no progress", debug: nil))
+        return
+      default:
+        break
+      }
+    }
+  }
+
+  private func fail(_ error: GStreamerError) {
+    failure.withLock { $0 = $0 ?? error }
+    pipeline.set(.null)  // wakes whoever pushes
+  }
+
+  /// Gives a buffer to one of the streams, and waits while its queue is full.
+  /// - Throws: what made the pipeline stop.
+  func push(_ buffer: Buffer, to source: AppSource, caps: Caps) throws {
+    written.count()
+    guard source.push(buffer, caps: caps, segmentStart: origin) else { throw reason }
+  }
+
+  private var reason: RetrogradeError {
+    failure.withLock { $0.map { RetrogradeError.writing(target, $0) } } ?? .cancelled
+  }
+
+  /// Stops at once; wakes whoever pushes.
+  func abort() {
+    isStopped.withLock { $0 = true }
+    pipeline.set(.null)
+  }
+
+  /// Waits until everything that was pushed is written.
+  func finish() throws {
+    try bus.withLock { $0.take() }?.join()
+    pipeline.set(.null)
+    if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
+  }
+}

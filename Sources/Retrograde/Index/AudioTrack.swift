@@ -1,0 +1,65 @@
+import GStreamer
+
+/// One stream of sound, decoded, in the spool: to be read in any direction.
+struct AudioTrack: Sendable {
+  /// The caps of the samples, interleaved.
+  let caps: Caps
+  /// The caps of the packets that they were decoded from.
+  let codec: Caps
+  let tags: TagList?
+  let rate: Int
+  let channels: Int
+  let bytesPerFrame: Int
+  /// Ascending, without overlap. What is between them is silence.
+  let chunks: [AudioChunk]
+  /// The bytes of all packets.
+  let packetBytes: Int
+  private let spool: Spool
+
+  init?(caps: Caps, path: StreamPath, chunks: [AudioChunk], packetBytes: Int, spool: Spool) {
+    guard let rate = caps.int("rate"), rate > 0, let channels = caps.int("channels"), channels > 0,
+      let bytesPerFrame = caps.bytesPerSampleFrame
+    else { return nil }
+    self.caps = caps
+    codec = path.caps
+    tags = path.tags
+    self.rate = rate
+    self.channels = channels
+    self.bytesPerFrame = bytesPerFrame
+    self.chunks = chunks
+    self.packetBytes = packetBytes
+    self.spool = spool
+  }
+
+  /// The sample frames that are heard, counted from stream time 0.
+  var frames: Range<Int> {
+    guard let first = chunks.first, let last = chunks.last else { return 0..<0 }
+    return first.position..<last.position + last.count
+  }
+
+  var span: TimeSpan {
+    TimeSpan(
+      start: ClockTime(sampleIndex: frames.lowerBound, rate: rate),
+      end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
+  }
+
+  /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and from `limit` on.
+  func read(_ range: Range<Int>, upTo limit: Int = .max, into bytes: UnsafeMutableRawBufferPointer) throws {
+    // Silence lies at the middle of an unsigned format's range.
+    bytes.initializeMemory(as: UInt8.self, repeating: caps.string("format") == "U8" ? 0x80 : 0)
+    var low = 0
+    var high = chunks.count
+    while low < high {  // the first chunk that ends after the range starts
+      let middle = (low + high) / 2
+      if chunks[middle].position + chunks[middle].count <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    for chunk in chunks[low...] {
+      let part = range.clamped(to: chunk.position..<max(chunk.position, min(chunk.position + chunk.count, limit)))
+      guard !part.isEmpty else { break }
+      let target = (part.lowerBound - range.lowerBound) * bytesPerFrame
+      try spool.read(
+        UnsafeMutableRawBufferPointer(rebasing: bytes[target..<target + part.count * bytesPerFrame]),
+        at: (chunk.offset + part.lowerBound - chunk.position) * bytesPerFrame)
+    }
+  }
+}

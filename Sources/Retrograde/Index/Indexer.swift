@@ -1,0 +1,183 @@
+import GStreamer
+import Synchronization
+
+/// Makes the index of a source: one pass over all packets, in which the sound is decoded, once, forwards, into the spool.
+///
+/// Sound is not read in windows, as pictures are: priming, overlap between packets and timestamps rounded to a
+/// millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and MP3.
+struct Indexer: Sendable {
+  let topology: Topology
+  let options: ReverseOptions
+  let cancellation: Cancellation
+  /// Told how far the pass is, in stream time.
+  let progress: @Sendable (ClockTime) -> Void
+
+  /// No packet for this long, and no end: the source makes no progress.
+  private static let stall = 10_000_000_000
+
+  func run() throws -> SourceIndex {
+    var warnings = topology.missing.map { "left out: a stream for which no plugin is installed (\($0))" }
+    let videos = topology.streams.filter { $0.kind == .video }
+    let audios = topology.streams.filter { $0.kind == .audio }
+    for stream in topology.streams where stream.kind == .other {
+      warnings.append("left out: a stream that is neither picture nor sound (\(stream.caps.mediaType))")
+    }
+    for stream in videos.dropFirst() where !options.noVideo {
+      warnings.append("left out: a further video stream (\(stream.caps.codecName))")
+    }
+    let video = options.noVideo ? nil : videos.first
+    var chosen: [(stream: StreamPath, tail: String)] = []
+    if let video { chosen.append((video, "appsink name=video \(Indexer.sink)")) }
+    var tracks: [TrackIndexer] = []
+    for stream in options.noAudio ? [] : audios {
+      guard let decoder = AudioDecoder(for: stream.caps) else {
+        warnings.append("left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)")
+        continue
+      }
+      let track = TrackIndexer(number: tracks.count, path: stream, decoder: decoder, options: options)
+      chosen.append((stream, track.tail))
+      tracks.append(track)
+    }
+    guard !chosen.isEmpty else {
+      throw RetrogradeError(
+        .missingPlugin, "\(topology.source): nothing in it can be decoded: "
+          + topology.streams.map(\.caps.codecName).joined(separator: ", ") + "; \(PackageHint.all)")
+    }
+    return try index(chosen, video, tracks, warnings)
+  }
+
+  private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
+
+  private func index(
+    _ chosen: [(stream: StreamPath, tail: String)], _ video: StreamPath?, _ tracks: [TrackIndexer],
+    _ warnings: [String]
+  ) throws -> SourceIndex {
+    var warnings = warnings
+    let pipeline: Pipeline
+    do {
+      pipeline = try Pipeline(topology.description(chosen))
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(topology.source, error)
+    }
+    defer { pipeline.set(.null) }
+    let activity = Activity()
+    return try cancellation.onCancel({ pipeline.set(.null) }) {
+      var videoWorker: Worker<VideoIndex>?
+      if let video {
+        let sink = try pipeline.appSink("video")
+        videoWorker = try Worker("index video") { try indexVideo(video, sink, activity) }
+      }
+      let trackWorkers = try tracks.map { track in
+        let sink = try pipeline.appSink(track.name)
+        try track.watch(pipeline)
+        return try Worker("index \(track.name)") { try track.run(sink, activity, cancellation) }
+      }
+      pipeline.set(.playing)
+      var failure: GStreamerError?
+      waiting: while !activity.isFinished(of: chosen.count) {
+        if cancellation.isCancelled { break }
+        switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
+        case .failed(let error):
+          failure = error
+          break waiting
+        case nil:
+          progress(activity.position)
+          if activity.idle(50_000_000) > Indexer.stall {
+            warnings.append("the source stops making progress after \(activity.position); the rest is left out")
+            break waiting
+          }
+        default: break
+        }
+      }
+      activity.stop()
+      let index = try videoWorker?.join()
+      let audio = try trackWorkers.map { try $0.join() }
+      try cancellation.check()
+      if let failure {
+        let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
+        if isEmpty || options.isStrict { throw RetrogradeError.reading(topology.source, failure) }
+        warnings.append("damaged: \(failure.message) Everything after \(activity.position) is missing")
+      }
+      warnings += audio.flatMap(\.warnings)
+      let shown = index.flatMap { $0.packets.contains { !$0.isHidden } ? $0 : nil }
+      if index != nil && shown == nil { warnings.append("left out: a video stream without a picture") }
+      if shown == nil && audio.allSatisfy({ $0.track == nil }) {
+        throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
+      }
+      let tags = topology.streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
+      return SourceIndex(
+        topology: topology, video: shown, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+    }
+  }
+
+  private func indexVideo(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> VideoIndex {
+    var packets: [VideoPacket] = []
+    var caps = path.caps
+    var end: ClockTime?
+    let isVP8 = caps.mediaType == "video/x-vp8"
+    while let sample = activity.next(from: sink) {
+      if packets.isEmpty, let known = sample.caps { caps = known }
+      let buffer = sample.buffer
+      if buffer.isHeader && buffer.pts == nil { continue }
+      end = sample.segment.streamEnd
+      let time = sample.streamTime
+      // Decoding starts before an edit does; what is decoded only for that is not shown.
+      let isOutside = buffer.pts.map { !sample.segment.presents($0) } ?? false
+      // VP8 packets say in their first byte whether their picture is shown (RFC 6386, 9.1).
+      let isInvisible = try isVP8 && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
+      packets.append(
+        VideoPacket(
+          time: time, duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size,
+          isHidden: isInvisible || isOutside))
+      if let time { activity.moved(to: time) }
+    }
+    activity.finish()
+    return VideoIndex(path: path, caps: caps, tags: sink.pad?.tags(global: false) ?? path.tags, packets: packets, segmentEnd: end)
+  }
+}
+
+/// What the threads of one indexing pass tell each other.
+final class Activity: Sendable {
+  private struct State {
+    var position = ClockTime.zero
+    var count = 0
+    var seen = 0
+    var idle = 0
+    var finished = 0
+    var isStopped = false
+  }
+  private let state = Mutex(State())
+
+  var position: ClockTime { state.withLock { $0.position } }
+
+  func moved(to time: ClockTime) {
+    state.withLock { $0.position = max($0.position, time) }
+  }
+
+  /// Something came.
+  func count() { state.withLock { $0.count += 1 } }
+
+  func finish() { state.withLock { $0.finished += 1 } }
+  func isFinished(of count: Int) -> Bool { state.withLock { $0.finished >= count } }
+  func stop() { state.withLock { $0.isStopped = true } }
+
+  /// Adds `step` to the time that nothing has come, and returns it, in nanoseconds.
+  func idle(_ step: Int) -> Int {
+    state.withLock { state in
+      state.idle = state.count == state.seen ? state.idle + step : 0
+      state.seen = state.count
+      return state.idle
+    }
+  }
+
+  /// The next sample; nil at the end of the stream, or when the pass was stopped and nothing is left.
+  func next(from sink: AppSink) -> Sample? {
+    while true {
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
+        count()
+        return sample
+      }
+      if sink.isEndOfStream || state.withLock({ $0.isStopped }) { return nil }
+    }
+  }
+}

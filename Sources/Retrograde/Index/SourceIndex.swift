@@ -1,0 +1,61 @@
+import GStreamer
+
+/// One packet of a video stream.
+struct VideoPacket: Hashable, Sendable {
+  /// When its picture is shown, in stream time; nil where the container does not say.
+  var time: ClockTime?
+  var duration: ClockTime?
+  var isKeyframe: Bool
+  var bytes: Int
+  /// It decodes to no picture of its own, or to one outside the presentation.
+  var isHidden: Bool
+}
+
+/// What one pass over a video stream's packets found. No picture was decoded for it.
+struct VideoIndex: Sendable {
+  var path: StreamPath
+  var caps: Caps
+  var tags: TagList?
+  /// In decoding order.
+  var packets: [VideoPacket]
+  /// Where the stream's segment ends, if it says so.
+  var segmentEnd: ClockTime?
+
+  /// Start times in display order, if every shown packet has one of its own: only then can windows be planned on them.
+  let starts: [ClockTime]?
+  /// The keyframes' places in display order.
+  let keyframes: [Int]
+  /// How long the frame shown last is shown, by its own account or else the median of the others.
+  let lastDuration: ClockTime
+  /// The bytes of all packets.
+  let bytes: Int
+
+  init(path: StreamPath, caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
+    self.path = path
+    self.caps = caps
+    self.tags = tags
+    self.packets = packets
+    self.segmentEnd = segmentEnd
+    bytes = packets.reduce(0) { $0 + $1.bytes }
+    let shown = packets.filter { !$0.isHidden }
+    let timed = shown.compactMap { packet in packet.time.map { (time: $0, packet: packet) } }
+      .sorted { $0.time < $1.time }
+    let isUsable = timed.count == shown.count && zip(timed, timed.dropFirst()).allSatisfy { $0.time < $1.time }
+    starts = isUsable ? timed.map(\.time) : nil
+    keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
+    let gaps = zip(timed, timed.dropFirst()).map { $1.time - $0.time }.sorted()
+    let own = timed.last?.packet.duration.flatMap { $0 > .zero ? $0 : nil }
+    let median = gaps.isEmpty ? ClockTime(nanoseconds: 40_000_000) : gaps[gaps.count / 2]
+    lastDuration = own ?? median
+  }
+}
+
+/// Everything that one pass over a source found, with its sound decoded into the spool.
+struct SourceIndex: Sendable {
+  var topology: Topology
+  var video: VideoIndex?
+  var audio: [AudioTrack]
+  /// Tags of the file as a whole: title, artist, date.
+  var tags: TagList?
+  var warnings: [String]
+}

@@ -1,0 +1,163 @@
+import GStreamer
+import Synchronization
+
+/// What kind of stream it is.
+public enum StreamKind: String, Sendable, Codable {
+  case video, audio, other
+}
+
+/// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
+struct StreamPath: Sendable {
+  struct Step: Sendable {
+    /// Names the same element in the paths of all streams.
+    let element: Int
+    let factory: String
+    let pad: String
+  }
+
+  let kind: StreamKind
+  let caps: Caps
+  /// The stream's own tags, and those of the file that came with it.
+  let tags: TagList?
+  let globalTags: TagList?
+  let steps: [Step]
+}
+
+/// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
+struct Topology: Sendable {
+  let source: String
+  let streams: [StreamPath]
+  /// What is in the file for which no plugin is installed.
+  let missing: [String]
+
+  /// A description of a pipeline that reads the file and ends each chosen stream in its `tail`, such as
+  /// `avdec_h264 ! appsink`. Streams not chosen stay unlinked, and cost nothing but being skipped.
+  func description(_ chosen: [(stream: StreamPath, tail: String)]) -> String {
+    var text = "filesrc location=\(Description.quoted(source))"
+    var known: Set<Int> = []
+    for (stream, tail) in chosen {
+      for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
+        let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
+        text += "\(link)\(step.factory) name=e\(step.element)"
+      }
+      if let last = stream.steps.last { text += " \(reference(last)) ! \(tail)" }
+    }
+    return text
+  }
+
+  private func reference(_ step: StreamPath.Step) -> String { "e\(step.element).\(step.pad)" }
+}
+
+extension Topology {
+  private struct Found {
+    var pads: [Pad] = []
+    var isComplete = false
+  }
+
+  /// Finds out what is in the file at `path`.
+  /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
+  init(probing path: String, _ cancellation: Cancellation) throws {
+    let pipeline = try Pipeline("filesrc location=\(Description.quoted(path)) ! parsebin name=parse")
+    guard let parse = pipeline.element("parse") else {
+      throw RetrogradeError(.missingPlugin, "parsebin is missing; install gstreamer1.0-plugins-base")
+    }
+    let found = Mutex(Found())
+    let shared = Shared(found: consume found, pipeline: pipeline)
+    parse.onPadAdded { pad in shared.add(pad) }
+    parse.onNoMorePads { shared.complete() }
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    var missing: [String] = []
+    try cancellation.onCancel({ pipeline.set(.null) }) {
+      var idle = 0
+      waiting: while !shared.isReady {
+        try cancellation.check()
+        switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 20_000_000)) {
+        case .failed(let error):
+          // What was found before the failure can be mirrored; the index says how far it goes.
+          guard shared.pads.contains(where: { $0.caps != nil }) else { throw RetrogradeError.reading(path, error) }
+          break waiting
+        case .endOfStream: break waiting
+        case .missingPlugin(let description): missing.append(description)
+        case nil:
+          idle += 1
+          // Nothing for ten seconds, on a local file: an element waits for what never comes.
+          if idle > 500 {
+            if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
+            throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: reading it makes no progress")
+          }
+        default: break
+        }
+      }
+    }
+    while case .missingPlugin(let description)? = pipeline.nextMessage() { missing.append(description) }
+    var identities: [(element: Element, number: Int)] = []
+    streams = shared.pads.compactMap { pad in
+      StreamPath(pad: pad) { element in
+        if let known = identities.first(where: { $0.element.isSame(as: element) }) { return known.number }
+        identities.append((element, identities.count))
+        return identities.count - 1
+      }
+    }
+    source = path
+    self.missing = missing
+    if streams.isEmpty {
+      throw missing.isEmpty
+        ? RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: no stream can be found in it")
+        : RetrogradeError(.missingPlugin, "\(path): no plugin for \(missing.joined(separator: ", ")); \(PackageHint.all)")
+    }
+  }
+
+  /// What GStreamer's threads and ours both touch while the topology is found.
+  private final class Shared: Sendable {
+    private let found: Mutex<Found>
+    private let pipeline: Pipeline
+
+    init(found: consuming Mutex<Found>, pipeline: Pipeline) {
+      self.found = found
+      self.pipeline = pipeline
+    }
+
+    func add(_ pad: Pad) {
+      guard let sink = Element(factory: "fakesink") else { return }
+      sink.set("sync", "false")
+      sink.set("async", "false")
+      pipeline.add(sink)
+      if let target = sink.staticPad("sink") { pad.link(to: target) }
+      found.withLock { $0.pads.append(pad) }
+    }
+
+    func complete() { found.withLock { $0.isComplete = true } }
+
+    var pads: [Pad] { found.withLock { $0.pads } }
+
+    /// All pads are there, and the caps of each are known.
+    var isReady: Bool {
+      found.withLock { $0.isComplete && !$0.pads.isEmpty && $0.pads.allSatisfy { $0.caps != nil } }
+    }
+  }
+}
+
+extension StreamPath {
+  fileprivate init?(pad: Pad, number: (Element) -> Int) {
+    guard let caps = pad.caps else { return nil }
+    self.caps = caps
+    tags = pad.tags(global: false)
+    globalTags = pad.tags(global: true)
+    let type = caps.mediaType
+    kind =
+      type.hasPrefix("audio/") && !type.hasPrefix("audio/x-gst-fourcc") && type != "audio/x-midi"
+      ? .audio : type.hasPrefix("video/") || type.hasPrefix("image/") ? .video : .other
+    var steps: [Step] = []
+    var next: Pad? = pad
+    while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
+      guard factory != "typefind" else { break }
+      // parsebin's capsfilters only say what a parser may give out; linking says that too.
+      if factory != "capsfilter" {
+        steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
+      }
+      next = origin.element.firstSinkPad?.peer
+    }
+    self.steps = steps
+  }
+}

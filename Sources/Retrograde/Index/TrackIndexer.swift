@@ -1,0 +1,143 @@
+import GStreamer
+import Synchronization
+
+/// The decoder for a stream of sound.
+struct AudioDecoder: Sendable {
+  /// The factory's name; nil for raw sound.
+  let factory: String?
+
+  /// - Returns: nil if no plugin decodes `caps`.
+  init?(for caps: Caps) {
+    guard caps.mediaType != "audio/x-raw" else {
+      factory = nil
+      return
+    }
+    let candidates = Registry.factories(.decoder, sinks: caps)
+    // FFmpeg's decoders of these give one buffer for each packet, without delay: what came from which packet is known to
+    // the sample. GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).
+    let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
+    guard let best = (isMPEG ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first else { return nil }
+    factory = best
+  }
+}
+
+/// Decodes one stream of sound into the spool, during the indexing pass.
+struct TrackIndexer: Sendable {
+  let number: Int
+  let path: StreamPath
+  let decoder: AudioDecoder
+  let options: ReverseOptions
+  private let clock = PacketClock()
+
+  init(number: Int, path: StreamPath, decoder: AudioDecoder, options: ReverseOptions) {
+    self.number = number
+    self.path = path
+    self.decoder = decoder
+    self.options = options
+  }
+
+  var name: String { "audio\(number)" }
+
+  /// The end of the stream's branch in the indexing pipeline.
+  var tail: String {
+    let decode = decoder.factory.map { "\($0) name=decoder\(number) ! " } ?? ""
+    return "queue name=queue\(number) ! \(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved ! "
+      + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=64"
+  }
+
+  /// Has the packets watched on their way into the decoder, and the sound on its way out.
+  func watch(_ pipeline: Pipeline) throws {
+    // Nothing downstream may clip: decoders do it by timestamps that can be wrong (see AudioLayout). The segment is
+    // opened before the parser, since parsers drop the packets before its start, which the next ones overlap.
+    if let first = path.steps.last, let element = pipeline.element("e\(first.element)"),
+      let pad = path.steps.count > 1 ? element.staticPad("sink") : pipeline.element("queue\(number)")?.staticPad("sink")
+    {
+      pad.openSegments { clock.segment($0) }
+    }
+    guard decoder.factory != nil, let element = pipeline.element("decoder\(number)") else { return }
+    element.staticPad("sink")?.onBuffer { packet in
+      clock.packet(packet)
+      return nil
+    }
+    element.staticPad("src")?.onBuffer { _ in
+      clock.output()
+      return nil
+    }
+  }
+
+  func run(
+    _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation
+  ) throws -> (track: AudioTrack?, warnings: [String]) {
+    defer { activity.finish() }
+    let spool = try Spool(directory: options.spoolDirectory)
+    var decoded: [DecodedAudio] = []
+    var caps: Caps?
+    var segment = Segment()
+    while let sample = activity.next(from: sink) {
+      guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { continue }
+      if let known = caps, !known.isEqual(current) {
+        return (try track(caps, decoded, segment, spool), ["the sound changes format at \(activity.position); the rest of it is left out"])
+      }
+      caps = current
+      segment = sample.segment
+      let count = sample.buffer.size / size
+      _ = try sample.buffer.withBytes { try spool.append($0) }
+      decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: clock.takeStamp(), count: count))
+      if let pts = sample.buffer.pts { activity.moved(to: clock.segment.streamTime(of: pts)) }
+    }
+    guard !decoded.isEmpty else {
+      return (nil, ["left out: sound that decodes to nothing (\(path.caps.codecName))"])
+    }
+    return (try track(caps, decoded, segment, spool), [])
+  }
+
+  private func track(
+    _ caps: Caps?, _ decoded: [DecodedAudio], _ segment: Segment, _ spool: Spool
+  ) throws -> AudioTrack? {
+    guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
+    let layout = AudioLayout(
+      rate: rate, segment: clock.segment, packetCount: decoder.factory.map { _ in clock.packetCount },
+      padding: clock.padding)
+    return AudioTrack(
+      caps: caps, path: path, chunks: layout.place(decoded).chunks, packetBytes: clock.packetBytes, spool: spool)
+  }
+}
+
+/// Which packet each of a decoder's outputs came from.
+private final class PacketClock: Sendable {
+  private struct State {
+    var segment = Segment()
+    var current: ClockTime?
+    var packetCount = 0
+    var packetBytes = 0
+    var stamps: [ClockTime?] = []
+    var taken = 0
+    var padding = (start: 0, end: 0)
+  }
+  private let state = Mutex(State())
+
+  func segment(_ segment: Segment) { state.withLock { $0.segment = segment } }
+  var segment: Segment { state.withLock { $0.segment } }
+  var packetCount: Int { state.withLock { $0.packetCount } }
+  var packetBytes: Int { state.withLock { $0.packetBytes } }
+  var padding: (start: Int, end: Int) { state.withLock { $0.padding } }
+
+  func packet(_ packet: Buffer) {
+    state.withLock { state in
+      state.current = packet.pts
+      state.packetCount += 1
+      state.packetBytes += packet.size
+    }
+  }
+
+  func output() { state.withLock { $0.stamps.append($0.current) } }
+
+  /// The stamp of the packet that the next output came from.
+  func takeStamp() -> ClockTime? {
+    state.withLock { state in
+      guard state.taken < state.stamps.count else { return nil }
+      defer { state.taken += 1 }
+      return state.stamps[state.taken]
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import MediaTime
+
+/// A half-open stretch of time, `[start, end)`.
+public struct TimeSpan: Hashable, Sendable, Codable {
+  public var start: ClockTime
+  public var end: ClockTime
+
+  public init(start: ClockTime, end: ClockTime) {
+    self.start = start
+    self.end = end
+  }
+
+  public var duration: ClockTime { end - start }
+}
+
+/// The one timeline that all streams of a source are on, and what turning it round means: what is shown during `[a, b)`
+/// in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's length.
+public struct Presentation: Hashable, Sendable, Codable {
+  /// From the earliest start of any stream to the latest end of any.
+  public var span: TimeSpan
+
+  public init(_ span: TimeSpan) { self.span = span }
+
+  public var duration: ClockTime { span.duration }
+
+  /// Where `span`, in the source's time, comes to lie in the mirror, whose time starts at 0.
+  public func mirrored(_ other: TimeSpan) -> TimeSpan {
+    TimeSpan(start: span.end - other.end, end: span.end - other.start)
+  }
+}
+
+/// How the frames of the mirror are timed.
+public enum Timing: String, Sendable, CaseIterable, Codable {
+  /// Each frame is shown as long as it was in the source: a variable frame rate keeps its rhythm, turned round.
+  case mirror
+  /// The i-th frame of the output starts when the i-th frame of the source did.
+  case source
+}
+
+/// When each frame of a video is shown.
+public struct VideoTimeline: Hashable, Sendable {
+  /// The start of each frame, in display order, ascending.
+  public let starts: [ClockTime]
+  /// The end of the last frame.
+  public let end: ClockTime
+
+  /// - Parameters:
+  ///   - starts: each frame's start, ascending. Equal or backward times are put right by ``init(untidy:end:)``.
+  ///   - end: where the last frame's display ends; not before its start.
+  public init(starts: [ClockTime], end: ClockTime) {
+    self.starts = starts
+    self.end = max(end, starts.last ?? end)
+  }
+
+  public var count: Int { starts.count }
+
+  /// When frame `index` is shown: until the next one starts.
+  public func span(of index: Int) -> TimeSpan {
+    TimeSpan(start: starts[index], end: index + 1 < starts.count ? starts[index + 1] : end)
+  }
+
+  /// When the frames are shown in the mirror, in the order of the mirror: element i is frame `count - 1 - i`.
+  public func mirrored(in presentation: Presentation, timing: Timing = .mirror) -> [TimeSpan] {
+    guard let first = starts.first else { return [] }
+    switch timing {
+    case .mirror:
+      return starts.indices.reversed().map { presentation.mirrored(span(of: $0)) }
+    case .source:
+      // The first frame of the mirror starts where the mirrored rhythm has it; from there on, the source's own.
+      let offset = presentation.mirrored(span(of: starts.count - 1)).start - first
+      return starts.indices.map { index in
+        let span = span(of: index)
+        return TimeSpan(start: span.start + offset, end: span.end + offset)
+      }
+    }
+  }
+
+  /// The frames shown during `range`, and the timeline cut to it: a frame that is already on show when the range
+  /// starts is shown from its start.
+  public func clipped(to range: TimeSpan) -> (frames: Range<Int>, timeline: VideoTimeline) {
+    let shown = starts.indices.filter { index in
+      let span = span(of: index)
+      return span.end > range.start && span.start < range.end
+    }
+    guard let first = shown.first, let last = shown.last else {
+      return (0..<0, VideoTimeline(starts: [], end: range.start))
+    }
+    var kept = Array(starts[first...last])
+    kept[0] = max(kept[0], range.start)
+    return (first..<last + 1, VideoTimeline(starts: kept, end: min(span(of: last).end, range.end)))
+  }
+}

@@ -1,0 +1,58 @@
+import MediaTime
+
+/// A stretch of video that is decoded forwards, held, and given out backwards.
+public struct Window: Hashable, Sendable, Codable {
+  /// Its frames, in display order, counted from 0.
+  public var frames: Range<Int>
+  /// Where decoding starts: the keyframe (in display order) that the frames depend on.
+  public var keyframe: Int
+  /// How many of its frames, the first ones, wait in the spool; the others are held in memory.
+  public var spooled: Int
+
+  /// Frames held in memory at once.
+  public var held: Int { frames.count - spooled }
+  /// Frames that the decoder must work through to give these.
+  public var decoded: Int { frames.upperBound - keyframe }
+}
+
+/// How a video is to be read backwards: the windows, last first, for a given memory budget. A plain value, that
+/// depends on nothing but what it was made from.
+public struct Plan: Hashable, Sendable, Codable {
+  /// How the video is read.
+  public enum Method: String, Hashable, Sendable, Codable {
+    /// Seek to each window in turn.
+    case windows
+    /// Decode once, forwards, into the spool: for sources where seeking is impossible or inexact.
+    case forward
+  }
+
+  public var method: Method
+  /// In the order in which they are read: last first.
+  public var windows: [Window]
+  /// The most bytes of decoded media to hold.
+  public var budget: Int
+  /// The size of one decoded frame in bytes.
+  public var frameBytes: Int
+
+  /// Two windows are alive at once: one is decoded while the one before it is encoded.
+  public var peakBytes: Int {
+    let held = windows.map(\.held)
+    let pairs = zip(held, held.dropFirst()).map(+)
+    return (pairs.max() ?? held.first ?? 0) * frameBytes
+  }
+
+  /// The most bytes in the spool at once.
+  public var peakSpoolBytes: Int {
+    let spooled = windows.map(\.spooled)
+    let pairs = zip(spooled, spooled.dropFirst()).map(+)
+    return (pairs.max() ?? spooled.first ?? 0) * frameBytes
+  }
+
+  /// Frames given out.
+  public var frameCount: Int { windows.reduce(0) { $0 + $1.frames.count } }
+
+  /// Frames that the decoder works through, as a multiple of the frames given out; 1 is the least.
+  public var decodingWork: Double {
+    frameCount == 0 ? 1 : Double(windows.reduce(0) { $0 + $1.decoded }) / Double(frameCount)
+  }
+}

@@ -1,0 +1,83 @@
+/// Makes plans. Pure arithmetic: index and budget in, plan out.
+public struct Planner: Sendable {
+  /// The most bytes of decoded media to hold at once.
+  public var budget: Int
+  /// The size of one decoded frame in bytes.
+  public var frameBytes: Int
+  /// Bytes that the spool has room for.
+  public var spoolRoom: Int
+
+  public init(budget: Int, frameBytes: Int, spoolRoom: Int) {
+    self.budget = budget
+    self.frameBytes = max(1, frameBytes)
+    self.spoolRoom = max(0, spoolRoom)
+  }
+
+  /// How many frames one window may hold. The budget serves two windows: one being encoded, and the next being
+  /// decoded meanwhile.
+  public var framesPerWindow: Int { budget / 2 / frameBytes }
+
+  /// The smallest budget with which frames of this size can be turned round.
+  public var smallestBudget: Int { 2 * frameBytes }
+
+  /// A plan for windows of whole groups of pictures. Groups are merged while they fit the budget. Of a group that does
+  /// not fit, the first frames go to the spool, which costs a copy each; where the spool has no room for them, the group
+  /// is split, and each part costs a decode from the keyframe.
+  ///
+  /// - Parameters:
+  ///   - frames: the frames wanted, in display order.
+  ///   - keyframes: the keyframes' places in display order, ascending. The frames before the first one are taken to
+  ///     depend on it (or on what the source has before it).
+  /// - Returns: nil if not even two frames fit the budget.
+  public func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
+    guard framesPerWindow >= 1 else { return nil }
+    var windows: [Window] = []
+    for group in groups(in: frames, keyframes: keyframes) {
+      if let last = windows.last, last.spooled == 0, last.frames.upperBound == group.frames.lowerBound,
+        last.keyframe <= group.keyframe, last.frames.count + group.frames.count <= framesPerWindow
+      {
+        windows[windows.count - 1].frames = last.frames.lowerBound..<group.frames.upperBound
+      } else {
+        windows += windowsOf(group)
+      }
+    }
+    return Plan(method: .windows, windows: windows.reversed(), budget: budget, frameBytes: frameBytes)
+  }
+
+  /// A plan for a source that is decoded once, forwards: one window, of which memory holds the last frames.
+  /// - Returns: nil if not even two frames fit the budget.
+  public func forwardPlan(frames: Range<Int>) -> Plan? {
+    guard framesPerWindow >= 1 else { return nil }
+    let window = Window(frames: frames, keyframe: 0, spooled: max(0, frames.count - framesPerWindow))
+    return Plan(
+      method: .forward, windows: frames.isEmpty ? [] : [window], budget: budget, frameBytes: frameBytes)
+  }
+
+  private struct Group {
+    var frames: Range<Int>
+    var keyframe: Int
+  }
+
+  private func groups(in frames: Range<Int>, keyframes: [Int]) -> [Group] {
+    guard !frames.isEmpty else { return [] }
+    let starts = keyframes.filter { $0 > frames.lowerBound && $0 < frames.upperBound }
+    let first = keyframes.last { $0 <= frames.lowerBound } ?? frames.lowerBound
+    let bounds = [frames.lowerBound] + starts + [frames.upperBound]
+    return zip(bounds, bounds.dropFirst()).enumerated().map { index, bound in
+      Group(frames: bound.0..<bound.1, keyframe: index == 0 ? first : bound.0)
+    }
+  }
+
+  private func windowsOf(_ group: Group) -> [Window] {
+    let excess = group.frames.count - framesPerWindow
+    if excess <= 0 { return [Window(frames: group.frames, keyframe: group.keyframe, spooled: 0)] }
+    // Two windows' worth: the spool of one is being read while that of the next is being written.
+    if spoolRoom / frameBytes / 2 >= excess {
+      return [Window(frames: group.frames, keyframe: group.keyframe, spooled: excess)]
+    }
+    return stride(from: group.frames.lowerBound, to: group.frames.upperBound, by: framesPerWindow).map { start in
+      Window(
+        frames: start..<min(start + framesPerWindow, group.frames.upperBound), keyframe: group.keyframe, spooled: 0)
+    }
+  }
+}

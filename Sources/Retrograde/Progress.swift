@@ -1,0 +1,51 @@
+import GStreamer
+
+/// How far the work is.
+public struct Progress: Sendable {
+  public enum Stage: String, Sendable {
+    /// Reading all packets, and decoding the sound.
+    case indexing
+    /// Decoding the pictures backwards, and encoding.
+    case reversing
+  }
+
+  public var stage: Stage
+  /// Frames of video, or, in a source without one, sample frames of sound, given to the encoder.
+  public var done: Int
+  /// Of how many.
+  public var total: Int
+  /// How much of the mirror that is.
+  public var position: ClockTime
+  /// The length of the mirror; 0 while it is not known.
+  public var duration: ClockTime
+  /// Time taken so far, in seconds.
+  public var elapsed: Double
+  /// Bytes of decoded media held now.
+  public var memoryHeld: Int
+
+  /// From 0 to 1.
+  public var fraction: Double { total > 0 ? min(1, Double(done) / Double(total)) : 0 }
+  /// Frames per second of this stage, on average.
+  public var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
+  /// Seconds of media per second.
+  public var speed: Double { elapsed > 0 ? position.seconds / elapsed : 0 }
+  /// Seconds left, if things go on as they did; nil while there is nothing to tell it by.
+  public var remaining: Double? { fraction > 0 ? elapsed * (1 - fraction) / fraction : nil }
+}
+
+/// What was done.
+public struct Summary: Sendable {
+  public var output: String
+  /// Frames of video written.
+  public var frames: Int
+  /// Sample frames written of each stream of sound.
+  public var samples: [Int]
+  public var duration: ClockTime
+  /// In seconds.
+  public var elapsed: Double
+  /// The most bytes of decoded media held at once.
+  public var peakMemory: Int
+  public var plan: Plan?
+  /// What was left out, and what was damaged.
+  public var warnings: [String]
+}

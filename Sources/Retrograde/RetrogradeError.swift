@@ -1,0 +1,75 @@
+import GStreamer
+
+/// What went wrong: what was being done, to what, why it failed, and what to do about it.
+public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure. Its raw value is the exit status of sysexits.h that the command ends with.
+  public enum Code: Int32, Sendable {
+    /// EX_USAGE: wrong or contradictory options.
+    case usage = 64
+    /// EX_DATAERR: the input is not media, or damaged beyond use.
+    case damagedInput = 65
+    /// EX_NOINPUT: the input is not there, or can't be read.
+    case noInput = 66
+    /// EX_UNAVAILABLE: a GStreamer plugin is missing.
+    case missingPlugin = 69
+    /// EX_SOFTWARE: GStreamer failed in a way that the input does not explain.
+    case internalFailure = 70
+    /// EX_CANTCREAT: the output can't be made.
+    case cannotCreateOutput = 73
+    /// EX_IOERR: no room left, or reading or writing failed.
+    case inputOutput = 74
+    /// The work was cancelled.
+    case cancelled = 130
+  }
+
+  public let code: Code
+  /// A sentence without a full stop.
+  public let message: String
+  /// What GStreamer said, where it did.
+  public let underlying: GStreamerError?
+
+  public init(_ code: Code, _ message: String, underlying: GStreamerError? = nil) {
+    self.code = code
+    self.message = message
+    self.underlying = underlying
+  }
+
+  public var description: String { message }
+
+  static let cancelled = RetrogradeError(.cancelled, "cancelled")
+
+  /// What GStreamer's `error` means for somebody who was reading `path`.
+  static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
+    switch error.kind {
+    case .missingPlugin:
+      RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)
+    case .noSpace: RetrogradeError(.inputOutput, "\(path): \(error.message)", underlying: error)
+    case .inputOutput: RetrogradeError(.inputOutput, "\(path): can't be read: \(error.message)", underlying: error)
+    case .notMedia, .other:
+      RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: \(error.message)", underlying: error)
+    }
+  }
+
+  /// What GStreamer's `error` means for somebody who was writing `path`.
+  static func writing(_ path: String, _ error: GStreamerError) -> RetrogradeError {
+    switch error.kind {
+    case .missingPlugin:
+      RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)
+    case .noSpace:
+      RetrogradeError(.inputOutput, "\(path): the disk is full: \(error.message)", underlying: error)
+    case .inputOutput:
+      RetrogradeError(.inputOutput, "\(path): can't be written: \(error.message)", underlying: error)
+    case .notMedia, .other:
+      RetrogradeError(
+        .internalFailure, "\(path): can't be made: \(error.description)"
+          + (error.debug.map { " (\($0.split(separator: "\n").last.map(String.init) ?? $0))" } ?? ""),
+        underlying: error)
+    }
+  }
+}
+
+/// Which Debian package has which plugins.
+enum PackageHint {
+  static let all =
+    "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
+}

@@ -1,0 +1,109 @@
+import GStreamer
+
+/// Turns a file of video and sound round in time.
+///
+/// ```swift
+/// let summary = try await Reverser("holiday.mp4").reverse(to: "yadiloh.mp4")
+/// print(summary.frames, "frames")
+/// ```
+///
+/// A reverser is a value: several may work at once, each on threads of its own. Cancelling the task that waits stops the
+/// work at once, and removes what was begun.
+public struct Reverser: Sendable {
+  /// The path of the source; `-` is standard input.
+  public let input: String
+  public var options: ReverseOptions
+
+  public init(_ input: String, options: ReverseOptions = ReverseOptions()) {
+    self.input = input
+    self.options = options
+  }
+
+  /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
+  ///
+  /// - Parameter output: its extension chooses the container.
+  /// - Returns: what was done.
+  /// - Throws: ``RetrogradeError``.
+  @discardableResult
+  public func reverse(to output: String) async throws -> Summary {
+    try await start(to: output).summary()
+  }
+
+  /// Begins to write the mirror of the source to `output`; the result tells how far it is.
+  ///
+  /// ```swift
+  /// let reversal = Reverser("holiday.mp4").start(to: "yadiloh.mp4")
+  /// for await progress in reversal.progress { print(progress.fraction) }
+  /// let summary = try await reversal.summary()
+  /// ```
+  public func start(to output: String) -> Reversal {
+    Reversal(self, output)
+  }
+
+  /// Looks at the source, and plans how it would be read backwards. Decodes the sound, and one window of video.
+  ///
+  /// - Throws: ``RetrogradeError``.
+  public func plan() async throws -> SourceReport {
+    let cancellation = Cancellation()
+    return try await onOwnThread("plan", cancellation) {
+      try SourceReport(ReverseJob(input: input, options: options, cancellation: cancellation) { _ in })
+    }
+  }
+}
+
+/// The two pipelines of a reversal, in `gst-launch-1.0` syntax, that this library joins.
+public struct PipelineDescriptions: Sendable {
+  /// Decodes the video, window by window; its frames are taken from the appsink. Nil for sound alone.
+  public var decoding: String?
+  /// Encodes and writes what is put into its appsrcs.
+  public var encoding: String
+}
+
+extension Reverser {
+  /// The pipelines with which the source would be turned round into `output`. Nothing is written.
+  ///
+  /// - Throws: ``RetrogradeError``.
+  public func pipelines(to output: String) async throws -> PipelineDescriptions {
+    let cancellation = Cancellation()
+    return try await onOwnThread("describe", cancellation) {
+      try ReverseJob(input: input, options: options, cancellation: cancellation) { _ in }.pipelines(to: output)
+    }
+  }
+}
+
+/// A reversal under way.
+public struct Reversal: Sendable {
+  /// How far it is, several times a second, until it ends, well or not. Values that nobody waits for are dropped.
+  public let progress: AsyncStream<Progress>
+  private let cancellation: Cancellation
+  private let work: Task<Summary, any Error>
+
+  fileprivate init(_ reverser: Reverser, _ output: String) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: .bufferingNewest(1))
+    progress = stream
+    let cancellation = Cancellation()
+    self.cancellation = cancellation
+    work = Task {
+      defer { continuation.finish() }
+      return try await onOwnThread("reverse", cancellation) {
+        let job = ReverseJob(input: reverser.input, options: reverser.options, cancellation: cancellation) {
+          continuation.yield($0)
+        }
+        return try job.run(to: output)
+      }
+    }
+  }
+
+  /// Waits for the end of the work. Cancelling the task that waits cancels the work.
+  /// - Throws: ``RetrogradeError``; of code `cancelled` if it was cancelled.
+  public func summary() async throws -> Summary {
+    try await withTaskCancellationHandler {
+      try await work.value
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+
+  /// Stops the work at once, and removes what was begun.
+  public func cancel() { cancellation.cancel() }
+}

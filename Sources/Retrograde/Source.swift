@@ -1,0 +1,65 @@
+import Glibc
+
+/// Where the media is read from: a file, or what came through a pipe.
+struct Source: Sendable {
+  /// The path that GStreamer reads.
+  let path: String
+  private let spool: Spool?
+
+  /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
+  /// indexed and sought in like any file, which takes far less room than the decoded frames would.
+  init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
+    if input == "-" {
+      let spool = try Source.spool(descriptor: STDIN_FILENO, "standard input", options, cancellation)
+      self.spool = spool
+      path = spool.path
+      return
+    }
+    var info = stat()
+    guard stat(input, &info) == 0 else {
+      throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))")
+    }
+    switch info.st_mode & S_IFMT {
+    case S_IFDIR:
+      throw RetrogradeError(.noInput, "\(input): is a folder; name a file in it")
+    case S_IFREG:
+      guard access(input, R_OK) == 0 else {
+        throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))")
+      }
+      guard info.st_size > 0 else { throw RetrogradeError(.damagedInput, "\(input): is empty") }
+      spool = nil
+      path = input
+    default:
+      let descriptor = open(input, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))") }
+      defer { close(descriptor) }
+      let spool = try Source.spool(descriptor: descriptor, input, options, cancellation)
+      self.spool = spool
+      path = spool.path
+    }
+  }
+
+  private static func spool(
+    descriptor: Int32, _ name: String, _ options: ReverseOptions, _ cancellation: Cancellation
+  ) throws -> Spool {
+    let spool = try Spool(directory: options.spoolDirectory)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { bytes.deallocate() }
+    var total = 0
+    while true {
+      // A pipe may stay silent for as long as it likes; cancelling still takes effect at once.
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&waiting, 1, 100)
+      try cancellation.check()
+      if ready == 0 || ready < 0 && errno == EINTR { continue }
+      let count = read(descriptor, bytes.baseAddress, bytes.count)
+      if count < 0 && errno == EINTR { continue }
+      guard count >= 0 else { throw RetrogradeError(.inputOutput, "\(name): \(String(cString: strerror(errno)))") }
+      if count == 0 { break }
+      _ = try spool.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+      total += count
+    }
+    guard total > 0 else { throw RetrogradeError(.damagedInput, "\(name): is empty") }
+    return spool
+  }
+}

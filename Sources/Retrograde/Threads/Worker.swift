@@ -1,0 +1,81 @@
+import CSystemSupport
+import Glibc
+import Synchronization
+
+/// A thread of its own for work that blocks. Swift's cooperative pool never waits for media.
+final class Worker<Value: Sendable>: Sendable {
+  private final class Start: Sendable {
+    let body: @Sendable () -> Void
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  private let thread: pthread_t
+  private let result: Result
+
+  private final class Result: Sendable {
+    let value = Mutex<Swift.Result<Value, any Error>?>(nil)
+  }
+
+  /// Starts `body` on a new thread, called `name` (15 bytes at the most) for those who debug.
+  init(_ name: String, _ body: @escaping @Sendable () throws -> Value) throws {
+    let result = Result()
+    self.result = result
+    let start = Start {
+      let outcome = Swift.Result { try body() }
+      result.value.withLock { $0 = outcome }
+    }
+    thread = try spawn(name, start.body)
+  }
+
+  /// Waits for the end of the work. Call it once.
+  func join() throws -> Value {
+    pthread_join(thread, nil)
+    guard let outcome = result.value.withLock({ $0 }) else { throw RetrogradeError.cancelled }
+    return try outcome.get()
+  }
+}
+
+private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throws -> pthread_t {
+  final class Box: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+    init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.body = body
+    }
+  }
+  let box = Unmanaged.passRetained(Box(name, body))
+  var thread = pthread_t()
+  let status = pthread_create(
+    &thread, nil,
+    { argument in
+      guard let argument else { return nil }
+      let box = Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()
+      system_name_thread(String(box.name.prefix(15)))
+      box.body()
+      return nil
+    }, box.toOpaque())
+  guard status == 0 else {
+    box.release()
+    throw RetrogradeError(.inputOutput, "no thread can be started: \(String(cString: strerror(status)))")
+  }
+  return thread
+}
+
+/// Runs `body` on a thread of its own while the task waits without blocking one; cancelling the task cancels `token`.
+func onOwnThread<Value: Sendable>(
+  _ name: String, _ token: Cancellation, _ body: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+  try await withTaskCancellationHandler {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        let thread = try spawn(name) { continuation.resume(with: Result { try body() }) }
+        pthread_detach(thread)
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  } onCancel: {
+    token.cancel()
+  }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import Retrograde
+
+struct PlanCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "plan",
+    abstract: "Show what is in a file, and how it would be read backwards.",
+    discussion: """
+      EXAMPLES
+        retrograde plan holiday.mp4
+        retrograde plan film.mkv --memory 64MiB
+        retrograde plan film.mkv --json | jq .plan.windows
+      """)
+
+  @OptionGroup var source: SourceArguments
+
+  @Flag(help: "Print one JSON object.")
+  var json = false
+
+  func run() async throws {
+    let report = try await Reverser(source.input, options: source.options).plan()
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(report), as: UTF8.self))
+      return
+    }
+    print("\(report.input)  \(seconds(report.duration))")
+    for stream in report.streams {
+      print("  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : "samples")")
+      print("         \(stream.format)")
+    }
+    for warning in report.warnings { print("  ! \(warning)") }
+    guard let plan = report.plan else { return }
+    print("keyframes  \(report.keyframes.count)")
+    print(
+      "memory     \(ByteCount(report.memoryBytes)) of \(ByteCount(plan.budget)), \(ByteCount(plan.frameBytes)) a frame")
+    print("spool      \(ByteCount(report.spoolBytes))")
+    print("decoding   \(Double(Int(plan.decodingWork * 100)) / 100) times each frame")
+    if plan.method == .forward {
+      print("method     decoded once, forwards: seeking in this source is impossible or inexact")
+    }
+    print("windows    \(plan.windows.count), last first")
+    for window in plan.windows {
+      let spooled = window.spooled > 0 ? ", \(window.spooled) in the spool" : ""
+      print("  frames \(window.frames.lowerBound) to \(window.frames.upperBound - 1): \(window.held) in memory (\(ByteCount(window.held * plan.frameBytes)))\(spooled), decoded from \(window.keyframe)")
+    }
+  }
+
+  private func seconds(_ value: Double) -> String { String(format: "%.3f s", value) }
+}

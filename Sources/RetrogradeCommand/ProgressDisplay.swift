@@ -1,0 +1,102 @@
+import ArgumentParser
+import Glibc
+import Retrograde
+
+/// How progress is shown.
+enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
+  case line, json, none
+}
+
+/// Shows progress on standard error, and the summary at the end.
+struct ProgressDisplay {
+  let form: ProgressForm
+
+  init(_ form: ProgressForm) { self.form = form }
+
+  func show(_ progress: Progress) {
+    switch form {
+    case .none: break
+    case .line: Terminal.write("\r" + line(progress) + "\u{1B}[K", to: STDERR_FILENO)
+    case .json: Terminal.error(json(progress))
+    }
+  }
+
+  /// Wipes the line, so that messages stand alone.
+  func clear() {
+    if form == .line { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
+  }
+
+  func show(_ summary: Summary, _ budget: ByteCount) {
+    if form == .json {
+      Terminal.error(json(summary))
+      return
+    }
+    for warning in summary.warnings { Terminal.error("retrograde: \(warning)") }
+    var parts: [String] = []
+    if summary.frames > 0 { parts.append("\(summary.frames) frames") }
+    if let samples = summary.samples.first { parts.append("\(samples) samples") }
+    let speed = summary.elapsed > 0 ? summary.duration.seconds / summary.elapsed : 0
+    parts.append("\(summary.duration) in \(short(summary.elapsed)) s (\(short(speed))x)")
+    parts.append("peak \(ByteCount(summary.peakMemory)) of \(budget)")
+    if let plan = summary.plan {
+      let count = plan.windows.count
+      parts.append(
+        plan.method == .forward
+          ? "decoded once into the spool"
+          : "\(count) window\(count == 1 ? "" : "s")" + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) spool" : ""))
+    }
+    Terminal.error("\(summary.output): " + parts.joined(separator: ", "))
+  }
+
+  private func line(_ progress: Progress) -> String {
+    switch progress.stage {
+    case .indexing:
+      return "indexing  \(progress.position)"
+    case .reversing:
+      let facts =
+        " \(Int(progress.fraction * 100))%  \(short(progress.rate)) fps  \(short(progress.speed))x"
+        + (progress.remaining.map { "  \(Int($0.rounded(.up))) s left" } ?? "")
+        + "  \(ByteCount(progress.memoryHeld))"
+      let room = max(0, min(30, Terminal.width - facts.count - 3))
+      let full = Int(Double(room) * progress.fraction)
+      return "[" + String(repeating: "=", count: full) + String(repeating: " ", count: room - full) + "]" + facts
+    }
+  }
+
+  private func json(_ progress: Progress) -> String {
+    """
+    {"stage":"\(progress.stage.rawValue)","fraction":\(short(progress.fraction, 4)),"done":\(progress.done),\
+    "total":\(progress.total),"position":\(progress.position.seconds),"duration":\(progress.duration.seconds),\
+    "fps":\(short(progress.rate)),"speed":\(short(progress.speed)),\
+    "remaining":\(progress.remaining.map { short($0) } ?? "null"),"memory":\(progress.memoryHeld)}
+    """
+  }
+
+  private func json(_ summary: Summary) -> String {
+    let warnings = summary.warnings.map { quoted($0) }.joined(separator: ",")
+    return """
+      {"stage":"done","output":\(quoted(summary.output)),"frames":\(summary.frames),\
+      "samples":[\(summary.samples.map(String.init).joined(separator: ","))],\
+      "duration":\(summary.duration.seconds),"elapsed":\(short(summary.elapsed, 3)),\
+      "peakMemory":\(summary.peakMemory),"windows":\(summary.plan?.windows.count ?? 0),"warnings":[\(warnings)]}
+      """
+  }
+
+  private func quoted(_ text: String) -> String {
+    let escaped = text.unicodeScalars.map { scalar -> String in
+      switch scalar {
+      case "\"": "\\\""
+      case "\\": "\\\\"
+      case "\n": "\\n"
+      case "\t": "\\t"
+      default: scalar.value < 0x20 ? " " : String(scalar)
+      }
+    }
+    return "\"" + escaped.joined() + "\""
+  }
+
+  private func short(_ value: Double, _ digits: Int = 1) -> String {
+    let scale = pow(10, Double(digits))
+    return "\((value * scale).rounded() / scale)"
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import GStreamer
+import Retrograde
+
+@main
+struct RetrogradeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retrograde",
+    abstract: "Turns video and sound round in time.",
+    discussion: """
+      EXAMPLES
+        retrograde reverse holiday.mp4 yadiloh.mp4
+        retrograde reverse speech.wav hceeps.wav
+        retrograde plan holiday.mp4 --memory 128MiB
+
+      'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 64 wrong arguments, 65 not media, \
+      66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
+      error; 130 and 143 after Ctrl-C and SIGTERM.
+      """,
+    version: "retrograde \(version) (\(GStreamer.version))",
+    subcommands: [Reverse.self, PlanCommand.self])
+
+  /// The version of this product.
+  static let version = "0.1.0"
+
+  static func main() async {
+    let interruption = Interruption()
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch let error as RetrogradeError {
+      if error.code == .cancelled {
+        Terminal.exit(interruption.status)
+      }
+      Terminal.error("retrograde: \(error.message)")
+      Terminal.exit(error.code.rawValue)
+    } catch {
+      // swift-argument-parser's own: usage errors end with EX_USAGE, --help and --version with 0.
+      exit(withError: error)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Retrograde
+
+struct Reverse: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Write the mirror of a file: every frame and every sample, last first.",
+    discussion: """
+      The container follows OUTPUT's extension: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for sound wav, flac, mp3, \
+      m4a, opus, oga, mka. The codecs are the source's own where the container takes them.
+
+      EXAMPLES
+        retrograde reverse holiday.mp4 yadiloh.mp4
+        retrograde reverse clip.mov clip-reversed.mkv --quality lossless
+        retrograde reverse talk.mp4 out.mp4 --start 1:02.5 --end 1:10
+        retrograde reverse film.mkv out.mkv --memory 128MiB
+        retrograde reverse song.mp3 gnos.flac
+        retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
+        cat clip.mp4 | retrograde reverse - out.mp4
+        retrograde reverse clip.mp4 out.mp4 --print-pipeline
+      """)
+
+  @OptionGroup var source: SourceArguments
+
+  @Argument(help: "The file to make. It appears when it is whole.", completion: .file())
+  var output: String
+
+  @Flag(name: [.customShort("y"), .long], help: "Replace OUTPUT if it exists.")
+  var overwrite = false
+
+  @Option(
+    help: ArgumentHelp(
+      "source: hard to tell from the source, at about its bit rate; high: at whatever rate that takes; lossless: "
+        + "bit-exact, in mkv or mov.", valueName: "quality"))
+  var quality: EncodingOptions.Quality = .source
+
+  @Option(help: ArgumentHelp("h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps.", valueName: "codec"))
+  var videoCodec: String?
+
+  @Option(help: ArgumentHelp("aac, opus, flac, mp3, pcm …, or GStreamer caps.", valueName: "codec"))
+  var audioCodec: String?
+
+  @Option(help: ArgumentHelp("Bits per second of the video: 4M, 800k.", valueName: "rate"))
+  var bitrate: BitRate?
+
+  @Option(help: ArgumentHelp("Constant quality instead of a bit rate, on the encoder's own scale.", valueName: "n"))
+  var crf: Int?
+
+  @Option(help: ArgumentHelp("One of the encoder's own speed presets.", valueName: "name"))
+  var preset: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A GStreamer encoding profile, or an encoding target's name, instead of all of the above.", valueName: "profile"))
+  var profile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "mirror: each frame is shown as long as in the source; source: frame i starts when the source's frame i did.",
+      valueName: "timing"))
+  var timing: Timing = .mirror
+
+  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
+  var progress: ProgressForm?
+
+  @Flag(help: "Say nothing but errors.")
+  var quiet = false
+
+  @Flag(help: "Print the two pipelines, in gst-launch-1.0 syntax, and write nothing.")
+  var printPipeline = false
+
+  func validate() throws {
+    if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
+    if quality == .lossless && (bitrate != nil || crf != nil) {
+      throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
+    }
+  }
+
+  func run() async throws {
+    var options = source.options
+    options.timing = timing
+    options.overwrites = overwrite
+    options.encoding.quality = quality
+    options.encoding.videoCodec = videoCodec
+    options.encoding.audioCodec = audioCodec
+    options.encoding.bitrate = bitrate?.bitsPerSecond
+    options.encoding.constantRateFactor = crf
+    options.encoding.preset = preset
+    options.encoding.profile = profile
+    let reverser = Reverser(source.input, options: options)
+    if printPipeline {
+      let pipelines = try await reverser.pipelines(to: output)
+      if let decoding = pipelines.decoding { print("# decodes, window by window, last first\n\(decoding)\n") }
+      print("# encodes\n\(pipelines.encoding)")
+      return
+    }
+    let display = ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none))
+    let reversal = reverser.start(to: output)
+    let summary = try await Interruption.handled(by: { reversal.cancel() }) {
+      for await progress in reversal.progress { display.show(progress) }
+      display.clear()
+      return try await reversal.summary()
+    }
+    if !quiet { display.show(summary, source.memory) }
+  }
+}
+
+/// A number of bits per second: `4M`, `800k`, `2500000`.
+struct BitRate: ExpressibleByArgument {
+  var bitsPerSecond: Int
+
+  init?(argument: String) {
+    let units = ["k": 1000.0, "m": 1e6, "g": 1e9]
+    let unit = argument.last.flatMap { units[$0.lowercased()] }
+    guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number.isFinite else { return nil }
+    let rate = number * (unit ?? 1)
+    guard rate >= 1000, rate < 1e12 else { return nil }
+    bitsPerSecond = Int(rate)
+  }
+}
