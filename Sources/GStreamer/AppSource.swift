@@ -25,17 +25,6 @@ public final class AppSource: @unchecked Sendable {
     gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
   }
 
-  /// Gives `buffer` to the pipeline as part of a segment that starts at timestamp `start`, so that timestamps before
-  /// `start`, which mean times before the presentation, can be written.
-  public func push(_ buffer: Buffer, caps: Caps, segmentStart start: ClockTime) -> Bool {
-    var segment = GstSegment()
-    gst_segment_init(&segment, GST_FORMAT_TIME)
-    segment.start = UInt(start.raw)
-    guard let sample = gst_sample_new(buffer.raw, caps.raw, &segment, nil) else { return false }
-    defer { gst_sample_unref(sample) }
-    return gst_app_src_push_sample(raw, sample) == GST_FLOW_OK
-  }
-
   /// Says that no more is coming.
   public func endOfStream() { gst_app_src_end_of_stream(raw) }
 }

@@ -93,14 +93,6 @@ public final class Buffer: @unchecked Sendable {
     raw.pointee.duration = duration.raw
   }
 
-  /// The same packet with the decoding timestamp `delay` before its presentation timestamp.
-  public func withDecodingTime(before delay: ClockTime) -> Buffer? {
-    guard let pts else { return nil }
-    let copy = mirrored(pts: pts, duration: duration ?? .zero)
-    copy.raw.pointee.dts = (pts - delay).raw
-    return copy
-  }
-
   /// The same packet, presented `delay` earlier.
   public func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }

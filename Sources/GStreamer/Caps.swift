@@ -102,14 +102,3 @@ extension Caps {
     return Int(info.size)
   }
 }
-
-extension Caps {
-  /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
-  public var mirroredFields: Caps {
-    switch string("field-order") {
-    case "top-field-first": setting("field-order", "bottom-field-first")
-    case "bottom-field-first": setting("field-order", "top-field-first")
-    default: self
-    }
-  }
-}

@@ -167,9 +167,10 @@ struct ReverseJob: Sendable {
       }
       // A thread that was woken because another failed says only that it was cancelled.
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
-      try writer.finish()
+      let heard = samples.map { (try? $0.get()) ?? 0 }
+      try writer.finish(heard: heard)
       if let error = failures.first { throw error }
-      return (try frames.get(), try samples.map { try $0.get() })
+      return (try frames.get(), heard)
     }
   }
 
@@ -177,7 +178,6 @@ struct ReverseJob: Sendable {
   private func mirror(
     _ video: VideoReader, _ presentation: Presentation, _ writer: MediaWriter, _ source: AppSource
   ) throws -> Int {
-    let caps = video.caps.mirroredFields
     var clock = MirrorClock(presentation, timeline: video.timeline, timing: options.timing)
     var done = 0
     let watch = Stopwatch()
@@ -186,7 +186,7 @@ struct ReverseJob: Sendable {
         guard let frame = try part.window.pop() else { break }
         let shown = clock.next(span)
         try writer.push(
-          frame.mirrored(pts: writer.mirrorStart + shown.start, duration: shown.duration), to: source, caps: caps)
+          frame.mirrored(pts: writer.mirrorStart + shown.start, duration: shown.duration), to: source)
         done += 1
         if done % 8 == 0 || done == video.timeline.count {
           report(
@@ -224,7 +224,7 @@ struct ReverseJob: Sendable {
         start: origin + ClockTime(sampleIndex: total - upper, rate: track.rate),
         end: origin + ClockTime(sampleIndex: total - lower, rate: track.rate))
       buffer.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
-      try writer.push(buffer, to: source, caps: track.caps)
+      try writer.push(buffer, to: source)
       upper = lower
       if isMain {
         report(

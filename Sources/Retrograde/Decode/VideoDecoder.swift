@@ -24,7 +24,9 @@ final class VideoDecoder: Sendable {
   init(_ video: VideoIndex, _ topology: Topology, _ cancellation: Cancellation) throws {
     // Alpha that lies in a second stream beside the picture is not carried: see docs/limits.md.
     let candidates = Registry.factories(.decoder, sinks: video.caps).filter { !$0.hasSuffix("alphadecodebin") }
-    guard let decoder = candidates.first else {
+    // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
+    let isJPEG = video.caps.mediaType == "image/jpeg"
+    guard let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first else {
       throw RetrogradeError(
         .missingPlugin, "\(topology.source): no decoder for \(video.caps.codecName); \(PackageHint.all)")
     }
@@ -50,7 +52,7 @@ final class VideoDecoder: Sendable {
       throw RetrogradeError(
         .damagedInput, "\(topology.source): no picture can be decoded from its \(video.caps.codecName) stream")
     }
-    self.caps = caps
+    self.caps = caps.completed(from: video.caps)
     frameBytes = max(sample.buffer.size, 1)
     first = Mutex(sample)
   }

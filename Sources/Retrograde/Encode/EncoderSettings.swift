@@ -59,7 +59,7 @@ struct EncoderSettings: Sendable {
     case "jpegenc":
       set = [("quality", "\(options.quality == .source ? 90 : 97)")]
     case "avenc_ffv1":
-      set = [("level", "3"), ("gop-size", "1"), ("slices", "4"), ("slicecrc", "1")]
+      set = [("slices", "4")]
     case "theoraenc":
       set = options.bitrate == nil && crf != nil ? [("quality", "56")] : [("bitrate", "\(max(wanted / 1000, 1))")]
     case "avenc_prores_ks", "avenc_prores":

@@ -24,12 +24,17 @@ final class MediaWriter: Sendable {
 
   let video: AppSource?
   let audio: [AppSource]
-  /// The timestamp that is time 0 of the file.
-  let origin: ClockTime
-  /// The timestamp that is time 0 of the mirror: later than the file's where the sound's encoder needs a start.
+  /// The timestamp that is time 0 of the mirror: later than the file's where the sound's encoder needs a start, and the
+  /// container has no other way to say so.
   let mirrorStart: ClockTime
 
   private let pipeline: Pipeline
+  private let path: String
+  private let orientation: String?
+  /// Sample frames that the encoder of each stream of sound puts before the first.
+  private let priming: [Int]
+  private let rates: [Int]
+  private let hasMovieHeader: Bool
   private let target: String
   private let failure = Mutex<GStreamerError?>(nil)
   private let isStopped = Mutex(false)
@@ -43,8 +48,12 @@ final class MediaWriter: Sendable {
   init(_ plan: Plan, for target: String) throws {
     self.target = target
     let layout = MediaWriter.layout(plan.choice, plan.audio)
-    origin = layout.origin
-    mirrorStart = layout.origin + layout.leadIn
+    mirrorStart = layout.leadIn
+    priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
+    orientation = plan.choice.container.carriesOrientation ? plan.video?.tags?.string("image-orientation") : nil
+    path = plan.path
+    rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
+    hasMovieHeader = plan.choice.container.hasEditLists
     do {
       let pipeline = try Pipeline(plan.description)
       self.pipeline = pipeline
@@ -72,27 +81,24 @@ final class MediaWriter: Sendable {
 
   /// Where times lie so that sound and picture start together although the encoders put something before the sound.
   private struct Layout {
-    var origin = ClockTime.zero
-    /// How much later than 0 everything is, where the container has no other way.
+    /// How much later than 0 everything is, where the container has no edit lists.
     var leadIn = ClockTime.zero
-    /// By encoder.
+    /// Sample frames of priming, by stream.
+    var samples: [Int: Int] = [:]
+    /// How much earlier each encoder's packets are to be presented than it says.
     var delays: [String: ClockTime] = [:]
-    var usesEditList = false
   }
 
   private static func layout(_ choice: EncodingChoice, _ audio: [Stream]) -> Layout {
-    var layout = Layout(usesEditList: choice.container.hasEditLists)
+    var layout = Layout()
     for (index, stream) in audio.enumerated() where index < choice.audioEncoders.count {
       guard let encoder = choice.audioEncoders[index], let rate = stream.caps.int("rate") else { continue }
       let delay = EncoderDelay(encoder: encoder, codec: choice.audioCodecs[index], raw: stream.caps)
-      if delay.samples > 0 { layout.delays[encoder] = ClockTime(sampleIndex: delay.samples, rate: rate) }
+      guard delay.samples > 0 else { continue }
+      layout.samples[index] = delay.samples
+      if !choice.container.hasEditLists { layout.delays[encoder] = ClockTime(sampleIndex: delay.samples, rate: rate) }
     }
-    guard let longest = layout.delays.values.max() else { return layout }
-    if layout.usesEditList {
-      layout.origin = ClockTime(seconds: 10)
-    } else {
-      layout.leadIn = longest
-    }
+    layout.leadIn = layout.delays.values.max() ?? .zero
     return layout
   }
 
@@ -100,11 +106,7 @@ final class MediaWriter: Sendable {
   private static func applyDelays(_ pipeline: Pipeline, _ layout: Layout) {
     for encoder in pipeline.elements(ofClass: "Encoder/Audio") {
       guard let name = encoder.factoryName, let delay = layout.delays[name] else { continue }
-      let usesEditList = layout.usesEditList
-      encoder.staticPad("src")?.onBuffer { packet in
-        // qtmux starts the edit at the first PTS less the first DTS: what lies before is priming, and is not played.
-        usesEditList ? packet.withDecodingTime(before: delay) : packet.withPresentationTime(earlierBy: delay)
-      }
+      encoder.staticPad("src")?.onBuffer { $0.withPresentationTime(earlierBy: delay) }
     }
   }
 
@@ -191,9 +193,9 @@ final class MediaWriter: Sendable {
 
   /// Gives a buffer to one of the streams, and waits while its queue is full.
   /// - Throws: what made the pipeline stop.
-  func push(_ buffer: Buffer, to source: AppSource, caps: Caps) throws {
+  func push(_ buffer: Buffer, to source: AppSource) throws {
     written.count()
-    guard source.push(buffer, caps: caps, segmentStart: origin) else { throw reason }
+    guard source.push(buffer) else { throw reason }
   }
 
   private var reason: RetrogradeError {
@@ -207,9 +209,13 @@ final class MediaWriter: Sendable {
   }
 
   /// Waits until everything that was pushed is written.
-  func finish() throws {
+  /// - Parameter heard: the sample frames that were pushed of each stream of sound.
+  func finish(heard: [Int]) throws {
     try bus.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
+    guard hasMovieHeader else { return }
+    let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }
+    try MovieHeader(orientation: orientation, sounds: sounds).apply(to: path)
   }
 }

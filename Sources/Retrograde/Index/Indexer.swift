@@ -62,6 +62,9 @@ struct Indexer: Sendable {
     defer { pipeline.set(.null) }
     let activity = Activity()
     return try cancellation.onCancel({ pipeline.set(.null) }) {
+      try tracks.forEach { try $0.watch(pipeline) }
+      // Before the threads start: an appsink that has not started says that it has ended.
+      pipeline.set(.playing)
       var videoWorker: Worker<VideoIndex>?
       if let video {
         let sink = try pipeline.appSink("video")
@@ -69,10 +72,8 @@ struct Indexer: Sendable {
       }
       let trackWorkers = try tracks.map { track in
         let sink = try pipeline.appSink(track.name)
-        try track.watch(pipeline)
         return try Worker("index \(track.name)") { try track.run(sink, activity, cancellation) }
       }
-      pipeline.set(.playing)
       var failure: GStreamerError?
       waiting: while !activity.isFinished(of: chosen.count) {
         if cancellation.isCancelled { break }

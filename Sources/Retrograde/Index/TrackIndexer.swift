@@ -41,7 +41,9 @@ struct TrackIndexer: Sendable {
   /// The end of the stream's branch in the indexing pipeline.
   var tail: String {
     let decode = decoder.factory.map { "\($0) name=decoder\(number) ! " } ?? ""
-    return "queue name=queue\(number) ! \(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved ! "
+    // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
+    let rate = path.caps.mediaType == "audio/x-opus" ? ",rate=48000" : ""
+    return "queue name=queue\(number) ! \(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 

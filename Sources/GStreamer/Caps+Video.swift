@@ -1,0 +1,26 @@
+/// What raw video's caps say of the picture.
+extension Caps {
+  /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
+  public var mirroredFields: Caps {
+    switch string("field-order") {
+    case "top-field-first": setting("field-order", "bottom-field-first")
+    case "bottom-field-first": setting("field-order", "top-field-first")
+    default: self
+    }
+  }
+
+  /// These caps of decoded frames, with what the container knows better, from the caps of its packets.
+  public func completed(from packets: Caps) -> Caps {
+    var caps = self
+    // The container's pixel aspect ratio overrides the codec's, in every player.
+    if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {
+      caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
+    }
+    // GstVideoInfo forgets the range of a picture whose matrix is unknown. Name the one that everybody assumes.
+    if let colorimetry = string("colorimetry"), colorimetry.hasPrefix("1:0:") {
+      let matrix = (int("height") ?? 0) >= 720 ? "3" : "4"
+      caps = caps.setting("colorimetry", "(string)1:\(matrix):\(colorimetry.dropFirst(4))")
+    }
+    return caps
+  }
+}
