@@ -71,8 +71,10 @@ public final class Buffer: @unchecked Sendable {
   /// shared by reference (`gst_buffer_copy`). In interlaced frames the field that came first comes last: the flag for it
   /// (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
   public func mirrored(pts: ClockTime, duration: ClockTime) -> Buffer {
-    let copy: UnsafeMutablePointer<GstBuffer> = gst_mini_object_copy(
-      UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)))
+    let copy: UnsafeMutablePointer<GstBuffer> =
+      gst_mini_object_copy(
+        UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
+      )
       .map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstBuffer.self) } ?? gst_buffer_ref(raw)
     copy.pointee.pts = pts.raw
     copy.pointee.dts = UInt.max

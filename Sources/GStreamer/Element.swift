@@ -50,9 +50,10 @@ public final class Element: @unchecked Sendable {
 
   /// Calls `body` on a GStreamer thread for each pad that the element adds (its `pad-added` signal).
   public func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
-    typealias Handler = @convention(c) (
-      UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, gpointer
-    ) -> Void
+    typealias Handler =
+      @convention(c) (
+        UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, gpointer
+      ) -> Void
     let handler: Handler = { _, pad, box in
       Unmanaged<Callback<Pad>>.fromOpaque(box).takeUnretainedValue().body(Pad(retaining: pad))
     }

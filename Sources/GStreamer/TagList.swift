@@ -40,9 +40,29 @@ public final class TagList: @unchecked Sendable, CustomStringConvertible {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }
 
+  /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
+  public var withDate: TagList {
+    var dateTime: OpaquePointer?
+    var date: UnsafeMutablePointer<GDate>?
+    if gst_tag_list_get_date(raw, GST_TAG_DATE, &date) != 0 {
+      g_date_free(date)
+      return self
+    }
+    guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return self }
+    defer { gst_date_time_unref(dateTime) }
+    guard gst_date_time_has_day(dateTime) != 0,
+      let list = TagList(
+        "taglist, date=(date)\(gst_date_time_get_year(dateTime))-\(gst_date_time_get_month(dateTime))-\(gst_date_time_get_day(dateTime))"
+      )
+    else { return self }
+    return merging(list)
+  }
+
   /// The list without some tags.
   public func removing(_ tags: [String]) -> TagList {
-    guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else { return self }
+    guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else {
+      return self
+    }
     let list = UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstTagList.self)
     for tag in tags { gst_tag_list_remove_tag(list, tag) }
     return TagList(adopting: list)

@@ -61,7 +61,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
       RetrogradeError(.inputOutput, "\(path): can't be written: \(error.message)", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
-        .internalFailure, "\(path): can't be made: \(error.description)"
+        .internalFailure,
+        "\(path): can't be made: \(error.description)"
           + (error.debug.map { " (\($0.split(separator: "\n").last.map(String.init) ?? $0))" } ?? ""),
         underlying: error)
     }

@@ -87,7 +87,8 @@ struct ReverseJob: Sendable {
         duration: index.presentationEnd, frameRate: reader?.frameRate ?? 0, options: options.encoding)
       return Preparation(
         index: index, reader: reader, presentation: presentation, choice: choice,
-        video: choice.videoCodec == nil ? nil : reader.map { .init(caps: $0.caps.mirroredFields, tags: index.video?.tags) },
+        video: choice.videoCodec == nil
+          ? nil : reader.map { .init(caps: $0.caps.mirroredFields, tags: index.video?.tags) },
         audio: Array(index.audio.prefix(choice.audioCodecs.count)))
     } catch {
       _ = try? reader?.close()
@@ -115,7 +116,8 @@ struct ReverseJob: Sendable {
       case .time(let time): return time + index.presentationStart
       case .frame(let frame):
         guard let starts = index.video?.starts else {
-          throw RetrogradeError(.usage, "\(option) \(frame)f: the source has no frames that can be counted; use seconds")
+          throw RetrogradeError(
+            .usage, "\(option) \(frame)f: the source has no frames that can be counted; use seconds")
         }
         if frame >= starts.count { return index.presentationEnd }
         return starts[frame]
@@ -126,7 +128,8 @@ struct ReverseJob: Sendable {
       end: min(try time(options.end, "--end") ?? index.presentationEnd, index.presentationEnd))
     guard range.start < range.end else {
       throw RetrogradeError(
-        .usage, "--start must lie before --end and before the end of the source, which is \(index.presentationEnd) long")
+        .usage, "--start must lie before --end and before the end of the source, which is \(index.presentationEnd) long"
+      )
     }
     return range
   }
@@ -254,7 +257,9 @@ extension SourceIndex {
 
   /// The latest end of any stream, as far as the packets tell.
   var presentationEnd: ClockTime {
-    let picture = video.flatMap { video in video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max() }
+    let picture = video.flatMap { video in
+      video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max()
+    }
     return ([picture].compactMap { $0 } + audio.map(\.span.end)).max() ?? .zero
   }
 }

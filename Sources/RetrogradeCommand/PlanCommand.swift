@@ -28,7 +28,9 @@ struct PlanCommand: AsyncParsableCommand {
     }
     print("\(report.input)  \(seconds(report.duration))")
     for stream in report.streams {
-      print("  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : "samples")")
+      print(
+        "  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : "samples")"
+      )
       print("         \(stream.format)")
     }
     for warning in report.warnings { print("  ! \(warning)") }
@@ -44,7 +46,9 @@ struct PlanCommand: AsyncParsableCommand {
     print("windows    \(plan.windows.count), last first")
     for window in plan.windows {
       let spooled = window.spooled > 0 ? ", \(window.spooled) in the spool" : ""
-      print("  frames \(window.frames.lowerBound) to \(window.frames.upperBound - 1): \(window.held) in memory (\(ByteCount(window.held * plan.frameBytes)))\(spooled), decoded from \(window.keyframe)")
+      print(
+        "  frames \(window.frames.lowerBound) to \(window.frames.upperBound - 1): \(window.held) in memory (\(ByteCount(window.held * plan.frameBytes)))\(spooled), decoded from \(window.keyframe)"
+      )
     }
   }
 

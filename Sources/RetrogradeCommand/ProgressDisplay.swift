@@ -43,7 +43,8 @@ struct ProgressDisplay {
       parts.append(
         plan.method == .forward
           ? "decoded once into the spool"
-          : "\(count) window\(count == 1 ? "" : "s")" + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) spool" : ""))
+          : "\(count) window\(count == 1 ? "" : "s")"
+            + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) spool" : ""))
     }
     Terminal.error("\(summary.output): " + parts.joined(separator: ", "))
   }

@@ -1,9 +1,6 @@
 import Glibc
 import Synchronization
 
-
-
-
 /// Where messages for people go.
 enum Terminal {
   /// Ends the process.

@@ -100,7 +100,8 @@ final class VideoDecoder: Sendable {
     guard let from = expected.first, let to = expected.last else { throw mismatch }
     let tolerance = tolerance(of: expected)
     first.withLock { $0 = nil }
-    guard pipeline.seek(to: from) else { throw mismatch }
+    // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too.
+    guard pipeline.seek(to: window.frames.lowerBound == 0 ? min(from, .zero) : from) else { throw mismatch }
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     // No stop is asked for: several demuxers end a frame or two early, and the frames before a keyframe in display may

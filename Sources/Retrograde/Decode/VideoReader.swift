@@ -179,7 +179,9 @@ private struct Context: Sendable {
       return !near.contains(slot) && !near.contains(slot - 1) && !near.contains(slot + 1)
     }
     guard promised.count > decoded.count, let first = lost.first, let last = lost.last else { return [] }
-    return ["damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)"]
+    return [
+      "damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)"
+    ]
   }
 }
 

@@ -36,7 +36,8 @@ struct Codec: Sendable, Equatable {
       "mjpeg": "image/jpeg", "prores": "video/x-prores", "ffv1": "video/x-ffv,ffvversion=1",
       "aac": "audio/mpeg,mpegversion=4", "mp3": "audio/mpeg,mpegversion=1,layer=3",
       "mp2": "audio/mpeg,mpegversion=1,layer=2", "opus": "audio/x-opus", "vorbis": "audio/x-vorbis",
-      "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac", "pcm": "audio/x-raw",
+      "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac",
+      "pcm": "audio/x-raw",
     ]
     if let text = names[name.lowercased()] {
       self.init(text)

@@ -22,7 +22,8 @@ struct Container: Sendable {
     let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
     guard let container = named(suffix) else {
       throw RetrogradeError(
-        .usage, "\(path): no container goes by the extension “\(suffix)”; there are "
+        .usage,
+        "\(path): no container goes by the extension “\(suffix)”; there are "
           + extensions.joined(separator: ", "))
     }
     if container.caps != nil && container.muxer == nil {
@@ -62,7 +63,9 @@ struct Container: Sendable {
     needsSoundFromStart: true)
 
   private static func sound(_ caps: String?, _ codecs: String...) -> Container {
-    Container(caps: caps, videoCodecs: [], audioCodecs: codecs, holdsOneStream: caps != "application/ogg", needsSoundFromStart: true)
+    Container(
+      caps: caps, videoCodecs: [], audioCodecs: codecs, holdsOneStream: caps != "application/ogg",
+      needsSoundFromStart: true)
   }
 
   private static let byExtension: [String: Container] = [

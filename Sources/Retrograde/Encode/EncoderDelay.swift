@@ -18,9 +18,12 @@ struct EncoderDelay {
   }
 
   private static func measure(_ encoder: String, _ codec: Codec, _ raw: Caps) throws -> Int {
-    guard let rate = raw.int("rate"), let channels = raw.int("channels"), let decoder = AudioDecoder(for: codec.caps)?.factory
+    guard let rate = raw.int("rate"), let channels = raw.int("channels"),
+      let decoder = AudioDecoder(for: codec.caps)?.factory
     else { return 0 }
-    let mask = raw.has("channel-mask") ? raw.description.firstMatch(of: /channel-mask=\(bitmask\)0x[0-9a-f]+/).map { "," + $0.output } ?? "" : ""
+    let mask =
+      raw.has("channel-mask")
+      ? raw.description.firstMatch(of: /channel-mask=\(bitmask\)0x[0-9a-f]+/).map { "," + $0.output } ?? "" : ""
     let format = "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "

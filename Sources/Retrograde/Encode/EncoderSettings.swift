@@ -41,7 +41,9 @@ struct EncoderSettings: Sendable {
         set += [("bitrate", "\(max(wanted / 1000, 1))")]
       }
     case "vp8enc", "vp9enc":
-      set = [("deadline", "(gint64)1"), ("cpu-used", options.preset ?? (encoder == "vp9enc" ? "4" : "2")), ("threads", "4")]
+      set = [
+        ("deadline", "(gint64)1"), ("cpu-used", options.preset ?? (encoder == "vp9enc" ? "4" : "2")), ("threads", "4"),
+      ]
       if encoder == "vp9enc" { set += [("row-mt", "true")] }
       if options.bitrate == nil, let crf {
         set += [("end-usage", "3"), ("cq-level", "\(crf)"), ("target-bitrate", "0")]

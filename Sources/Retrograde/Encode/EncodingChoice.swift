@@ -32,7 +32,8 @@ struct EncodingChoice: Sendable {
       if let index = codec.encoder {
         let settings = EncoderSettings(
           options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
-        streams.append(EncodingChoice.stream(codec.text + "|variable-framerate=true", try settings.video(index, video.raw)))
+        streams.append(
+          EncodingChoice.stream(codec.text + "|variable-framerate=true", try settings.video(index, video.raw)))
       }
     } else if video != nil {
       warnings.append("left out: the picture, which this container can't hold")
@@ -102,7 +103,8 @@ struct EncodingChoice: Sendable {
     var candidates = [source].compactMap { $0 } + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
     let possible = candidates.filter { codec in
-      codec.isRaw ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
+      codec.isRaw
+        ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
     // Only what takes the samples as they are loses nothing.

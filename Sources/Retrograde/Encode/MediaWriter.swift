@@ -71,7 +71,7 @@ final class MediaWriter: Sendable {
       throw RetrogradeError.writing(target, error)
     }
     MediaWriter.applyDelays(pipeline, layout)
-    if let tags = plan.tags?.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
+    if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let written = written
     pipeline.element("file")?.staticPad("sink")?.onBuffer { _ in
       written.count()

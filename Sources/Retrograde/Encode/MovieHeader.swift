@@ -47,7 +47,9 @@ struct MovieHeader {
   /// - Parameter movie: the body of the `moov` box.
   func change(_ movie: inout [UInt8]) {
     let parts = Box.all(in: movie[...])
-    guard let timescale = parts.first(where: { $0.type == "mvhd" }).flatMap({ movie.timescale($0.body) }) else { return }
+    guard let timescale = parts.first(where: { $0.type == "mvhd" }).flatMap({ movie.timescale($0.body) }) else {
+      return
+    }
     var sounds = sounds[...]
     for track in parts where track.type == "trak" {
       let inner = Box.all(in: movie[track.body])

@@ -20,7 +20,8 @@ final class OutputFile: Sendable {
     let descriptor = system_make_temporary(&template)
     guard descriptor >= 0 else {
       throw RetrogradeError(
-        errno == ENOSPC ? .inputOutput : .cannotCreateOutput, "\(path): can't be made: \(String(cString: strerror(errno)))")
+        errno == ENOSPC ? .inputOutput : .cannotCreateOutput,
+        "\(path): can't be made: \(String(cString: strerror(errno)))")
     }
     // A temporary file may be read by its owner only; the output is to be like any other new file.
     let mask = umask(0)

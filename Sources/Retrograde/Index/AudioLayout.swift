@@ -65,7 +65,9 @@ struct AudioLayout: Sendable {
     guard let first = bounds.first, let last = bounds.last, padding != (0, 0) else { return (bounds, overlapping) }
     // The first sample that is meant to be heard is heard at the start.
     let cut = clipped(bounds, first.position + padding.start, last.position + last.count - padding.end)
-    return (cut.map { AudioChunk(position: $0.position - padding.start, count: $0.count, offset: $0.offset) }, overlapping)
+    return (
+      cut.map { AudioChunk(position: $0.position - padding.start, count: $0.count, offset: $0.offset) }, overlapping
+    )
   }
 
   private func clipped(_ chunks: [AudioChunk], _ start: Int, _ end: Int) -> [AudioChunk] {

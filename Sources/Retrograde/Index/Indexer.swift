@@ -40,7 +40,8 @@ struct Indexer: Sendable {
     }
     guard !chosen.isEmpty else {
       throw RetrogradeError(
-        .missingPlugin, "\(topology.source): nothing in it can be decoded: "
+        .missingPlugin,
+        "\(topology.source): nothing in it can be decoded: "
           + topology.streams.map(\.caps.codecName).joined(separator: ", ") + "; \(PackageHint.all)")
     }
     return try index(chosen, video, tracks, warnings)
@@ -133,7 +134,8 @@ struct Indexer: Sendable {
       if let time { activity.moved(to: time) }
     }
     activity.finish()
-    return VideoIndex(path: path, caps: caps, tags: sink.pad?.tags(global: false) ?? path.tags, packets: packets, segmentEnd: end)
+    return VideoIndex(
+      path: path, caps: caps, tags: sink.pad?.tags(global: false) ?? path.tags, packets: packets, segmentEnd: end)
   }
 }
 

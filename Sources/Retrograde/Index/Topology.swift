@@ -104,7 +104,8 @@ extension Topology {
     if streams.isEmpty {
       throw missing.isEmpty
         ? RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: no stream can be found in it")
-        : RetrogradeError(.missingPlugin, "\(path): no plugin for \(missing.joined(separator: ", ")); \(PackageHint.all)")
+        : RetrogradeError(
+          .missingPlugin, "\(path): no plugin for \(missing.joined(separator: ", ")); \(PackageHint.all)")
     }
   }
 

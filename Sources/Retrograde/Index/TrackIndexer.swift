@@ -16,7 +16,9 @@ struct AudioDecoder: Sendable {
     // FFmpeg's decoders of these give one buffer for each packet, without delay: what came from which packet is known to
     // the sample. GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
-    guard let best = (isMPEG ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first else { return nil }
+    guard let best = (isMPEG ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first else {
+      return nil
+    }
     factory = best
   }
 }
@@ -78,7 +80,10 @@ struct TrackIndexer: Sendable {
     while let sample = activity.next(from: sink) {
       guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { continue }
       if let known = caps, !known.isEqual(current) {
-        return (try track(caps, decoded, segment, spool), ["the sound changes format at \(activity.position); the rest of it is left out"])
+        return (
+          try track(caps, decoded, segment, spool),
+          ["the sound changes format at \(activity.position); the rest of it is left out"]
+        )
       }
       caps = current
       segment = sample.segment

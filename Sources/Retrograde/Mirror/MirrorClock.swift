@@ -13,8 +13,12 @@ struct MirrorClock: Sendable {
   }
 
   /// When the next frame is shown in the mirror, that is shown during `span` in the source.
+  ///
+  /// The source's last frame stays on show until the presentation ends, so that the mirror has a picture from its start.
   mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }
+    var span = span
+    if given == 0 { span.end = max(span.end, presentation.span.end) }
     guard let borrowed, given < borrowed.count else { return presentation.mirrored(span) }
     return borrowed[given]
   }

@@ -66,8 +66,7 @@ public struct VideoTimeline: Hashable, Sendable {
     case .mirror:
       return starts.indices.reversed().map { presentation.mirrored(span(of: $0)) }
     case .source:
-      // The first frame of the mirror starts where the mirrored rhythm has it; from there on, the source's own.
-      let offset = presentation.mirrored(span(of: starts.count - 1)).start - first
+      let offset = ClockTime.zero - first
       return starts.indices.map { index in
         let span = span(of: index)
         return TimeSpan(start: span.start + offset, end: span.end + offset)

@@ -10,7 +10,9 @@ public struct ByteCount: Hashable, Sendable, CustomStringConvertible {
     let digits = text.prefix { $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
     let powers = ["": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4]
-    let stem = unit.hasSuffix("ib") ? String(unit.dropLast(2)) : unit.count > 1 && unit.hasSuffix("b") ? String(unit.dropLast()) : unit
+    let stem =
+      unit.hasSuffix("ib")
+      ? String(unit.dropLast(2)) : unit.count > 1 && unit.hasSuffix("b") ? String(unit.dropLast()) : unit
     guard let number = Double(digits), let power = powers[stem] else { return nil }
     let value = (0..<power).reduce(number) { product, _ in product * 1024 }
     guard value >= 1, value < Double(Int.max / 2) else { return nil }

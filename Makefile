@@ -1,0 +1,70 @@
+# make            list the targets
+# make run        install what is missing, build, and reverse INPUT into OUTPUT
+# make test       install what is missing, build, and run all tests
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+DESTDIR ?=
+CORPUS ?= ../shared/media
+BIN = .build/release/retrograde
+
+PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
+  gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-tools pkg-config
+# Only tests and benchmarks use these: an oracle that shares no code with GStreamer, and GNU time.
+TEST_PACKAGES = ffmpeg python3-numpy time
+
+.PHONY: help setup setup-tools build run test lint format corpus bench quality install clean
+
+help:
+	@echo "make setup      install the Debian packages that are missing"
+	@echo "make build      build the command (release)"
+	@echo "make run        reverse a clip: INPUT=clip.mp4 OUTPUT=pilc.mp4; without INPUT, one made for the purpose"
+	@echo "make test       run all tests"
+	@echo "make lint       check the code's format"
+	@echo "make format     put it right"
+	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
+	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
+	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
+	@echo "make install    install the command and its completions: PREFIX=$(PREFIX) DESTDIR="
+	@echo "make clean      remove what was built"
+
+setup:
+	@scripts/install-packages $(PACKAGES)
+
+setup-tools:
+	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
+
+build: setup
+	$(SWIFT) build -c release --product retrograde
+
+run: build
+	@scripts/run $(BIN) "$(INPUT)" "$(OUTPUT)"
+
+test: setup
+	$(SWIFT) test
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+
+corpus: build setup-tools
+	/usr/bin/python3 scripts/corpus.py $(BIN) $(CORPUS)
+
+bench: build setup-tools
+	scripts/bench $(BIN) "$(INPUT)"
+
+quality: build setup-tools
+	/usr/bin/python3 scripts/quality.py $(BIN) $(CORPUS)
+
+install: build
+	install -Dm755 $(BIN) $(DESTDIR)$(PREFIX)/bin/retrograde
+	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(BIN) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/retrograde
+	$(BIN) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_retrograde
+	$(BIN) --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/retrograde.fish
+
+clean:
+	rm -rf .build
