@@ -14,6 +14,9 @@ struct EncoderSettings: Sendable {
   /// same look. docs/quality.md has the measurements.
   static let headroom = 1.2
 
+  /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
+  private static let coarsest = 34
+
   /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no others.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
     let wanted = options.bitrate ?? defaultBitrate(raw)
@@ -29,7 +32,8 @@ struct EncoderSettings: Sendable {
       } else if options.bitrate == nil, let crf {
         set += [("pass", "5"), ("quantizer", "\(crf)")]
       } else {
-        set += [("pass", "0"), ("bitrate", "\(max(wanted / 1000, 1))")]
+        // Without a limit, x264's first guess for very low rates is a grey picture.
+        set += [("pass", "0"), ("bitrate", "\(max(wanted / 1000, 1))"), ("qp-max", "\(EncoderSettings.coarsest)")]
       }
     case "x265enc":
       set = [("speed-preset", try number("speed-preset", encoder, "medium"))]
@@ -38,7 +42,7 @@ struct EncoderSettings: Sendable {
       } else if options.bitrate == nil, let crf {
         set += [("option-string", "crf=\(crf)")]
       } else {
-        set += [("bitrate", "\(max(wanted / 1000, 1))")]
+        set += [("bitrate", "\(max(wanted / 1000, 1))"), ("option-string", "qpmax=\(EncoderSettings.coarsest)")]
       }
     case "vp8enc", "vp9enc":
       set = [
@@ -48,7 +52,7 @@ struct EncoderSettings: Sendable {
       if options.bitrate == nil, let crf {
         set += [("end-usage", "3"), ("cq-level", "\(crf)"), ("target-bitrate", "0")]
       } else {
-        set += [("end-usage", "0"), ("target-bitrate", "\(wanted)"), ("min-quantizer", "0"), ("max-quantizer", "56")]
+        set += [("end-usage", "0"), ("target-bitrate", "\(wanted)"), ("min-quantizer", "0"), ("max-quantizer", "46")]
       }
       set += [("keyframe-max-dist", "240"), ("lag-in-frames", "16")]
     case "av1enc":

@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+
+/// The command, run as a user runs it.
+struct Command {
+  /// Beside the test bundle: SwiftPM builds the package's products into one folder.
+  static let url = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "retrograde")
+
+  struct Result {
+    var status: Int32
+    var output: String
+    var errors: String
+  }
+
+  static func run(_ arguments: [String], input: FileHandle? = nil, whileRunning: ((Process) -> Void)? = nil) throws -> Result {
+    let process = Process()
+    process.executableURL = url
+    process.arguments = arguments
+    let output = Pipe()
+    let errors = Pipe()
+    process.standardOutput = output
+    process.standardError = errors
+    if let input { process.standardInput = input }
+    try process.run()
+    whileRunning?(process)
+    let text = output.fileHandleForReading.readDataToEndOfFile()
+    let messages = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
+      errors: String(decoding: messages, as: UTF8.self))
+  }
+
+  /// Makes a clip with GStreamer's own tools.
+  static func makeClip(_ path: String, frames: Int = 60) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/gst-launch-1.0")
+    process.arguments =
+      ["-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=160,height=120,framerate=30/1", "!", "x264enc"]
+      + ["key-int-max=15", "!", "h264parse", "!", "queue", "!", "mux.", "audiotestsrc", "num-buffers=\(frames)"]
+      + ["samplesperbuffer=1600", "!", "audio/x-raw,rate=48000,channels=2", "!", "avenc_aac", "!", "aacparse", "!", "queue"]
+      + ["!", "mux.", "mp4mux", "name=mux", "!", "filesink", "location=\(path)"]
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+  }
+}
+
+final class Scratch: Sendable {
+  let url: URL
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "retrograde-command-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+  deinit { try? FileManager.default.removeItem(at: url) }
+  func path(_ name: String) -> String { url.appending(path: name).path }
+  var names: Set<String> { Set((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []) }
+}
+
+@Suite struct CommandTests {
+  @Test func reversesAndSaysWhatItDid() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")])
+    #expect(result.status == 0)
+    #expect(result.errors.contains("60 frames"))
+    #expect(scratch.names == ["a.mp4", "b.mp4"])
+  }
+
+  @Test func refusesToReplaceAFile() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    try Data("mine".utf8).write(to: scratch.url.appending(path: "b.mp4"))
+    let refused = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")])
+    #expect(refused.status == 73)
+    #expect(refused.errors.contains("--overwrite"))
+    #expect(try Data(contentsOf: scratch.url.appending(path: "b.mp4")) == Data("mine".utf8))
+    #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--overwrite"]).status == 0)
+  }
+
+  @Test func refusesTheInputAsOutputAlsoThroughALink() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    try FileManager.default.createSymbolicLink(atPath: scratch.path("l.mp4"), withDestinationPath: scratch.path("a.mp4"))
+    for name in ["a.mp4", "l.mp4"] {
+      let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path(name), "--overwrite"])
+      #expect(result.status == 73)
+      #expect(result.errors.contains("is the input itself"))
+    }
+  }
+
+  @Test func saysWhatIsWrongWithTheInput() throws {
+    let scratch = try Scratch()
+    let output = scratch.path("o.mp4")
+    #expect(try Command.run(["reverse", scratch.path("none.mp4"), output]).status == 66)
+    try Data("This is not media.\n".utf8).write(to: scratch.url.appending(path: "text.mp4"))
+    #expect(try Command.run(["reverse", scratch.path("text.mp4"), output]).status == 65)
+    try Data().write(to: scratch.url.appending(path: "empty.mp4"))
+    #expect(try Command.run(["reverse", scratch.path("empty.mp4"), output]).status == 65)
+    #expect(try Command.run(["reverse", scratch.url.path, output]).status == 66)
+    #expect(scratch.names == ["text.mp4", "empty.mp4"], "no output is left behind")
+  }
+
+  @Test(arguments: [
+    ["reverse"], ["reverse", "a.mp4", "b.mp4", "--memory", "lots"], ["reverse", "a.mp4", "b.mp4", "--crf", "20", "--bitrate", "1M"],
+    ["reverse", "a.mp4", "b.mp4", "--start", "yesterday"], ["sideways"],
+  ])
+  func wrongArgumentsEndWithUsage(arguments: [String]) throws {
+    #expect(try Command.run(arguments).status == 64)
+  }
+
+  @Test func anUnknownContainerNamesTheKnownOnes() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 2)
+    let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.xyz")])
+    #expect(result.status == 64)
+    #expect(result.errors.contains("mkv"))
+  }
+
+  @Test func readsAPipe() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let input = try FileHandle(forReadingFrom: scratch.url.appending(path: "a.mp4"))
+    let result = try Command.run(["reverse", "-", scratch.path("b.mp4")], input: input)
+    #expect(result.status == 0)
+    #expect(result.errors.contains("60 frames"))
+  }
+
+  @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+  func stopsAtOnceAndLeavesNothingBehind(signal: Int32, status: Int32) throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 3000)
+    let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json", "--preset", "veryslow"]
+    let result = try Command.run(arguments) { process in
+      // The first line of progress says that it is well under way.
+      _ = (process.standardError as? Pipe)?.fileHandleForReading.readData(ofLength: 1)
+      kill(process.processIdentifier, signal)
+    }
+    #expect(result.status == status)
+    #expect(scratch.names == ["a.mp4"])
+  }
+
+  @Test func printsThePipelinesAndWritesNothing() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--print-pipeline"])
+    #expect(result.status == 0)
+    #expect(result.output.contains("appsink name=video") && result.output.contains("appsrc name=video"))
+    #expect(scratch.names == ["a.mp4"])
+  }
+
+  @Test func plansAsJSON() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let result = try Command.run(["plan", scratch.path("a.mp4"), "--json"])
+    let report = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+    let streams = try #require(report?["streams"] as? [[String: Any]])
+    #expect(streams.count == 2 && streams.first?["count"] as? Int == 60)
+    #expect((report?["keyframes"] as? [Double])?.count == 4)
+  }
+
+  @Test func cutsToTheFrame() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let result = try Command.run(
+      ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--start", "10f", "--end", "30f", "--no-audio"])
+    #expect(result.status == 0)
+    #expect(result.errors.contains("20 frames"))
+  }
+
+  @Test func helpTeachesByExample() throws {
+    for arguments in [["--help"], ["reverse", "--help"], ["plan", "--help"]] {
+      let result = try Command.run(arguments)
+      #expect(result.status == 0)
+      #expect(result.output.contains("EXAMPLES"))
+    }
+    #expect(try Command.run(["--version"]).output.contains("GStreamer"))
+  }
+}

@@ -1,0 +1,52 @@
+import MediaTime
+import Testing
+
+@testable import Retrograde
+
+@Suite struct AudioLayoutTests {
+  private func stamped(_ milliseconds: [Int], count: Int = 1000) -> [DecodedAudio] {
+    milliseconds.map { ms in
+      let time = ClockTime(nanoseconds: Int64(ms) * 1_000_000)
+      return DecodedAudio(stamp: time, packetStamp: time, count: count)
+    }
+  }
+
+  @Test func jitterOfTimestampsMovesNoSample() {
+    let layout = AudioLayout(rate: 48000, segment: Segment())
+    let chunks = layout.place(stamped([0, 21, 41, 63, 84])).chunks
+    #expect(chunks == [AudioChunk(position: 0, count: 5000, offset: 0)])
+  }
+
+  @Test func aGapStaysAGap() {
+    let layout = AudioLayout(rate: 48000, segment: Segment())
+    let chunks = layout.place(stamped([0, 21, 1000])).chunks
+    #expect(
+      chunks == [
+        AudioChunk(position: 0, count: 2000, offset: 0), AudioChunk(position: 48000, count: 1000, offset: 2000),
+      ])
+  }
+
+  @Test func soundOutsideTheSegmentIsCut() {
+    var segment = Segment()
+    segment.start = ClockTime(sampleIndex: 1024, rate: 48000)
+    segment.stop = ClockTime(sampleIndex: 4000, rate: 48000)
+    let buffers = (0..<5).map { index in
+      DecodedAudio(stamp: ClockTime(sampleIndex: index * 1024, rate: 48000), packetStamp: nil, count: 1024)
+    }
+    let chunks = AudioLayout(rate: 48000, segment: segment).place(buffers).chunks
+    #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
+  }
+
+  @Test func aDecoderThatSwallowsItsFirstPacketIsStampedByItsPackets() {
+    // GstAudioDecoder stamps the first output with the first packet's time; the packet was the second.
+    let buffers = (0..<4).map { index in
+      DecodedAudio(
+        stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),
+        packetStamp: ClockTime(sampleIndex: (index + 1) * 1024, rate: 48000), count: 1024)
+    }
+    let early = AudioLayout(rate: 48000, segment: Segment(), packetCount: 5).place(buffers).chunks
+    #expect(early == [AudioChunk(position: 1024, count: 4096, offset: 0)])
+    let delayed = AudioLayout(rate: 48000, segment: Segment(), packetCount: 4).place(buffers).chunks
+    #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
+  }
+}

@@ -1,0 +1,71 @@
+import GStreamer
+import Testing
+
+/// A file, read back by GStreamer's own decodebin: what the frames and the samples in it say.
+struct DecodedMedia {
+  /// The number that each frame carries, in the order shown.
+  var numbers: [Int] = []
+  /// When each is shown, from the start of the file.
+  var times: [ClockTime] = []
+  var sound: [UInt8] = []
+  /// When the sound starts.
+  var soundStart: ClockTime?
+  var soundCaps: Caps?
+  var videoCaps: Caps?
+  var tags: TagList?
+
+  init(_ path: String) throws {
+    let source = "filesrc location=\(path) ! decodebin name=decode "
+    try readVideo(source)
+    try readSound(source)
+  }
+
+  private mutating func readVideo(_ source: String) throws {
+    let pipeline = try Pipeline(
+      source + "decode. ! video/x-raw ! videoconvert name=convert ! video/x-raw,format=GRAY8 ! "
+        + "appsink name=sink sync=false async=false")
+    try drain(pipeline) { sample in
+      guard let caps = sample.caps, let width = caps.int("width"), let height = caps.int("height") else { return }
+      let stride = (width + 3) / 4 * 4
+      numbers.append(
+        try sample.buffer.withBytes { bytes in
+          (0..<16).reduce(0) { number, block in
+            let x = (block % 4 * 2 + 1) * width / 8
+            let y = (block / 4 * 2 + 1) * height / 8
+            return bytes[y * stride + x] > 125 ? number | 1 << block : number
+          }
+        })
+      times.append(sample.streamTime ?? .zero)
+    }
+    videoCaps = pipeline.element("convert")?.staticPad("sink")?.caps
+    tags = pipeline.element("convert")?.staticPad("sink")?.tags(global: false)
+  }
+
+  private mutating func readSound(_ source: String) throws {
+    let pipeline = try Pipeline(
+      source + "decode. ! audio/x-raw ! audioconvert dithering=none ! audio/x-raw,layout=interleaved ! "
+        + "appsink name=sink sync=false async=false")
+    try drain(pipeline) { sample in
+      if soundStart == nil { soundStart = sample.streamTime }
+      soundCaps = sample.caps
+      try sample.buffer.withBytes { sound += $0 }
+    }
+  }
+
+  private func drain(_ pipeline: Pipeline, _ body: (Sample) throws -> Void) throws {
+    let sink = try pipeline.appSink("sink")
+    pipeline.set(.playing)
+    defer { pipeline.set(.null) }
+    while true {
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 200_000_000)) {
+        try body(sample)
+      } else if sink.isEndOfStream {
+        return
+      } else if case .failed? = pipeline.nextMessage() {
+        return  // the file has no such stream
+      } else if case .endOfStream? = pipeline.nextMessage() {
+        return
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import Testing
+
+@testable import Retrograde
+
+@Suite struct PlanTests {
+  @Test func everyFrameIsInExactlyOneWindowAndNoWindowIsOverBudget() throws {
+    var generator = SeededGenerator(4)
+    for _ in 0..<5000 {
+      let count = Int.random(in: 1...2000, using: &generator)
+      let keyframes = (0..<count).filter { _ in Int.random(in: 0..<40, using: &generator) == 0 }
+      let planner = Planner(
+        budget: Int.random(in: 2...500, using: &generator) * 100, frameBytes: 100,
+        spoolRoom: Int.random(in: 0...3000, using: &generator) * 100)
+      let low = Int.random(in: 0..<count, using: &generator)
+      let frames = low..<Int.random(in: low + 1...count, using: &generator)
+      let plan = try #require(planner.plan(frames: frames, keyframes: keyframes))
+      #expect(plan.windows.reversed().flatMap { Array($0.frames) } == Array(frames))
+      #expect(plan.peakBytes <= plan.budget)
+      #expect(plan.peakSpoolBytes <= planner.spoolRoom)
+      for window in plan.windows {
+        #expect(window.keyframe <= window.frames.lowerBound)
+        #expect(window.spooled >= 0 && window.held >= 1)
+        if let before = keyframes.last(where: { $0 <= window.frames.lowerBound }) {
+          #expect(window.keyframe <= before, "a window starts decoding at a keyframe")
+        }
+      }
+    }
+  }
+
+  @Test func nothingIsDecodedTwiceWhileGroupsFit() throws {
+    let planner = Planner(budget: 4000, frameBytes: 100, spoolRoom: 0)
+    let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 200, by: 10))))
+    #expect(plan.decodingWork == 1)
+    #expect(plan.windows.map(\.frames.count) == Array(repeating: 20, count: 10), "groups are merged up to half the budget")
+  }
+
+  @Test func aGroupLargerThanTheBudgetIsSpooledWhereThereIsRoom() throws {
+    let roomy = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
+    let spooled = try #require(roomy.plan(frames: 0..<100, keyframes: [0]))
+    #expect(spooled.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 90)])
+    #expect(spooled.decodingWork == 1)
+  }
+
+  @Test func aGroupLargerThanTheBudgetIsSplitWhereThereIsNoRoom() throws {
+    let tight = Planner(budget: 2000, frameBytes: 100, spoolRoom: 0)
+    let split = try #require(tight.plan(frames: 0..<100, keyframes: [0]))
+    #expect(split.windows.count == 10)
+    #expect(split.windows.allSatisfy { $0.spooled == 0 && $0.keyframe == 0 })
+    #expect(split.decodingWork == 5.5)
+  }
+
+  @Test func aBudgetForLessThanTwoFramesHasNoPlan() {
+    #expect(Planner(budget: 199, frameBytes: 100, spoolRoom: 1000).plan(frames: 0..<2, keyframes: [0]) == nil)
+    #expect(Planner(budget: 200, frameBytes: 100, spoolRoom: 1000).plan(frames: 0..<2, keyframes: [0]) != nil)
+  }
+
+  @Test func aForwardPlanHoldsTheLastFramesInMemory() throws {
+    let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
+    let plan = try #require(planner.forwardPlan(frames: 0..<100))
+    #expect(plan.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 90)])
+  }
+}

@@ -1,0 +1,166 @@
+import Foundation
+import GStreamer
+import Testing
+
+@testable import Retrograde
+
+/// What a reversal is to be proved on.
+struct ReverseCase: Sendable, CustomTestStringConvertible {
+  var testDescription: String
+  var media: TestMedia
+  var output = "mirror.mkv"
+  var options = ReverseOptions()
+
+  init(_ name: String, output: String = "mirror.mkv", _ change: (inout TestMedia, inout ReverseOptions) -> Void) {
+    testDescription = name
+    self.output = output
+    media = TestMedia()
+    options.encoding.quality = .lossless
+    options.memory = ByteCount(1 << 20)
+    change(&media, &options)
+  }
+
+  static let x264 = "x264enc key-int-max=15 bframes=3 pass=qual quantizer=18 ! h264parse"
+
+  static let all: [ReverseCase] = [
+    ReverseCase("H.264 with B-frames in MP4") { media, _ in media.sampleCount = 96_000; media.audio = "alac".isEmpty ? "" : "avenc_alac" },
+    ReverseCase("H.264 with B-frames in MKV") { media, _ in
+      media.video = x264; media.muxer = "matroskamux"; media.name = "s.mkv"; media.sampleCount = 96_000
+    },
+    ReverseCase("H.264 with B-frames in TS") { media, _ in
+      media.video = x264; media.muxer = "mpegtsmux"; media.name = "s.ts"
+    },
+    ReverseCase("open groups of pictures, H.264") { media, _ in
+      media.video = "x264enc key-int-max=15 bframes=3 option-string=open-gop=1:scenecut=0 pass=qual quantizer=18 ! h264parse"
+    },
+    ReverseCase("open groups of pictures, HEVC") { media, _ in
+      media.video = "x265enc key-int-max=15 option-string=open-gop=1:bframes=3:log-level=none ! h265parse"
+    },
+    ReverseCase("VP9 in WebM") { media, _ in
+      media.video = "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=20"; media.muxer = "webmmux"; media.name = "s.webm"
+    },
+    ReverseCase("VP8 in WebM") { media, _ in
+      media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"; media.muxer = "webmmux"; media.name = "s.webm"
+    },
+    ReverseCase("MJPEG and PCM in AVI") { media, _ in
+      media.video = "jpegenc quality=95"; media.muxer = "avimux"; media.name = "s.avi"
+      media.sampleCount = 96_000; media.audio = "identity"
+    },
+    ReverseCase("MPEG-2 in MPEG-PS, where seeking is not exact") { media, _ in
+      media.times = TestMedia.regular(60, rate: 25)
+      media.width = 352; media.height = 288
+      media.video = "videorate ! video/x-raw,framerate=25/1 ! avenc_mpeg2video bitrate=4000000 gop-size=12 max-bframes=2 ! mpegvideoparse"
+      media.muxer = "mpegpsmux"; media.name = "s.mpg"
+    },
+    ReverseCase("a variable frame rate") { media, _ in
+      var time = 0
+      media.times = (0...50).map { index in
+        defer { time += index % 7 == 0 ? 200 : index % 3 == 0 ? 17 : 40 }
+        return ClockTime(nanoseconds: Int64(time) * 1_000_000)
+      }
+    },
+    ReverseCase("sound alone, mono, 16 bit", output: "m.wav") { media, _ in soundOnly(&media, 1, "S16LE") },
+    ReverseCase("sound alone, stereo, 24 bit", output: "m.wav") { media, _ in soundOnly(&media, 2, "S24LE") },
+    ReverseCase("sound alone, stereo, float", output: "m.wav") { media, _ in soundOnly(&media, 2, "F32LE") },
+    ReverseCase("sound alone, 5.1, 24 bit", output: "m.mka") { media, _ in soundOnly(&media, 6, "S24LE") },
+    ReverseCase("sound alone, FLAC to FLAC", output: "m.flac") { media, _ in
+      soundOnly(&media, 2, "S16LE"); media.audio = "flacenc"; media.muxer = "identity"; media.name = "s.flac"
+    },
+    ReverseCase("sound that starts late") { media, _ in
+      matroska(&media); media.soundStart = ClockTime(nanoseconds: 500_000_000); media.sampleCount = 72_000
+    },
+    ReverseCase("sound that ends early") { media, _ in matroska(&media); media.sampleCount = 48_000 },
+    ReverseCase("sound that goes on after the picture") { media, _ in matroska(&media); media.sampleCount = 150_000 },
+    ReverseCase("10 bit") { media, _ in
+      media.video = "video/x-raw,format=I420_10LE ! x264enc pass=qual quantizer=18 key-int-max=15 ! h264parse"
+    },
+    ReverseCase("one frame") { media, _ in media.times = TestMedia.regular(1, rate: 30) },
+    ReverseCase("one keyframe") { media, _ in
+      media.times = TestMedia.regular(200, rate: 30); media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
+    },
+    ReverseCase("one keyframe, budget for four frames") { media, options in
+      media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
+      options.memory = ByteCount(96 * 64 * 6 * 2)
+    },
+    ReverseCase("odd sizes") { media, _ in
+      media.width = 67; media.height = 51; media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"
+      media.muxer = "webmmux"; media.name = "s.webm"
+    },
+    ReverseCase("lossless in MOV", output: "m.mov") { media, _ in matroska(&media); media.sampleCount = 96_000 },
+  ]
+
+  private static func matroska(_ media: inout TestMedia) {
+    media.muxer = "matroskamux"
+    media.name = "s.mkv"
+  }
+
+  private static func soundOnly(_ media: inout TestMedia, _ channels: Int, _ format: String) {
+    media.video = nil
+    media.channels = channels
+    media.soundFormat = format
+    media.sampleCount = 30_001
+    media.audio = "identity"
+    media.muxer = "wavenc"
+    media.name = "s.wav"
+  }
+}
+
+@Suite struct ReverseTests {
+  @Test(arguments: ReverseCase.all)
+  func everyFrameAndEverySampleComesOutLastFirst(_ reversal: ReverseCase) async throws {
+    let folder = try TemporaryFolder()
+    let media = reversal.media
+    let source = try media.write(to: folder)
+    let output = folder.path(reversal.output)
+    let summary = try await Reverser(source, options: reversal.options).reverse(to: output)
+    #expect(summary.peakMemory <= reversal.options.memory.bytes)
+    let original = try DecodedMedia(source)
+    let mirror = try DecodedMedia(output)
+
+    if media.video != nil {
+      #expect(original.numbers == Array(0..<media.frameCount), "the generated source is what it should be")
+      #expect(mirror.numbers == Array((0..<media.frameCount).reversed()))
+      expectMirroredTimes(original, mirror, media)
+    }
+    if media.sampleCount > 0 {
+      let size = try #require(original.soundCaps?.bytesPerSampleFrame)
+      #expect(original.soundCaps?.string("format") == mirror.soundCaps?.string("format"))
+      var expected = original.sound
+      expected.withUnsafeMutableBytes { bytes in
+        for (index, frame) in stride(from: 0, to: original.sound.count, by: size).reversed().enumerated() {
+          for byte in 0..<size { bytes[index * size + byte] = original.sound[frame + byte] }
+        }
+      }
+      #expect(mirror.sound == expected)
+    }
+    if media.video != nil, media.sampleCount > 0, let before = original.soundStart, let after = mirror.soundStart {
+      // What was heard with a frame is heard with it still.
+      let length = ClockTime(sampleIndex: media.sampleCount, rate: media.rate)
+      let end = presentationEnd(original, media)
+      let expected = end - (before + length)
+      #expect(abs((after - expected).seconds) < 0.001, "sound starts at \(after), and not at \(expected)")
+    }
+    #expect(folder.names.count == 2, "nothing else is left behind")
+  }
+
+  private func presentationEnd(_ original: DecodedMedia, _ media: TestMedia) -> ClockTime {
+    let last = media.times[media.frameCount] - media.times[media.frameCount - 1]
+    let picture = (original.times.last ?? .zero) + last
+    let sound = original.soundStart.map { $0 + ClockTime(sampleIndex: media.sampleCount, rate: media.rate) }
+    return max(picture, sound ?? .zero)
+  }
+
+  private func expectMirroredTimes(_ original: DecodedMedia, _ mirror: DecodedMedia, _ media: TestMedia) {
+    guard mirror.times.count == original.times.count, let first = original.times.first else { return }
+    let end = presentationEnd(original, media)
+    let start = min(first, original.soundStart ?? first)
+    for index in 1..<max(1, mirror.times.count) {
+      // Shown until the next one starts: that is when, mirrored, it begins.
+      let next = original.times[original.times.count - index]
+      let expected = end - next
+      #expect(abs((mirror.times[index] - expected).seconds) < 0.0015, "frame \(index) at \(mirror.times[index]), not \(expected)")
+    }
+    #expect(mirror.times.first.map { $0.seconds < 0.0015 } ?? false, "there is a picture from the start")
+    _ = start
+  }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import GStreamer
+
+/// Media that a test generates: every frame carries its number in blocks of light and dark that survive lossy coding,
+/// and every sample tells its place.
+struct TestMedia {
+  var width = 96
+  var height = 64
+  /// The start of each frame, and the end of the last.
+  var times: [ClockTime] = TestMedia.regular(60, rate: 30)
+  var videoFormat = "I420"
+  /// What stands between the raw frames and the muxer.
+  var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
+  /// The number of sample frames, and where they start.
+  var sampleCount = 0
+  var soundStart = ClockTime.zero
+  var soundFormat = "S16LE"
+  var rate = 48000
+  var channels = 2
+  /// What stands between the raw sound and the muxer.
+  var audio = "flacenc ! flacparse"
+  var muxer = "mp4mux"
+  var name = "source.mp4"
+  var orientation: String?
+
+  static func regular(_ count: Int, rate: Int) -> [ClockTime] {
+    (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
+  }
+
+  var frameCount: Int { times.count - 1 }
+
+  /// Writes the file into `folder`.
+  func write(to folder: TemporaryFolder) throws -> String {
+    let path = folder.path(name)
+    var description = "\(muxer) name=mux ! filesink location=\(path)\n"
+    let link = muxer == "identity" ? "mux.sink" : "mux."
+    if let video {
+      let tags = orientation.map { "taginject tags=image-orientation=\($0) ! " } ?? ""
+      description += "appsrc name=video format=time block=true max-buffers=4 ! \(tags)videoconvert ! \(video) ! queue ! \(link)\n"
+    }
+    if sampleCount > 0 {
+      description += "appsrc name=audio format=time block=true max-buffers=4 ! audioconvert dithering=none ! \(audio) ! queue ! \(link)\n"
+    }
+    let pipeline = try Pipeline(description)
+    pipeline.set(.playing)
+    let sound = try sampleCount > 0 ? pipeline.appSource("audio") : nil
+    let picture = try video != nil ? pipeline.appSource("video") : nil
+    // Both are given at once, as a muxer wants them.
+    let group = DispatchGroup()
+    let failures = Failures()
+    for job in [{ try picture.map(writeFrames) }, { try sound.map(writeSound) }] as [@Sendable () throws -> Void?] {
+      DispatchQueue.global().async(group: group) {
+        do { _ = try job() } catch { failures.add(error) }
+      }
+    }
+    group.wait()
+    try failures.throwFirst()
+    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) {
+      if case .endOfStream = message { break }
+      if case .failed(let error) = message { throw error }
+    }
+    return path
+  }
+
+  private func writeFrames(_ source: AppSource) throws {
+    guard let caps = Caps(
+      "video/x-raw,format=GRAY8,width=\(width),height=\(height),framerate=(fraction)0/1,pixel-aspect-ratio=(fraction)1/1")
+    else { return }
+    source.setCaps(caps)
+    for number in 0..<frameCount {
+      let stride = (width + 3) / 4 * 4
+      let buffer = try Buffer(size: stride * height) { bytes in
+        for y in 0..<height {
+          for x in 0..<width {
+            bytes[y * stride + x] = number >> (y * 4 / height * 4 + x * 4 / width) & 1 == 1 ? 210 : 40
+          }
+        }
+      }
+      buffer.stamp(pts: times[number], duration: times[number + 1] - times[number])
+      guard source.push(buffer) else { return }
+    }
+    source.endOfStream()
+  }
+
+  private func writeSound(_ source: AppSource) throws {
+    guard let caps = Caps(soundCaps) else { return }
+    source.setCaps(caps)
+    let bytes = soundBytes
+    let size = caps.bytesPerSampleFrame ?? 1
+    for start in Swift.stride(from: 0, to: sampleCount, by: 1024) {
+      let count = min(1024, sampleCount - start)
+      let buffer = try Buffer(size: count * size) { target in
+        target.copyBytes(from: bytes[start * size..<(start + count) * size])
+      }
+      buffer.stamp(
+        pts: soundStart + ClockTime(sampleIndex: start, rate: rate), duration: ClockTime(sampleIndex: count, rate: rate))
+      guard source.push(buffer) else { return }
+    }
+    source.endOfStream()
+  }
+
+  var soundCaps: String {
+    let mask = channels > 2 ? ",channel-mask=(bitmask)0x3f" : ""
+    return "audio/x-raw,format=\(soundFormat),layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
+  }
+
+  /// Every sample's value follows from its place and its channel, and no two neighbours are alike.
+  var soundBytes: [UInt8] {
+    (0..<sampleCount).flatMap { index in
+      (0..<channels).flatMap { channel -> [UInt8] in
+        let value = UInt32(truncatingIfNeeded: (index &* 31 &+ channel &* 7919) % 60000) &* 65536 &+ 77
+        let signed = Int32(bitPattern: value &+ 0x8000_0000)
+        switch soundFormat {
+        case "S16LE": return [UInt8(truncatingIfNeeded: signed >> 16), UInt8(truncatingIfNeeded: signed >> 24)]
+        case "S24LE":
+          return [UInt8(truncatingIfNeeded: signed >> 8), UInt8(truncatingIfNeeded: signed >> 16), UInt8(truncatingIfNeeded: signed >> 24)]
+        case "F32LE":
+          let bits = (Float(signed) / Float(1 << 30) / 2).bitPattern
+          return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) }
+        default: return (0..<4).map { UInt8(truncatingIfNeeded: signed >> (8 * Int32($0))) }
+        }
+      }
+    }
+  }
+}
+
+private final class Failures: @unchecked Sendable {
+  private let lock = NSLock()
+  private var errors: [any Error] = []
+  func add(_ error: any Error) { lock.withLock { errors.append(error) } }
+  func throwFirst() throws { if let error = lock.withLock({ errors.first }) { throw error } }
+}
+
+/// A folder that is gone with its owner.
+final class TemporaryFolder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appending(path: "retrograde-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func path(_ name: String) -> String { url.appending(path: name).path }
+
+  var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+}
