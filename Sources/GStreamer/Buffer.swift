@@ -71,22 +71,24 @@ public final class Buffer: @unchecked Sendable {
   /// shared by reference (`gst_buffer_copy`). In interlaced frames the field that came first comes last: the flag for it
   /// (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
   public func mirrored(pts: ClockTime, duration: ClockTime) -> Buffer {
-    let copy: UnsafeMutablePointer<GstBuffer> =
-      gst_mini_object_copy(
-        UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
-      )
-      .map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: GstBuffer.self) } ?? gst_buffer_ref(raw)
-    copy.pointee.pts = pts.raw
-    copy.pointee.dts = UInt.max
-    copy.pointee.duration = duration.raw
-    copy.pointee.offset = UInt.max
-    copy.pointee.offset_end = UInt.max
-    let mini = UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstMiniObject.self)
+    let copy = shallowCopy()
+    copy.stamp(pts: pts, duration: duration)
+    copy.raw.pointee.dts = UInt.max
+    copy.raw.pointee.offset = UInt.max
+    copy.raw.pointee.offset_end = UInt.max
+    let mini = UnsafeMutableRawPointer(copy.raw).assumingMemoryBound(to: GstMiniObject.self)
     mini.pointee.flags &= ~(GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue)
     if mini.pointee.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
-    return Buffer(adopting: copy)
+    return copy
+  }
+
+  /// A buffer of its own over the same memory, with the same times, flags and metas.
+  private func shallowCopy() -> Buffer {
+    let mini = UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
+    guard let copy = gst_mini_object_copy(mini) else { return Buffer(retaining: raw) }
+    return Buffer(adopting: UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstBuffer.self))
   }
 
   /// Sets the times of a buffer that is not shared yet.
@@ -98,17 +100,20 @@ public final class Buffer: @unchecked Sendable {
   /// The same packet, presented `delay` earlier.
   public func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
-    let copy = mirrored(pts: pts - delay, duration: duration ?? .zero)
+    let copy = shallowCopy()
+    copy.raw.pointee.pts = (pts - delay).raw
     copy.raw.pointee.dts = copy.raw.pointee.pts
     return copy
   }
 
   /// A buffer with this one's flags, times and metas (strides and offsets of planes among them) and no memory.
-  public func withoutMemory() -> Buffer? {
-    guard let shell = gst_buffer_new() else { return nil }
-    let what = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
-    gst_buffer_copy_into(shell, raw, GstBufferCopyFlags(what), 0, gsize.max)
-    return Buffer(adopting: shell)
+  ///
+  /// The copy has the memory first and loses it then: GStreamer leaves out metas that describe memory, GstVideoMeta among
+  /// them, where it copies metas without memory.
+  public func withoutMemory() -> Buffer {
+    let copy = shallowCopy()
+    gst_buffer_remove_all_memory(copy.raw)
+    return copy
   }
 
   /// Adds the memory of `other` to this one, by reference; this buffer must not be shared yet.

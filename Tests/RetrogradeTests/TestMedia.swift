@@ -53,12 +53,16 @@ struct TestMedia {
         do { _ = try job() } catch { failures.add(error) }
       }
     }
-    group.wait()
-    try failures.throwFirst()
     while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) {
       if case .endOfStream = message { break }
-      if case .failed(let error) = message { throw error }
+      if case .failed(let error) = message {
+        failures.add(error)
+        break
+      }
     }
+    pipeline.set(.null)  // wakes whoever still pushes
+    group.wait()
+    try failures.throwFirst()
     return path
   }
 

@@ -38,11 +38,9 @@ final class DecodedWindow: Sendable {
   /// Moves the frame at `index` to the spool: the one copy of pixels that the engine makes, where memory does not
   /// suffice.
   func moveToSpool(_ index: Int) throws {
-    guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }),
-      let shell = entry.buffer.withoutMemory()
-    else { return }
+    guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }) else { return }
     let offset = try entry.buffer.withBytes { try spool.append($0) }
-    entries.withLock { $0[index] = Entry(buffer: shell, bytes: entry.bytes, spoolOffset: offset) }
+    entries.withLock { $0[index] = Entry(buffer: entry.buffer.withoutMemory(), bytes: entry.bytes, spoolOffset: offset) }
     gauge.released(entry.bytes)
   }
 

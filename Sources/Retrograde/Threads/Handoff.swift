@@ -1,7 +1,7 @@
 import Glibc
 
-/// Hands values from one thread to another, holding at most one on the way: the giver waits until the last one was
-/// taken. That is the back-pressure which keeps the window decoder one window ahead, and no more.
+/// Hands values from one thread to another: the giver waits until its value was taken. That is the back-pressure which
+/// keeps the window decoder one window ahead, and no more.
 final class Handoff<Value: Sendable>: @unchecked Sendable {
   // All state is behind `mutex`; the pointers live as long as this object and are only given to pthread_*.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -31,21 +31,20 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     return body()
   }
 
-  /// Waits until the taker has asked for everything given before, then gives `next`.
+  /// Gives `next`, and waits until it was taken.
   /// - Returns: false if the taker wants no more.
   func give(_ next: Value) -> Bool {
     locked {
-      while value != nil && !isClosed { pthread_cond_wait(changed, mutex) }
-      guard !isClosed else { return false }
       value = .success(next)
-      return true
+      pthread_cond_broadcast(changed)
+      while value != nil && !isClosed { pthread_cond_wait(changed, mutex) }
+      return !isClosed
     }
   }
 
   /// Says that nothing more is coming, or why nothing more can come.
   func finish(throwing error: (any Error)? = nil) {
     locked {
-      while value != nil && !isClosed { pthread_cond_wait(changed, mutex) }
       if let error { value = .failure(error) }
       isFinished = true
     }
