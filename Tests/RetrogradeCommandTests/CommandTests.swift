@@ -4,7 +4,8 @@ import Testing
 /// The command, run as a user runs it.
 struct Command {
   /// Beside the test bundle: SwiftPM builds the package's products into one folder.
-  static let url = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "retrograde")
+  static let url = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().appending(
+    path: "retrograde")
 
   struct Result {
     var status: Int32
@@ -12,7 +13,9 @@ struct Command {
     var errors: String
   }
 
-  static func run(_ arguments: [String], input: FileHandle? = nil, whileRunning: ((Process) -> Void)? = nil) throws -> Result {
+  static func run(_ arguments: [String], input: FileHandle? = nil, whileRunning: ((Process) -> Void)? = nil) throws
+    -> Result
+  {
     let process = Process()
     process.executableURL = url
     process.arguments = arguments
@@ -36,9 +39,15 @@ struct Command {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/gst-launch-1.0")
     process.arguments =
-      ["-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=160,height=120,framerate=30/1", "!", "x264enc"]
+      [
+        "-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=160,height=120,framerate=30/1", "!",
+        "x264enc",
+      ]
       + ["key-int-max=15", "!", "h264parse", "!", "queue", "!", "mux.", "audiotestsrc", "num-buffers=\(frames)"]
-      + ["samplesperbuffer=1600", "!", "audio/x-raw,rate=48000,channels=2", "!", "avenc_aac", "!", "aacparse", "!", "queue"]
+      + [
+        "samplesperbuffer=1600", "!", "audio/x-raw,rate=48000,channels=2", "!", "avenc_aac", "!", "aacparse", "!",
+        "queue",
+      ]
       + ["!", "mux.", "mp4mux", "name=mux", "!", "filesink", "location=\(path)"]
     try process.run()
     process.waitUntilExit()
@@ -81,7 +90,8 @@ final class Scratch: Sendable {
   @Test func refusesTheInputAsOutputAlsoThroughALink() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
-    try FileManager.default.createSymbolicLink(atPath: scratch.path("l.mp4"), withDestinationPath: scratch.path("a.mp4"))
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch.path("l.mp4"), withDestinationPath: scratch.path("a.mp4"))
     for name in ["a.mp4", "l.mp4"] {
       let result = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path(name), "--overwrite"])
       #expect(result.status == 73)
@@ -102,7 +112,8 @@ final class Scratch: Sendable {
   }
 
   @Test(arguments: [
-    ["reverse"], ["reverse", "a.mp4", "b.mp4", "--memory", "lots"], ["reverse", "a.mp4", "b.mp4", "--crf", "20", "--bitrate", "1M"],
+    ["reverse"], ["reverse", "a.mp4", "b.mp4", "--memory", "lots"],
+    ["reverse", "a.mp4", "b.mp4", "--crf", "20", "--bitrate", "1M"],
     ["reverse", "a.mp4", "b.mp4", "--start", "yesterday"], ["sideways"],
   ])
   func wrongArgumentsEndWithUsage(arguments: [String]) throws {
@@ -130,7 +141,9 @@ final class Scratch: Sendable {
   func stopsAtOnceAndLeavesNothingBehind(signal: Int32, status: Int32) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 3000)
-    let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json", "--preset", "veryslow"]
+    let arguments = [
+      "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json", "--preset", "veryslow",
+    ]
     let result = try Command.run(arguments) { process in
       // The first line of progress says that it is well under way.
       _ = (process.standardError as? Pipe)?.fileHandleForReading.readData(ofLength: 1)

@@ -7,6 +7,7 @@ struct DecodedMedia {
   var numbers: [Int] = []
   /// When each is shown, from the start of the file.
   var times: [ClockTime] = []
+  /// The samples, interleaved, as 64-bit floats: they hold every sample of up to 32 bits exactly.
   var sound: [UInt8] = []
   /// When the sound starts.
   var soundStart: ClockTime?
@@ -44,7 +45,7 @@ struct DecodedMedia {
 
   private mutating func readSound(_ source: String) throws {
     let pipeline = try Pipeline(
-      source + "decode. ! audio/x-raw ! audioconvert dithering=none ! audio/x-raw,layout=interleaved ! "
+      source + "decode. ! audio/x-raw ! audioconvert dithering=none ! audio/x-raw,format=F64LE,layout=interleaved ! "
         + "appsink name=sink sync=false async=false")
     try drain(pipeline) { sample in
       if soundStart == nil { soundStart = sample.streamTime }

@@ -70,7 +70,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     var generator = SeededGenerator(3)
     for _ in 0..<2000 {
       let (timeline, presentation) = randomTimeline(&generator)
-      let cuts = (0..<2).map { _ in Int64.random(in: 0...presentation.duration.nanoseconds, using: &generator) }.sorted()
+      let cuts = (0..<2).map { _ in Int64.random(in: 0...presentation.duration.nanoseconds, using: &generator) }
+        .sorted()
       let range = TimeSpan(start: ClockTime(nanoseconds: cuts[0]), end: ClockTime(nanoseconds: cuts[1] + 1))
       let (frames, clipped) = timeline.clipped(to: range)
       let expected = timeline.starts.indices.filter {

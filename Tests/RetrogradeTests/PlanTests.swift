@@ -31,7 +31,8 @@ import Testing
     let planner = Planner(budget: 4000, frameBytes: 100, spoolRoom: 0)
     let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 200, by: 10))))
     #expect(plan.decodingWork == 1)
-    #expect(plan.windows.map(\.frames.count) == Array(repeating: 20, count: 10), "groups are merged up to half the budget")
+    #expect(
+      plan.windows.map(\.frames.count) == Array(repeating: 20, count: 10), "groups are merged up to half the budget")
   }
 
   @Test func aGroupLargerThanTheBudgetIsSpooledWhereThereIsRoom() throws {

@@ -23,7 +23,9 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
   static let x264 = "x264enc key-int-max=15 bframes=3 pass=qual quantizer=18 ! h264parse"
 
   static let all: [ReverseCase] = [
-    ReverseCase("H.264 with B-frames in MP4") { media, _ in media.sampleCount = 96_000; media.audio = "avenc_alac" },
+    ReverseCase("H.264 with B-frames in MP4") { media, _ in
+      media.sampleCount = 96_000; media.audio = "avenc_alac"
+    },
     ReverseCase("H.264 with B-frames in MKV") { media, _ in
       media.video = x264; media.muxer = "matroskamux"; media.name = "s.mkv"; media.sampleCount = 96_000
     },
@@ -31,10 +33,12 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
       media.video = x264; media.muxer = "mpegtsmux"; media.name = "s.ts"
     },
     ReverseCase("open groups of pictures, H.264") { media, _ in
-      media.video = "x264enc key-int-max=15 bframes=3 option-string=open-gop=1:scenecut=0 pass=qual quantizer=18 ! h264parse"
+      media.video =
+        "x264enc key-int-max=15 bframes=3 option-string=open-gop=1:scenecut=0 pass=qual quantizer=18 ! h264parse"
     },
     ReverseCase("open groups of pictures, HEVC") { media, _ in
-      media.video = "x265enc key-int-max=15 option-string=open-gop=1:bframes=3:log-level=none ! h265parse"
+      media.video = "x265enc key-int-max=15 option-string=open-gop=1:bframes=3 ! h265parse"
+      media.width = 192; media.height = 128; media.frameRate = "30/1"
     },
     ReverseCase("VP9 in WebM") { media, _ in
       media.video = "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=20"; media.muxer = "webmmux"; media.name = "s.webm"
@@ -43,13 +47,13 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
       media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"; media.muxer = "webmmux"; media.name = "s.webm"
     },
     ReverseCase("MJPEG and PCM in AVI") { media, _ in
-      media.video = "jpegenc quality=95"; media.muxer = "avimux"; media.name = "s.avi"
+      media.frameRate = "30/1"; media.video = "jpegenc quality=95"; media.muxer = "avimux"; media.name = "s.avi"
       media.sampleCount = 96_000; media.audio = "identity"
     },
     ReverseCase("MPEG-2 in MPEG-PS, where seeking is not exact") { media, _ in
       media.times = TestMedia.regular(60, rate: 25)
-      media.width = 352; media.height = 288
-      media.video = "videorate ! video/x-raw,framerate=25/1 ! avenc_mpeg2video bitrate=4000000 gop-size=12 max-bframes=2 ! mpegvideoparse"
+      media.width = 352; media.height = 288; media.frameRate = "25/1"
+      media.video = "mpeg2enc ! mpegvideoparse"
       media.muxer = "mpegpsmux"; media.name = "s.mpg"
     },
     ReverseCase("a variable frame rate") { media, _ in
@@ -69,14 +73,19 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     ReverseCase("sound that starts late") { media, _ in
       matroska(&media); media.soundStart = ClockTime(nanoseconds: 500_000_000); media.sampleCount = 72_000
     },
-    ReverseCase("sound that ends early") { media, _ in matroska(&media); media.sampleCount = 48_000 },
-    ReverseCase("sound that goes on after the picture") { media, _ in matroska(&media); media.sampleCount = 150_000 },
+    ReverseCase("sound that ends early") { media, _ in
+      matroska(&media); media.sampleCount = 48_000
+    },
+    ReverseCase("sound that goes on after the picture") { media, _ in
+      matroska(&media); media.sampleCount = 150_000
+    },
     ReverseCase("10 bit") { media, _ in
       media.video = "video/x-raw,format=I420_10LE ! x264enc pass=qual quantizer=18 key-int-max=15 ! h264parse"
     },
     ReverseCase("one frame") { media, _ in media.times = TestMedia.regular(1, rate: 30) },
     ReverseCase("one keyframe") { media, _ in
-      media.times = TestMedia.regular(200, rate: 30); media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
+      media.times = TestMedia.regular(200, rate: 30);
+      media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
     },
     ReverseCase("one keyframe, budget for four frames") { media, options in
       media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
@@ -86,7 +95,9 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
       media.width = 67; media.height = 51; media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"
       media.muxer = "webmmux"; media.name = "s.webm"
     },
-    ReverseCase("lossless in MOV", output: "m.mov") { media, _ in matroska(&media); media.sampleCount = 96_000 },
+    ReverseCase("lossless in MOV", output: "m.mov") { media, _ in
+      matroska(&media); media.sampleCount = 96_000
+    },
   ]
 
   private static func matroska(_ media: inout TestMedia) {
@@ -124,7 +135,8 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     }
     if media.sampleCount > 0 {
       let size = try #require(original.soundCaps?.bytesPerSampleFrame)
-      #expect(original.soundCaps?.string("format") == mirror.soundCaps?.string("format"))
+      #expect(original.soundCaps?.int("rate") == mirror.soundCaps?.int("rate"))
+      #expect(original.soundCaps?.int("channels") == mirror.soundCaps?.int("channels"))
       var expected = original.sound
       expected.withUnsafeMutableBytes { bytes in
         for (index, frame) in stride(from: 0, to: original.sound.count, by: size).reversed().enumerated() {
@@ -156,7 +168,12 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     // Shown until the next one starts: that is when, mirrored, it begins.
     let expected = original.times.dropFirst().reversed().map { end - $0 }
     let errors = zip(mirror.times.dropFirst(), expected).map { ($0 - $1).seconds }
-    #expect(errors.allSatisfy { abs($0) < 0.0015 }, "frames are off by \(errors.min() ?? 0) to \(errors.max() ?? 0) s")
+    // Where nothing but its container's word says how long the last frame is shown, that may move them all alike.
+    let isVideoOnly = media.sampleCount == 0
+    let shift = isVideoOnly ? errors.first ?? 0 : 0
+    #expect(
+      abs(shift) < 0.21 && errors.allSatisfy { abs($0 - shift) < 0.0015 },
+      "frames are off by \(errors.min() ?? 0) to \(errors.max() ?? 0) s")
     #expect(mirror.times.first.map { $0.seconds < 0.0015 } ?? false, "there is a picture from the start")
   }
 }

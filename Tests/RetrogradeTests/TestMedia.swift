@@ -8,7 +8,8 @@ struct TestMedia {
   var height = 64
   /// The start of each frame, and the end of the last.
   var times: [ClockTime] = TestMedia.regular(60, rate: 30)
-  var videoFormat = "I420"
+  /// As the caps have it; 0/1 is a variable rate.
+  var frameRate = "0/1"
   /// What stands between the raw frames and the muxer.
   var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
   /// The number of sample frames, and where they start.
@@ -36,10 +37,12 @@ struct TestMedia {
     let link = muxer == "identity" ? "mux.sink" : "mux."
     if let video {
       let tags = orientation.map { "taginject tags=image-orientation=\($0) ! " } ?? ""
-      description += "appsrc name=video format=time block=true max-buffers=4 ! \(tags)videoconvert ! \(video) ! queue ! \(link)\n"
+      description +=
+        "appsrc name=video format=time block=true max-buffers=4 ! \(tags)videoconvert ! \(video) ! queue ! \(link)\n"
     }
     if sampleCount > 0 {
-      description += "appsrc name=audio format=time block=true max-buffers=4 ! audioconvert dithering=none ! \(audio) ! queue ! \(link)\n"
+      description +=
+        "appsrc name=audio format=time block=true max-buffers=4 ! audioconvert dithering=none ! \(audio) ! queue ! \(link)\n"
     }
     let pipeline = try Pipeline(description)
     pipeline.set(.playing)
@@ -67,8 +70,10 @@ struct TestMedia {
   }
 
   private func writeFrames(_ source: AppSource) throws {
-    guard let caps = Caps(
-      "video/x-raw,format=GRAY8,width=\(width),height=\(height),framerate=(fraction)0/1,pixel-aspect-ratio=(fraction)1/1")
+    guard
+      let caps = Caps(
+        "video/x-raw,format=GRAY8,width=\(width),height=\(height),framerate=(fraction)\(frameRate),pixel-aspect-ratio=(fraction)1/1"
+      )
     else { return }
     source.setCaps(caps)
     for number in 0..<frameCount {
@@ -97,7 +102,8 @@ struct TestMedia {
         target.copyBytes(from: bytes[start * size..<(start + count) * size])
       }
       buffer.stamp(
-        pts: soundStart + ClockTime(sampleIndex: start, rate: rate), duration: ClockTime(sampleIndex: count, rate: rate))
+        pts: soundStart + ClockTime(sampleIndex: start, rate: rate), duration: ClockTime(sampleIndex: count, rate: rate)
+      )
       guard source.push(buffer) else { return }
     }
     source.endOfStream()
@@ -117,7 +123,10 @@ struct TestMedia {
         switch soundFormat {
         case "S16LE": return [UInt8(truncatingIfNeeded: signed >> 16), UInt8(truncatingIfNeeded: signed >> 24)]
         case "S24LE":
-          return [UInt8(truncatingIfNeeded: signed >> 8), UInt8(truncatingIfNeeded: signed >> 16), UInt8(truncatingIfNeeded: signed >> 24)]
+          return [
+            UInt8(truncatingIfNeeded: signed >> 8), UInt8(truncatingIfNeeded: signed >> 16),
+            UInt8(truncatingIfNeeded: signed >> 24),
+          ]
         case "F32LE":
           let bits = (Float(signed) / Float(1 << 30) / 2).bitPattern
           return (0..<4).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt32($0))) }

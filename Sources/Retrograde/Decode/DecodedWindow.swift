@@ -40,7 +40,9 @@ final class DecodedWindow: Sendable {
   func moveToSpool(_ index: Int) throws {
     guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }) else { return }
     let offset = try entry.buffer.withBytes { try spool.append($0) }
-    entries.withLock { $0[index] = Entry(buffer: entry.buffer.withoutMemory(), bytes: entry.bytes, spoolOffset: offset) }
+    entries.withLock {
+      $0[index] = Entry(buffer: entry.buffer.withoutMemory(), bytes: entry.bytes, spoolOffset: offset)
+    }
     gauge.released(entry.bytes)
   }
 
