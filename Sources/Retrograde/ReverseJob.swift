@@ -158,8 +158,8 @@ struct ReverseJob: Sendable {
           try mirror(track, presentation, writer, writer.audio[index], container, isMain: video == nil && index == 0)
         }
       }
-      let frames: Result<Int, any Error> = Result {
-        guard let video, let source = writer.video else { return 0 }
+      let frames: Result<(count: Int, shown: ClockTime?), any Error> = Result {
+        guard let video, let source = writer.video else { return (0, nil) }
         return try mirror(video, presentation, writer, source)
       }
       if case .failure = frames { writer.abort() }
@@ -171,16 +171,18 @@ struct ReverseJob: Sendable {
       // A thread that was woken because another failed says only that it was cancelled.
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
       let heard = samples.map { (try? $0.get()) ?? 0 }
-      try writer.finish(heard: heard)
+      try writer.finish(heard: heard, shown: try? frames.get().shown)
       if let error = failures.first { throw error }
-      return (try frames.get(), heard)
+      return (try frames.get().count, heard)
     }
   }
 
   /// Gives out the frames of the video, last first.
   private func mirror(
     _ video: VideoReader, _ presentation: Presentation, _ writer: MediaWriter, _ source: AppSource
-  ) throws -> Int {
+  ) throws -> (count: Int, shown: ClockTime?) {
+    var start: ClockTime?
+    var end = ClockTime.zero
     var clock = MirrorClock(presentation, timeline: video.timeline, timing: options.timing)
     var done = 0
     let watch = Stopwatch()
@@ -191,6 +193,8 @@ struct ReverseJob: Sendable {
         try writer.push(
           frame.mirrored(pts: writer.mirrorStart + shown.start, duration: shown.duration), to: source)
         done += 1
+        start = start ?? shown.start
+        end = shown.end
         if done % 8 == 0 || done == video.timeline.count {
           report(
             Progress(
@@ -200,7 +204,7 @@ struct ReverseJob: Sendable {
       }
     }
     source.endOfStream()
-    return done
+    return (done, start.map { end - $0 })
   }
 
   /// Gives out the sound, last sample frame first.

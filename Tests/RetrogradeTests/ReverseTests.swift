@@ -84,6 +84,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     },
     ReverseCase("one frame") { media, _ in media.times = TestMedia.regular(1, rate: 30) },
     ReverseCase("one keyframe") { media, _ in
+      matroska(&media)
       media.times = TestMedia.regular(200, rate: 30);
       media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
     },
@@ -129,8 +130,11 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     let mirror = try DecodedMedia(output, like: media)
 
     if media.video != nil {
-      #expect(original.numbers == Array(0..<media.frameCount), "the generated source is what it should be")
-      #expect(mirror.numbers == Array((0..<media.frameCount).reversed()))
+      // mpegpsdemux skips what lies before it knows the streams.
+      let isWhole = media.muxer != "mpegpsmux"
+      #expect(original.numbers == Array(0..<media.frameCount) || !isWhole, "the generated source is what it should be")
+      #expect(original.numbers.count > 30 || isWhole)
+      #expect(mirror.numbers == original.numbers.reversed())
       expectMirroredTimes(original, mirror, media)
     }
     if media.sampleCount > 0 {

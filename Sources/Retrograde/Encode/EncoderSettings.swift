@@ -65,7 +65,8 @@ struct EncoderSettings: Sendable {
     case "jpegenc":
       set = [("quality", "\(options.quality == .source ? 90 : 97)")]
     case "avenc_ffv1":
-      set = [("slices", "4")]
+      // For threads; FFmpeg refuses slices of very small pictures.
+      if (raw.int("width") ?? 0) >= 256 && (raw.int("height") ?? 0) >= 192 { set = [("slices", "4")] }
     case "theoraenc":
       set = options.bitrate == nil && crf != nil ? [("quality", "56")] : [("bitrate", "\(max(wanted / 1000, 1))")]
     case "avenc_prores_ks", "avenc_prores":

@@ -209,13 +209,15 @@ final class MediaWriter: Sendable {
   }
 
   /// Waits until everything that was pushed is written.
-  /// - Parameter heard: the sample frames that were pushed of each stream of sound.
-  func finish(heard: [Int]) throws {
+  /// - Parameters:
+  ///   - heard: the sample frames that were pushed of each stream of sound.
+  ///   - shown: how long the video is shown, from its first frame's start to its last one's end.
+  func finish(heard: [Int], shown: ClockTime?) throws {
     try bus.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
     guard hasMovieHeader else { return }
     let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }
-    try MovieHeader(orientation: orientation, sounds: sounds).apply(to: path)
+    try MovieHeader(orientation: orientation, pictureDuration: shown, sounds: sounds).apply(to: path)
   }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import MediaTime
 
 /// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the picture is
 /// (`tkhd`'s matrix), and that the sound's first samples are the encoder's priming, not to be heard (`elst`). Both have
@@ -6,12 +7,14 @@ import Glibc
 struct MovieHeader {
   /// GST_TAG_IMAGE_ORIENTATION of the video; nil to leave it as it is.
   var orientation: String?
+  /// How long the video is shown, from its first frame's start to its last one's end. qtmux adds up the intervals between
+  /// decoding times instead, which can end before the last frame begins, and then players leave that frame out.
+  var pictureDuration: ClockTime?
   /// Of each audio track, in order: the sample frames of priming, those to be heard, and their rate.
   var sounds: [(priming: Int, heard: Int, rate: Int)]
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func apply(to path: String) throws {
-    guard orientation != nil || sounds.contains(where: { $0.priming > 0 }) else { return }
     let file = open(path, O_RDWR | O_CLOEXEC)
     guard file >= 0 else { throw failure(path) }
     defer { close(file) }
@@ -59,32 +62,32 @@ struct MovieHeader {
       switch movie.text(handler.body.lowerBound + 8) {
       case "vide":
         if let header = inner.first(where: { $0.type == "tkhd" }) { turn(&movie, header.body) }
+        if let edit = edit(movie, inner), let pictureDuration {
+          // Rounded up: the last frame is to begin before the edit ends.
+          movie.set(Int((pictureDuration.seconds * Double(timescale)).rounded(.up)), at: edit)
+        }
       case "soun":
-        guard let sound = sounds.popFirst(), sound.priming > 0,
-          let edits = inner.first(where: { $0.type == "edts" }),
-          let list = Box.all(in: movie[edits.body]).first(where: { $0.type == "elst" }),
+        guard let sound = sounds.popFirst(), sound.priming > 0, sound.rate > 0, let edit = edit(movie, inner),
           let mediaHeader = described.first(where: { $0.type == "mdhd" }),
           let mediaTimescale = movie.timescale(mediaHeader.body)
         else { continue }
-        trim(&movie, list.body, sound, timescale, mediaTimescale)
+        // The edit starts after the priming, and ends with the last sample.
+        movie.set((sound.heard * timescale + sound.rate / 2) / sound.rate, at: edit)
+        movie.set(movie.integer(edit + 4) + sound.priming * mediaTimescale / sound.rate, at: edit + 4)
       default: break
       }
     }
   }
 
-  /// Has the edit that plays the track start after the priming, and end with the last sample.
-  private func trim(
-    _ movie: inout [UInt8], _ list: Range<Int>, _ sound: (priming: Int, heard: Int, rate: Int), _ timescale: Int,
-    _ mediaTimescale: Int
-  ) {
-    guard list.count >= 8, movie[list.lowerBound] == 0, sound.rate > 0 else { return }
-    for entry in stride(from: list.lowerBound + 8, through: list.upperBound - 12, by: 12) {
-      let start = movie.integer(entry + 4)
-      guard start != 0xFFFF_FFFF else { continue }  // an empty edit: the track starts late
-      movie.set((sound.heard * timescale + sound.rate / 2) / sound.rate, at: entry)
-      movie.set(start + sound.priming * mediaTimescale / sound.rate, at: entry + 4)
-      return
-    }
+  /// Where the entry of a track's edit list lies that plays the track: its duration, then its start in the media. The
+  /// entry before it, if any, is an empty edit: the track starts late.
+  private func edit(_ movie: [UInt8], _ track: [Box]) -> Int? {
+    guard let edits = track.first(where: { $0.type == "edts" }),
+      let list = Box.all(in: movie[edits.body]).first(where: { $0.type == "elst" })?.body,
+      list.count >= 20, movie[list.lowerBound] == 0
+    else { return nil }
+    return stride(from: list.lowerBound + 8, through: list.upperBound - 12, by: 12)
+      .first { movie.integer($0 + 4) != 0xFFFF_FFFF }
   }
 
   /// The turned axes, as a matrix (a, b, c, d) of 1, 0 and -1.

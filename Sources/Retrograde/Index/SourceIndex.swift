@@ -46,7 +46,10 @@ struct VideoIndex: Sendable {
     let gaps = zip(timed, timed.dropFirst()).map { $1.time - $0.time }.sorted()
     let own = timed.last?.packet.duration.flatMap { $0 > .zero ? $0 : nil }
     let median = gaps.isEmpty ? ClockTime(nanoseconds: 40_000_000) : gaps[gaps.count / 2]
-    lastDuration = own ?? median
+    // Where all frames are shown equally long, to the millisecond that containers round to, so is the last, whatever
+    // duration a parser made up for its packet.
+    let isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < ClockTime(nanoseconds: 2_000_000)
+    lastDuration = isConstant ? median : own ?? median
   }
 }
 

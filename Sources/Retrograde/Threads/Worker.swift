@@ -10,6 +10,7 @@ final class Worker<Value: Sendable>: Sendable {
   }
 
   private let thread: pthread_t
+  private let isJoined = Mutex(false)
   private let result: Result
 
   private final class Result: Sendable {
@@ -27,9 +28,16 @@ final class Worker<Value: Sendable>: Sendable {
     thread = try spawn(name, start.body)
   }
 
-  /// Waits for the end of the work. Call it once.
+  deinit {
+    if !isJoined.withLock({ $0 }) { pthread_detach(thread) }
+  }
+
+  /// Waits for the end of the work; may be called again.
   func join() throws -> Value {
-    pthread_join(thread, nil)
+    isJoined.withLock { isJoined in
+      if !isJoined { pthread_join(thread, nil) }
+      isJoined = true
+    }
     guard let outcome = result.value.withLock({ $0 }) else { throw RetrogradeError.cancelled }
     return try outcome.get()
   }
