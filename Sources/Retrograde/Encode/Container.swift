@@ -26,7 +26,7 @@ struct Container: Sendable {
         "\(path): no container goes by the extension “\(suffix)”; there are "
           + extensions.joined(separator: ", "))
     }
-    if container.caps != nil && container.muxer == nil {
+    if container.caps != nil && container.muxers.isEmpty {
       throw RetrogradeError(.missingPlugin, "\(path): no muxer for .\(suffix) is installed; \(PackageHint.all)")
     }
     return container
@@ -41,7 +41,6 @@ struct Container: Sendable {
   private static let mp3 = "audio/mpeg,mpegversion=1,layer=3"
   private static let pcm = "audio/x-raw"
   private static let mpeg2 = "video/mpeg,mpegversion=2,systemstream=false"
-  private static let mpeg4 = "video/mpeg,mpegversion=4,systemstream=false"
 
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265"], audioCodecs: [aac],
@@ -55,7 +54,7 @@ struct Container: Sendable {
   private static let webm = Container(
     caps: "video/webm", videoCodecs: ["video/x-vp9", "video/x-vp8"], audioCodecs: ["audio/x-opus", "audio/x-vorbis"])
   private static let avi = Container(
-    caps: "video/x-msvideo", videoCodecs: [h264, mpeg4], audioCodecs: [mp3, pcm], needsSoundFromStart: true)
+    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], needsSoundFromStart: true)
   private static let ts = Container(
     caps: "video/mpegts,systemstream=true,packetsize=188", videoCodecs: [h264, mpeg2], audioCodecs: [aac, mp3])
   private static let ogg = Container(
@@ -80,15 +79,15 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// The muxer that writes it; nil where none is needed.
-  var muxer: String? {
-    guard let caps, let parsed = Caps(caps) else { return nil }
-    return Registry.factories(.muxer, sources: parsed).first
+  /// The muxers that write it, best first; `encodebin` takes the first that holds all streams. None where none is needed.
+  var muxers: [String] {
+    guard let caps, let parsed = Caps(caps) else { return [] }
+    return Registry.factories(.muxer, sources: parsed)
   }
 
   /// Whether the container can hold `codec`.
   func takes(_ codec: Caps) -> Bool {
     guard caps != nil else { return audioCodecs.compactMap { Caps($0) }.contains { $0.intersects(codec) } }
-    return muxer.map { Registry.factory($0, takes: codec) } ?? false
+    return muxers.contains { Registry.factory($0, takes: codec) }
   }
 }

@@ -37,12 +37,13 @@ struct EncoderSettings: Sendable {
       }
     case "x265enc":
       set = [("speed-preset", try number("speed-preset", encoder, "medium"))]
+      // x265's own options are text with an equals sign, which encoding profiles have no way to write.
       if isLossless {
-        set += [("option-string", "lossless=1")]
+        throw RetrogradeError(.usage, "HEVC can't be made lossless here; use ffv1 or h264")
       } else if options.bitrate == nil, let crf {
-        set += [("option-string", "crf=\(crf)")]
+        set += [("qp", "\(crf)")]
       } else {
-        set += [("bitrate", "\(max(wanted / 1000, 1))"), ("option-string", "qpmax=\(EncoderSettings.coarsest)")]
+        set += [("bitrate", "\(max(wanted / 1000, 1))")]
       }
     case "vp8enc", "vp9enc":
       set = [

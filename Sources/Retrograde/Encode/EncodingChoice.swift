@@ -72,7 +72,8 @@ struct EncodingChoice: Sendable {
     _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions, _ output: String
   ) throws -> Codec {
     if let name = options.videoCodec { return try named(name, "--video-codec", container, output) }
-    let source = Codec(of: video.index.caps)
+    // FFmpeg's MPEG encoders refuse variable frame rates, or give out packets without timestamps.
+    let source = Codec(of: video.index.caps).flatMap { $0.encoder?.hasPrefix("avenc_mpeg") == true ? nil : $0 }
     let usual = container.videoCodecs.compactMap { Codec($0) }
     let candidates: [Codec]
     if options.quality == .lossless {
@@ -100,7 +101,9 @@ struct EncodingChoice: Sendable {
     let pcm = Codec("audio/x-raw")
     let source = Codec(of: track.codec)
     let usual = container.audioCodecs.compactMap { Codec($0) }
-    var candidates = [source].compactMap { $0 } + usual
+    // Where sound has no timestamps, beside a picture, only a codec without priming keeps sync.
+    let mustBeExact = container.needsSoundFromStart && !container.videoCodecs.isEmpty
+    var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
     let possible = candidates.filter { codec in
       codec.isRaw
