@@ -103,6 +103,18 @@ public final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset` on.
+  public func onPull(_ body: @escaping @Sendable (_ offset: Int) -> Void) {
+    let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
+    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { info in
+      if info.pointee.data == nil { body(Int(clamping: info.pointee.offset)) }
+      return GST_PAD_PROBE_PASS
+    }
+  }
+
+  /// Says downstream that the stream has ended.
+  public func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
+
   private typealias ProbeBody = @Sendable (UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
   private func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {

@@ -46,6 +46,7 @@ final class VideoDecoder: Sendable {
       throw RetrogradeError.reading(topology.source, error)
     }
     sink.pad?.acceptVideoMeta()
+    topology.endAtEndOfFile(pipeline)
     pipeline.set(.playing)
     let sample = try VideoDecoder.pull(pipeline, sink, cancellation, topology.source)
     guard let sample, let caps = sample.caps else {
@@ -134,9 +135,10 @@ final class VideoDecoder: Sendable {
 
   /// Decodes everything from here to the end, or to `limit`, forwards; the last `held` frames stay in memory, the others
   /// go to the spool.
+  /// - Parameter given: when each frame starts, where the decoder does not say: avdec_gif stamps every frame with 0.
   /// - Returns: the frames, and when each starts, in stream time.
   func decodeForward(
-    before limit: ClockTime?, held: Int, spool: Spool, gauge: MemoryGauge,
+    before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
     onFrame: (ClockTime) -> Void
   ) throws -> (window: DecodedWindow, starts: [ClockTime], damage: RetrogradeError?) {
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
@@ -151,8 +153,8 @@ final class VideoDecoder: Sendable {
         break decoding
       }
       guard let sample else { break }
-      guard let pts = sample.buffer.pts ?? times.last else { continue }
-      let time = sample.buffer.pts == nil ? pts : sample.segment.streamTime(of: pts)
+      guard let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.streamTime ?? times.last
+      else { continue }
       // Frames that begin before an edit, or after its end, are no part of the presentation.
       if time < sample.segment.time { continue }
       if let limit, time >= limit { break }

@@ -151,7 +151,8 @@ private struct Context: Sendable {
     let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
     let decoder = try VideoDecoder(video, index.topology, cancellation)
     let (window, starts, damage) = try decoder.decodeForward(
-      before: boundary, held: planner.framesPerWindow, spool: spool, gauge: gauge, onFrame: { _ in })
+      before: boundary, given: index.topology.isGIF ? video.starts : nil, held: planner.framesPerWindow, spool: spool,
+      gauge: gauge, onFrame: { _ in })
     var warnings: [String] = []
     if let damage {
       if options.isStrict { throw damage }

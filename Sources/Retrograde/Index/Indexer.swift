@@ -65,6 +65,7 @@ struct Indexer: Sendable {
     return try cancellation.onCancel({ pipeline.set(.null) }) {
       try tracks.forEach { try $0.watch(pipeline) }
       // Before the threads start: an appsink that has not started says that it has ended.
+      topology.endAtEndOfFile(pipeline)
       pipeline.set(.playing)
       var videoWorker: Worker<VideoIndex>?
       if let video {

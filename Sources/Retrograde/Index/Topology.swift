@@ -1,4 +1,5 @@
 import GStreamer
+import Glibc
 import Synchronization
 
 /// What kind of stream it is.
@@ -33,7 +34,7 @@ struct Topology: Sendable {
   /// A description of a pipeline that reads the file and ends each chosen stream in its `tail`, such as
   /// `avdec_h264 ! appsink`. Streams not chosen stay unlinked, and cost nothing but being skipped.
   func description(_ chosen: [(stream: StreamPath, tail: String)]) -> String {
-    var text = "filesrc location=\(Description.quoted(source))"
+    var text = "filesrc name=source location=\(Description.quoted(source))"
     var known: Set<Int> = []
     for (stream, tail) in chosen {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
@@ -43,6 +44,32 @@ struct Topology: Sendable {
       if let last = stream.steps.last { text += " \(reference(last)) ! \(tail)" }
     }
     return text
+  }
+
+  var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
+
+  /// Makes a pipeline from a description of ours end where the file does.
+  ///
+  /// At the end of a file GStreamer 1.22's avdemux_gif asks for more for ever: gstavprotocol.c answers 0 bytes where FFmpeg
+  /// expects AVERROR_EOF.
+  func endAtEndOfFile(_ pipeline: Pipeline) {
+    var info = stat()
+    guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }), stat(source, &info) == 0
+    else { return }
+    let size = Int(info.st_size)
+    let demux = pipeline.element("e\(demuxer.element)")
+    let asked = Counter()
+    pipeline.element("source")?.staticPad("src")?.onPull { offset in
+      // It also reads to the end once while it opens the file, before it has a pad; and what its parser still holds when
+      // it first finds nothing comes out when it finds nothing again.
+      guard offset >= size, let pad = demux?.staticPad(demuxer.pad) else { return }
+      if asked.next() == 4 { pad.pushEndOfStream() }
+    }
+  }
+
+  private final class Counter: Sendable {
+    private let count = Atomic(0)
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
   }
 
   private func reference(_ step: StreamPath.Step) -> String { "e\(step.element).\(step.pad)" }
@@ -134,7 +161,11 @@ extension Topology {
 
     /// All pads are there, and the caps of each are known.
     var isReady: Bool {
-      found.withLock { $0.isComplete && !$0.pads.isEmpty && $0.pads.allSatisfy { $0.caps != nil } }
+      found.withLock { found in
+        guard !found.pads.isEmpty, found.pads.allSatisfy({ $0.caps != nil }) else { return false }
+        // A GIF has one stream, and its demuxer never says that there are no more.
+        return found.isComplete || found.pads.contains { $0.origin?.element.factoryName == "avdemux_gif" }
+      }
     }
   }
 }
