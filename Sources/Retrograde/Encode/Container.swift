@@ -43,7 +43,7 @@ struct Container: Sendable {
   private static let mpeg2 = "video/mpeg,mpegversion=2,systemstream=false"
 
   private static let mp4 = Container(
-    caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265"], audioCodecs: [aac],
+    caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
     hasEditLists: true, carriesOrientation: true)
   private static let mov = Container(
     caps: "video/quicktime,variant=apple", videoCodecs: [h264, "video/x-h265", "video/x-prores"],
