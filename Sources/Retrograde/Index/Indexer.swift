@@ -16,11 +16,18 @@ struct Indexer: Sendable {
   private static let stall = 10_000_000_000
 
   func run() throws -> SourceIndex {
-    var warnings = topology.missing.map { "left out: a stream for which no plugin is installed (\($0))" }
+    var warnings: [String] = []
     let videos = topology.streams.filter { $0.kind == .video }
     let audios = topology.streams.filter { $0.kind == .audio }
-    for stream in topology.streams where stream.kind == .other {
-      warnings.append("left out: a stream that is neither picture nor sound (\(stream.caps.mediaType))")
+    let others = topology.streams.filter { $0.kind == .other }.map(\.caps.mediaType)
+    for type in Set(others).sorted() {
+      let count = others.count { $0 == type }
+      let what = count == 1 ? "a stream that is" : "\(count) streams that are"
+      warnings.append("left out: \(what) neither picture nor sound (\(type))")
+    }
+    // A plugin missing for one of those is no loss.
+    for description in topology.missing where !others.contains(where: { description.hasPrefix($0) }) {
+      warnings.append("left out: a stream for which no plugin is installed (\(description))")
     }
     for stream in videos.dropFirst() where !options.noVideo {
       warnings.append("left out: a further video stream (\(stream.caps.codecName))")
