@@ -12,7 +12,7 @@ struct EncoderSettings: Sendable {
 
   /// How much of the source's bit rate the mirror gets: encoding what was encoded before costs a little more for the
   /// same look. docs/quality.md has the measurements.
-  static let headroom = 1.2
+  static let headroom = 1.28
 
   /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
   private static let coarsest = 34
@@ -20,6 +20,13 @@ struct EncoderSettings: Sendable {
   /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no others.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
     let wanted = options.bitrate ?? defaultBitrate(raw)
+    // x264 and x265 share a rate out over the frames per second that the caps name, which in a variable rate are more than
+    // there are.
+    let named = raw.fraction("framerate").flatMap {
+      $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
+    }
+    let stretch = named.map { $0 > frameRate && frameRate > 0 ? min($0 / frameRate, 10) : 1 } ?? 1
+    let kilobits = max(Int(Double(wanted) * stretch) / 1000, 1)
     let crf = options.constantRateFactor ?? (options.quality == .high ? 16 : nil)
     let isLossless = options.quality == .lossless
     var set: [(String, String)] = []
@@ -33,7 +40,9 @@ struct EncoderSettings: Sendable {
         set += [("pass", "5"), ("quantizer", "\(crf)")]
       } else {
         // Without a limit, x264's first guess for very low rates is a grey picture.
-        set += [("pass", "0"), ("bitrate", "\(max(wanted / 1000, 1))"), ("qp-max", "\(EncoderSettings.coarsest)")]
+        set += [
+          ("pass", "0"), ("bitrate", "\(kilobits)"), ("qp-max", "\(EncoderSettings.coarsest)"), ("psy-tune", "5"),
+        ]
       }
     case "x265enc":
       set = [("speed-preset", try number("speed-preset", encoder, "medium"))]
@@ -43,7 +52,7 @@ struct EncoderSettings: Sendable {
       } else if options.bitrate == nil, let crf {
         set += [("qp", "\(crf)")]
       } else {
-        set += [("bitrate", "\(max(wanted / 1000, 1))")]
+        set += [("bitrate", "\(kilobits)")]
       }
     case "vp8enc", "vp9enc":
       set = [
