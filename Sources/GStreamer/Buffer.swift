@@ -33,20 +33,11 @@ public final class Buffer: @unchecked Sendable {
   public var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
   /// Whether it is no media, only a header: `GST_BUFFER_FLAG_HEADER`.
   public var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
-  /// Whether a decoder marked the data as damaged: `GST_BUFFER_FLAG_CORRUPTED`.
-  public var isCorrupted: Bool { has(GST_BUFFER_FLAG_CORRUPTED) }
 
   private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
 
   private var flags: UInt32 {
     UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
-  }
-
-  /// The samples to be cut from a packet's decoded sound (`GstAudioClippingMeta`), at its start and its end.
-  public var audioClipping: (start: Int, end: Int) {
-    guard let meta = gst_buffer_get_meta(raw, gst_audio_clipping_meta_api_get_type()) else { return (0, 0) }
-    let clip = UnsafeRawPointer(meta).assumingMemoryBound(to: GstAudioClippingMeta.self).pointee
-    return clip.format == GST_FORMAT_DEFAULT ? (Int(clamping: clip.start), Int(clamping: clip.end)) : (0, 0)
   }
 
   /// Reads the bytes; the pointer is good for the length of `body`.

@@ -38,12 +38,6 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
     return String(cString: text)
   }
 
-  public func bool(_ field: String) -> Bool? {
-    var value: gboolean = 0
-    guard let first, gst_structure_get_boolean(first, field, &value) != 0 else { return nil }
-    return value != 0
-  }
-
   /// A fraction such as a frame rate or a pixel aspect ratio.
   public func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
     var n: gint = 0
@@ -75,9 +69,6 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
   /// Whether something that takes `other` could take these caps: `gst_caps_can_intersect`.
   public func intersects(_ other: Caps) -> Bool { gst_caps_can_intersect(raw, other.raw) != 0 }
 
-  /// Whether all of these caps are among `other`: `gst_caps_is_subset`.
-  public func isSubset(of other: Caps) -> Bool { gst_caps_is_subset(raw, other.raw) != 0 }
-
   /// Whether these caps and `other` are the same: `gst_caps_is_equal`.
   public func isEqual(_ other: Caps) -> Bool { gst_caps_is_equal(raw, other.raw) != 0 }
 
@@ -93,12 +84,5 @@ extension Caps {
     var info = GstAudioInfo()
     guard gst_audio_info_from_caps(&info, raw) != 0 else { return nil }
     return Int(info.bpf)
-  }
-
-  /// The size in bytes of one frame of raw video with the plainest strides (`gst_video_info_from_caps`).
-  public var bytesPerVideoFrame: Int? {
-    var info = GstVideoInfo()
-    guard gst_video_info_from_caps(&info, raw) != 0 else { return nil }
-    return Int(info.size)
   }
 }

@@ -29,12 +29,6 @@ public final class TagList: @unchecked Sendable, CustomStringConvertible {
     return takeString(value)
   }
 
-  public func uint(_ tag: String) -> Int? {
-    var value: guint = 0
-    guard gst_tag_list_get_uint(raw, tag, &value) != 0 else { return nil }
-    return Int(value)
-  }
-
   /// Both lists' tags; where both have one, this list's.
   public func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self

@@ -13,13 +13,13 @@ import Testing
 
   @Test func jitterOfTimestampsMovesNoSample() {
     let layout = AudioLayout(rate: 48000, segment: Segment())
-    let chunks = layout.place(stamped([0, 21, 41, 63, 84])).chunks
+    let chunks = layout.place(stamped([0, 21, 41, 63, 84]))
     #expect(chunks == [AudioChunk(position: 0, count: 5000, offset: 0)])
   }
 
   @Test func aGapStaysAGap() {
     let layout = AudioLayout(rate: 48000, segment: Segment())
-    let chunks = layout.place(stamped([0, 21, 1000])).chunks
+    let chunks = layout.place(stamped([0, 21, 1000]))
     #expect(
       chunks == [
         AudioChunk(position: 0, count: 2000, offset: 0), AudioChunk(position: 48000, count: 1000, offset: 2000),
@@ -33,7 +33,7 @@ import Testing
     let buffers = (0..<5).map { index in
       DecodedAudio(stamp: ClockTime(sampleIndex: index * 1024, rate: 48000), packetStamp: nil, count: 1024)
     }
-    let chunks = AudioLayout(rate: 48000, segment: segment).place(buffers).chunks
+    let chunks = AudioLayout(rate: 48000, segment: segment).place(buffers)
     #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
   }
 
@@ -44,9 +44,9 @@ import Testing
         stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),
         packetStamp: ClockTime(sampleIndex: (index + 1) * 1024, rate: 48000), count: 1024)
     }
-    let early = AudioLayout(rate: 48000, segment: Segment(), packetCount: 5).place(buffers).chunks
+    let early = AudioLayout(rate: 48000, segment: Segment(), packetCount: 5).place(buffers)
     #expect(early == [AudioChunk(position: 1024, count: 4096, offset: 0)])
-    let delayed = AudioLayout(rate: 48000, segment: Segment(), packetCount: 4).place(buffers).chunks
+    let delayed = AudioLayout(rate: 48000, segment: Segment(), packetCount: 4).place(buffers)
     #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
   }
 }

@@ -25,15 +25,12 @@ struct AudioLayout: Sendable {
   var segment: Segment
   /// Packets that went into the decoder; nil where there was none (raw sound).
   var packetCount: Int?
-  /// Sample frames to cut at the start and the end: what the encoder added, by the file's own account.
-  var padding: (start: Int, end: Int) = (0, 0)
-
   /// Timestamps may be this far off the count of samples before that means a gap: containers round to a millisecond and
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
-  /// - Returns: the chunks, ascending and without overlap, cut to the segment; and how much sound overlapped.
-  func place(_ buffers: [DecodedAudio]) -> (chunks: [AudioChunk], overlapping: Int) {
+  /// - Returns: the chunks, ascending and without overlap, cut to the segment.
+  func place(_ buffers: [DecodedAudio]) -> [AudioChunk] {
     // Where a decoder gave nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first output with
     // the time of the first packet, and all that follows is early. Fewer buffers out than packets in tell that apart
     // from a decoder that works one packet behind.
@@ -42,15 +39,12 @@ struct AudioLayout: Sendable {
     var chunks: [AudioChunk] = []
     var next: Int?
     var offset = 0
-    var overlapping = 0
     for buffer in buffers {
       let stamp = isEarly ? buffer.packetStamp ?? buffer.stamp : buffer.stamp
       let nominal = stamp.map { segment.streamTime(of: $0).sampleIndex(rate: rate) }
       var position = next ?? nominal ?? 0
-      if let nominal, let next {
-        if nominal - next > tolerance { position = nominal }
-        if next - nominal > tolerance { overlapping += 1 }
-      }
+      // Timestamps that run back are put right: sound goes on where it was.
+      if let nominal, let next, nominal - next > tolerance { position = nominal }
       if let last = chunks.last, last.position + last.count == position {
         chunks[chunks.count - 1].count += buffer.count
       } else {
@@ -61,13 +55,7 @@ struct AudioLayout: Sendable {
     }
     let start = segment.time.sampleIndex(rate: rate)
     let end = segment.streamEnd?.sampleIndex(rate: rate) ?? Int.max
-    let bounds = clipped(chunks, start, end)
-    guard let first = bounds.first, let last = bounds.last, padding != (0, 0) else { return (bounds, overlapping) }
-    // The first sample that is meant to be heard is heard at the start.
-    let cut = clipped(bounds, first.position + padding.start, last.position + last.count - padding.end)
-    return (
-      cut.map { AudioChunk(position: $0.position - padding.start, count: $0.count, offset: $0.offset) }, overlapping
-    )
+    return clipped(chunks, start, end)
   }
 
   private func clipped(_ chunks: [AudioChunk], _ start: Int, _ end: Int) -> [AudioChunk] {

@@ -103,10 +103,9 @@ struct TrackIndexer: Sendable {
   ) throws -> AudioTrack? {
     guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
     let layout = AudioLayout(
-      rate: rate, segment: clock.segment, packetCount: decoder.factory.map { _ in clock.packetCount },
-      padding: clock.padding)
+      rate: rate, segment: clock.segment, packetCount: decoder.factory.map { _ in clock.packetCount })
     return AudioTrack(
-      caps: caps, path: path, chunks: layout.place(decoded).chunks, packetBytes: clock.packetBytes, spool: spool)
+      caps: caps, path: path, chunks: layout.place(decoded), packetBytes: clock.packetBytes, spool: spool)
   }
 }
 
@@ -119,7 +118,6 @@ private final class PacketClock: Sendable {
     var packetBytes = 0
     var stamps: [ClockTime?] = []
     var taken = 0
-    var padding = (start: 0, end: 0)
   }
   private let state = Mutex(State())
 
@@ -127,7 +125,6 @@ private final class PacketClock: Sendable {
   var segment: Segment { state.withLock { $0.segment } }
   var packetCount: Int { state.withLock { $0.packetCount } }
   var packetBytes: Int { state.withLock { $0.packetBytes } }
-  var padding: (start: Int, end: Int) { state.withLock { $0.padding } }
 
   func packet(_ packet: Buffer) {
     state.withLock { state in
