@@ -74,6 +74,8 @@ def main():
     checker = os.path.join(options.folder, "..", "tools", "mirrorcheck")
     checker = checker if os.path.exists(checker) else shutil.which("mirrorcheck")
     excuses = limits()
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
     names = sorted(n for n in os.listdir(options.folder)
                    if fnmatch.fnmatch(n, options.only) and not n.endswith(".tsv") and not n.startswith("."))
     passed = excused = failed = 0

@@ -26,6 +26,7 @@ struct DecodedMedia {
     let pipeline = try Pipeline(
       source + "decode. ! video/x-raw ! videoconvert name=convert ! video/x-raw,format=GRAY8 ! "
         + "appsink name=sink sync=false async=false")
+    let decoded = pipeline.element("convert")?.staticPad("sink")
     try drain(pipeline) { sample in
       guard let caps = sample.caps, let width = caps.int("width"), let height = caps.int("height") else { return }
       let stride = (width + 3) / 4 * 4
@@ -38,9 +39,9 @@ struct DecodedMedia {
           }
         })
       times.append(sample.streamTime ?? .zero)
+      videoCaps = decoded?.caps
+      tags = decoded?.tags(global: false)
     }
-    videoCaps = pipeline.element("convert")?.staticPad("sink")?.caps
-    tags = pipeline.element("convert")?.staticPad("sink")?.tags(global: false)
   }
 
   private mutating func readSound(_ source: String) throws {

@@ -1,6 +1,8 @@
 import Foundation
 import GStreamer
 
+@testable import Retrograde
+
 /// Media that a test generates: every frame carries its number in blocks of light and dark that survive lossy coding,
 /// and every sample tells its place.
 struct TestMedia {
@@ -18,11 +20,16 @@ struct TestMedia {
   var soundFormat = "S16LE"
   var rate = 48000
   var channels = 2
+  /// Instead of numbers: silence, but for the sound of a click at this sample frame.
+  var click: Int?
   /// What stands between the raw sound and the muxer.
   var audio = "flacenc ! flacparse"
   var muxer = "mp4mux"
   var name = "source.mp4"
+  /// A value of GST_TAG_IMAGE_ORIENTATION, written into an MP4 or MOV file.
   var orientation: String?
+  /// A tag of the whole file.
+  var title: String?
 
   static func regular(_ count: Int, rate: Int) -> [ClockTime] {
     (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
@@ -36,15 +43,15 @@ struct TestMedia {
     var description = "\(muxer) name=mux ! filesink location=\(path)\n"
     let link = muxer == "identity" ? "mux.sink" : "mux."
     if let video {
-      let tags = orientation.map { "taginject tags=image-orientation=\($0) ! " } ?? ""
       description +=
-        "appsrc name=video format=time block=true max-buffers=4 ! \(tags)videoconvert ! \(video) ! queue ! \(link)\n"
+        "appsrc name=video format=time block=true max-buffers=4 ! videoconvert ! \(video) ! queue ! \(link)\n"
     }
     if sampleCount > 0 {
       description +=
         "appsrc name=audio format=time block=true max-buffers=4 ! audioconvert dithering=none ! \(audio) ! queue ! \(link)\n"
     }
     let pipeline = try Pipeline(description)
+    if let tags = title.flatMap({ TagList("taglist, title=\"\($0)\"") }) { pipeline.setTags(tags) }
     pipeline.set(.playing)
     let sound = try sampleCount > 0 ? pipeline.appSource("audio") : nil
     let picture = try video != nil ? pipeline.appSource("video") : nil
@@ -66,6 +73,7 @@ struct TestMedia {
     pipeline.set(.null)  // wakes whoever still pushes
     group.wait()
     try failures.throwFirst()
+    if orientation != nil { try MovieHeader(orientation: orientation, sounds: []).apply(to: path) }
     return path
   }
 
@@ -116,7 +124,15 @@ struct TestMedia {
 
   /// Every sample's value follows from its place and its channel, and no two neighbours are alike.
   var soundBytes: [UInt8] {
-    (0..<sampleCount).flatMap { index in
+    if let click {
+      return (0..<sampleCount).flatMap { index in
+        // A short swell: all pass bands of a lossy codec keep it.
+        let distance = Double(index - click)
+        let sample = Int16(20_000 * exp(-distance * distance / 50))
+        return (0..<channels).flatMap { _ in withUnsafeBytes(of: sample.littleEndian, Array.init) }
+      }
+    }
+    return (0..<sampleCount).flatMap { index in
       (0..<channels).flatMap { channel -> [UInt8] in
         let value = UInt32(truncatingIfNeeded: (index &* 31 &+ channel &* 7919) % 60000) &* 65536 &+ 77
         let signed = Int32(bitPattern: value &+ 0x8000_0000)

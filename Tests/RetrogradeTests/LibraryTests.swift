@@ -1,0 +1,152 @@
+import GStreamer
+import Testing
+
+@testable import Retrograde
+
+/// What `everyFrameAndEverySampleComesOutLastFirst` does not look at: what surrounds the frames and the samples, and the
+/// library as a program uses it.
+@Suite struct LibraryTests {
+  /// Quality that keeps the numbers in the frames, in the container's usual codecs.
+  private func lossy(_ change: (inout ReverseOptions) -> Void = { _ in }) -> ReverseOptions {
+    var options = ReverseOptions()
+    options.encoding.quality = .high
+    change(&options)
+    return options
+  }
+
+  /// All but flip-rotate-90, which qtdemux 1.22 does not read.
+  @Test(arguments: ["rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-180", "flip-rotate-270"])
+  func orientationStaysWithAPictureThatIsNotTurned(orientation: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.orientation = orientation
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: lossy()).reverse(to: folder.path("m.mp4"))
+    let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
+    #expect(mirror.tags?.string("image-orientation") == orientation)
+    #expect(mirror.numbers == (0..<media.frameCount).reversed())
+  }
+
+  @Test func aPictureIsTurnedWhereTheContainerCannotSayHowItStands() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.orientation = "rotate-90"
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: lossy()).reverse(to: folder.path("m.mkv"))
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    #expect(mirror.tags?.string("image-orientation") ?? "rotate-0" == "rotate-0")
+    #expect(mirror.videoCaps?.int("width") == media.height)
+    #expect(mirror.videoCaps?.int("height") == media.width)
+    // Turned clockwise, the block in row r of column c stands in column 3 - r of row c.
+    let expected = (0..<media.frameCount).reversed().map { number in
+      (0..<16).reduce(0) { turned, block in
+        number >> block & 1 == 1 ? turned | 1 << (block % 4 * 4 + 3 - block / 4) : turned
+      }
+    }
+    #expect(mirror.numbers == expected)
+  }
+
+  @Test(arguments: ["m.mp4", "m.mov", "m.mkv"])
+  func titlesStay(output: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "matroskamux"
+    media.name = "s.mkv"
+    media.title = "A day at the sea"
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: lossy()).reverse(to: folder.path(output))
+    #expect(try Topology(probing: folder.path(output), Cancellation()).title == "A day at the sea")
+  }
+
+  /// AAC's encoder puts 1,024 samples before the first: they must not be heard, nor move what is.
+  @Test(arguments: ["m.mp4", "m.mkv", "m.ts"])
+  func lossySoundStaysInSync(output: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "matroskamux"
+    media.name = "s.mkv"
+    media.sampleCount = 96_000
+    let click = 30_000
+    media.click = click
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: lossy { $0.encoding.audioCodec = "aac" }).reverse(to: folder.path(output))
+    let mirror = try DecodedMedia(folder.path(output), like: media)
+    let picture = try #require(mirror.times.first)
+    let sound = try #require(mirror.soundStart)
+    let loudest = mirror.sound.withUnsafeBytes { bytes in
+      let samples = bytes.bindMemory(to: Double.self)
+      return stride(from: 0, to: samples.count, by: media.channels).max { abs(samples[$0]) < abs(samples[$1]) } ?? 0
+    }
+    let heard = sound + ClockTime(sampleIndex: loudest / media.channels, rate: media.rate) - picture
+    let expected = ClockTime(sampleIndex: media.sampleCount - 1 - click, rate: media.rate)
+    #expect(abs((heard - expected).seconds) < 0.001, "the click comes at \(heard), and not at \(expected)")
+  }
+
+  @Test func aRangeIsExactToTheFrame() async throws {
+    let folder = try TemporaryFolder()
+    let media = TestMedia()
+    let source = try media.write(to: folder)
+    let options = lossy {
+      $0.start = .frame(7)
+      $0.end = .time(ClockTime(seconds: 1))
+    }
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mp4"))
+    #expect(summary.frames == 23)
+    #expect(try DecodedMedia(folder.path("m.mp4"), like: media).numbers == (7..<30).reversed())
+  }
+
+  @Test func severalAtOnceInOneProcess() async throws {
+    let folder = try TemporaryFolder()
+    let media = TestMedia()
+    let source = try media.write(to: folder)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<4 {
+        group.addTask {
+          _ = try await Reverser(source, options: self.lossy()).reverse(to: folder.path("m\(number).mp4"))
+        }
+      }
+      try await group.waitForAll()
+    }
+    for number in 0..<4 {
+      let mirror = try DecodedMedia(folder.path("m\(number).mp4"), like: media)
+      #expect(mirror.numbers == (0..<media.frameCount).reversed())
+    }
+  }
+
+  @Test(arguments: [0, 1, 5])
+  func cancellingLeavesNothingBehind(reports: Int) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(300, rate: 30)
+    let source = try media.write(to: folder)
+    let reversal = Reverser(source).start(to: folder.path("m.mp4"))
+    var seen = 0
+    for await _ in reversal.progress {
+      seen += 1
+      if seen >= reports { break }
+    }
+    reversal.cancel()
+    // The work may have been faster than the cancelling; then the file is whole.
+    do {
+      #expect(try await reversal.summary().frames == media.frameCount)
+    } catch let error as RetrogradeError {
+      #expect(error.code == .cancelled)
+      #expect(folder.names == ["source.mp4"])
+    }
+  }
+
+  @Test func aTaskThatIsCancelledBeforeItBeginsWritesNothing() async throws {
+    let folder = try TemporaryFolder()
+    let source = try TestMedia().write(to: folder)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      try await Reverser(source).reverse(to: folder.path("m.mp4"))
+    }
+    await #expect(throws: RetrogradeError.self) { try await task.value }
+    #expect(folder.names == ["source.mp4"])
+  }
+}
+
+extension Topology {
+  fileprivate var title: String? { streams.compactMap { $0.globalTags?.string("title") }.first }
+}
