@@ -59,9 +59,10 @@ public final class Buffer: @unchecked Sendable {
     kind: .other, element: nil, message: "a buffer's memory can't be reached by the processor", debug: nil)
 
   /// A buffer over the same memory and with the same metas, with its own times. No pixel is copied: the memory is
-  /// shared by reference (`gst_buffer_copy`). In interlaced frames the field that came first comes last: the flag for it
-  /// (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
-  public func mirrored(pts: ClockTime, duration: ClockTime) -> Buffer {
+  /// shared by reference (`gst_buffer_copy`).
+  /// - Parameter isMirrored: of interlaced frames the field that came first comes last: the flag for it
+  ///   (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
+  public func placed(pts: ClockTime, duration: ClockTime, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
     copy.stamp(pts: pts, duration: duration)
     copy.raw.pointee.dts = UInt.max
@@ -69,7 +70,7 @@ public final class Buffer: @unchecked Sendable {
     copy.raw.pointee.offset_end = UInt.max
     let mini = UnsafeMutableRawPointer(copy.raw).assumingMemoryBound(to: GstMiniObject.self)
     mini.pointee.flags &= ~(GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue)
-    if mini.pointee.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 {
+    if isMirrored, mini.pointee.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
     return copy

@@ -23,8 +23,8 @@ struct ReverseJob: Sendable {
   /// Everything that is known before the first frame is written.
   private struct Preparation {
     var index: SourceIndex
-    var reader: VideoReader?
-    var presentation: Presentation
+    var source: VideoSource?
+    var legs: Legs
     var choice: EncodingChoice
     var video: MediaWriter.Stream?
     /// The streams of sound to be written.
@@ -42,58 +42,54 @@ struct ReverseJob: Sendable {
     try OutputFile.check(output, overwrites: options.overwrites, input: input)
     let source = try Source(input, options: options, cancellation: cancellation)
     let prepared = try prepare(source, output)
-    let reader = prepared.reader
-    defer { if let reader { _ = try? reader.close() } }
     let file = try OutputFile(output, overwrites: options.overwrites, input: input)
     var isWhole = false
     defer { if !isWhole { file.discard() } }
     let writer = try MediaWriter(prepared.encoding(file.temporaryPath), for: output)
     let counts = try write(
-      prepared.presentation, prepared.video == nil ? nil : reader, prepared.audio, writer, prepared.choice.container)
-    let late = try reader?.close() ?? []
+      prepared.legs, prepared.video == nil ? nil : prepared.source, prepared.audio, writer, prepared.choice.container)
     try cancellation.check()
     try file.commit()
     isWhole = true
     return Summary(
-      output: output, frames: counts.frames, samples: counts.samples, duration: prepared.presentation.duration,
-      elapsed: began.elapsed, peakMemory: gauge.peak, plan: reader?.plan,
-      warnings: prepared.index.warnings + (reader?.warnings ?? []) + late + prepared.choice.warnings)
+      output: output, frames: counts.frames, samples: counts.samples, duration: prepared.legs.duration ?? .zero,
+      elapsed: began.elapsed, peakMemory: gauge.peak, plan: prepared.source?.plan,
+      warnings: prepared.index.warnings + (prepared.source?.warnings ?? []) + counts.warnings
+        + prepared.choice.warnings)
   }
 
   /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.
   func pipelines(to output: String) throws -> PipelineDescriptions {
     let source = try Source(input, options: options, cancellation: cancellation)
     let prepared = try prepare(source, output)
-    _ = try prepared.reader?.close()
     return PipelineDescriptions(
-      decoding: prepared.reader?.description, encoding: prepared.encoding(output).description)
+      decoding: prepared.source?.description, encoding: prepared.encoding(output).description)
   }
 
   private func prepare(_ source: Source, _ output: String) throws -> Preparation {
     guard !(options.noAudio && options.noVideo) else {
       throw RetrogradeError(.usage, "without video and without sound, nothing is left to write")
     }
+    guard options.count >= 1 else { throw RetrogradeError(.usage, "--count must be at least 1") }
     _ = try Container.of(output)
     var index = try makeIndex(source)
     let range = try self.range(in: index)
-    let reader = try index.video.map { video in
-      try VideoReader(index, video, range: range, options: options, gauge: gauge, cancellation: cancellation)
+    let video = try index.video.map { video in
+      try VideoSource(index, video, range: range, options: options, gauge: gauge, cancellation: cancellation)
     }
-    do {
-      let presentation = try self.presentation(index, reader, range)
-      index.audio = index.audio.filter { !$0.frames(in: presentation).isEmpty }
-      let choice = try EncodingChoice(
-        output: output, video: reader.flatMap { reader in index.video.map { (reader.caps, $0) } }, audio: index.audio,
-        duration: index.presentationEnd, frameRate: reader?.frameRate ?? 0, options: options.encoding)
-      return Preparation(
-        index: index, reader: reader, presentation: presentation, choice: choice,
-        video: choice.videoCodec == nil
-          ? nil : reader.map { .init(caps: $0.caps.mirroredFields, tags: index.video?.tags) },
-        audio: Array(index.audio.prefix(choice.audioCodecs.count)))
-    } catch {
-      _ = try? reader?.close()
-      throw error
-    }
+    let presentation = try self.presentation(index, video, range)
+    index.audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
+    let choice = try EncodingChoice(
+      output: output, video: video.map { ($0.caps, $0.video) }, audio: index.audio,
+      duration: index.presentationEnd, frameRate: video?.timeline.frameRate ?? 0, options: options.encoding)
+    let legs = Legs(
+      options.loop, count: options.count, presentation, timeline: video?.timeline, dropsSeam: options.dropsSeam)
+    let isBackward = legs[0]?.direction == .backward
+    return Preparation(
+      index: index, source: video, legs: legs, choice: choice,
+      video: choice.videoCodec == nil
+        ? nil : video.map { .init(caps: isBackward ? $0.caps.mirroredFields : $0.caps, tags: index.video?.tags) },
+      audio: Array(index.audio.prefix(choice.audioCodecs.count)))
   }
 
   func makeIndex(_ source: Source) throws -> SourceIndex {
@@ -134,10 +130,10 @@ struct ReverseJob: Sendable {
     return range
   }
 
-  private func presentation(_ index: SourceIndex, _ reader: VideoReader?, _ range: TimeSpan?) throws -> Presentation {
+  func presentation(_ index: SourceIndex, _ video: VideoSource?, _ range: TimeSpan?) throws -> Presentation {
     if let range { return Presentation(range) }
     var spans = index.audio.map(\.span)
-    if let timeline = reader?.timeline, let first = timeline.starts.first {
+    if let timeline = video?.timeline, let first = timeline.starts.first {
       spans.append(TimeSpan(start: first, end: timeline.end))
     }
     guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
@@ -146,111 +142,116 @@ struct ReverseJob: Sendable {
     return Presentation(TimeSpan(start: start, end: end))
   }
 
+  private struct Counts {
+    var frames = 0
+    var samples: [Int] = []
+    var warnings: [String] = []
+  }
+
   private func write(
-    _ presentation: Presentation, _ video: VideoReader?, _ audio: [AudioTrack], _ writer: MediaWriter,
-    _ container: Container
-  ) throws -> (frames: Int, samples: [Int]) {
+    _ legs: Legs, _ video: VideoSource?, _ audio: [AudioTrack], _ writer: MediaWriter, _ container: Container
+  ) throws -> Counts {
     try cancellation.onCancel({ writer.abort() }) {
       defer { writer.abort() }
       try writer.start()
       let soundWorkers = try audio.enumerated().map { index, track in
         try Worker("mirror audio \(index)") {
-          try mirror(track, presentation, writer, writer.audio[index], container, isMain: video == nil && index == 0)
+          try play(track, legs, writer, writer.audio[index], container, isMain: video == nil && index == 0)
         }
       }
-      let frames: Result<(count: Int, shown: ClockTime?), any Error> = Result {
-        guard let video, let source = writer.video else { return (0, nil) }
-        return try mirror(video, presentation, writer, source)
+      let pictures: Result<Pictures, any Error> = Result {
+        guard let video, let source = writer.video else { return Pictures() }
+        return try play(video, legs, writer, source)
       }
-      if case .failure = frames { writer.abort() }
+      if case .failure = pictures { writer.abort() }
       let samples = soundWorkers.map { worker in Result { try worker.join() } }
       try cancellation.check()
-      let failures = ([frames.map { _ in }] + samples.map { $0.map { _ in } }).compactMap { result -> (any Error)? in
+      let failures = ([pictures.map { _ in }] + samples.map { $0.map { _ in } }).compactMap { result -> (any Error)? in
         if case .failure(let error) = result { error } else { nil }
       }
       // A thread that was woken because another failed says only that it was cancelled.
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
       let heard = samples.map { (try? $0.get()) ?? 0 }
-      try writer.finish(heard: heard, shown: try? frames.get().shown)
+      try writer.finish(heard: heard, shown: try? pictures.get().shown)
       if let error = failures.first { throw error }
-      return (try frames.get().count, heard)
+      let (frames, warnings) = try (pictures.get().count, pictures.get().warnings)
+      return Counts(frames: frames, samples: heard, warnings: warnings)
     }
   }
 
-  /// Gives out the frames of the video, last first.
-  private func mirror(
-    _ video: VideoReader, _ presentation: Presentation, _ writer: MediaWriter, _ source: AppSource
-  ) throws -> (count: Int, shown: ClockTime?) {
+  private struct Pictures: Sendable {
+    var count = 0
+    /// From the start of the first frame to the end of the last.
+    var shown: ClockTime?
+    var warnings: [String] = []
+  }
+
+  /// Gives out the frames of the video, leg by leg.
+  private func play(
+    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource
+  ) throws -> Pictures {
+    var pictures = Pictures()
     var start: ClockTime?
-    var end = ClockTime.zero
-    var clock = MirrorClock(presentation, timeline: video.timeline, timing: options.timing)
-    var done = 0
     let watch = Stopwatch()
-    while let part = try video.next() {
-      for span in part.spans.reversed() {
-        guard let frame = try part.window.pop() else { break }
-        let shown = clock.next(span)
+    let total = legs.all.reduce(0) { $0 + video.timeline.clipped(to: $1.span).frames.count }
+    var previous: (number: Int, direction: Direction)?
+    for leg in legs.all {
+      let reader = try VideoReader(video, over: leg.span, leg.direction, cancellation)
+      defer { _ = try? reader.close() }
+      var clock = MirrorClock(leg, timeline: video.timeline, timing: options.timing)
+      let caps = leg.direction == .backward ? video.caps.mirroredFields : video.caps
+      if pictures.count > 0, caps.string("field-order") != nil { source.setCaps(caps) }
+      while let frame = try reader.next() {
+        let shown = clock.next(frame.span)
+        // At a turn the frame that is on show stays.
+        let isOnShow = previous.map { $0.number == frame.number && $0.direction != leg.direction } ?? false
+        previous = (frame.number, leg.direction)
+        if isOnShow { continue }
         try writer.push(
-          frame.mirrored(pts: writer.mirrorStart + shown.start, duration: shown.duration), to: source)
-        done += 1
+          frame.buffer.placed(
+            pts: writer.mirrorStart + shown.start, duration: shown.duration, isMirrored: leg.direction == .backward),
+          to: source)
+        pictures.count += 1
         start = start ?? shown.start
-        end = shown.end
-        if done % 8 == 0 || done == video.timeline.count {
+        pictures.shown = start.map { shown.end - $0 }
+        if pictures.count % 8 == 0 || pictures.count == total {
           report(
             Progress(
-              stage: .reversing, done: done, total: max(video.timeline.count, done), position: shown.end,
-              duration: presentation.duration, elapsed: watch.elapsed, memoryHeld: gauge.now))
+              stage: .reversing, done: pictures.count, total: max(total, pictures.count), position: shown.end,
+              duration: legs.duration ?? .zero, elapsed: watch.elapsed, memoryHeld: gauge.now))
+        }
+      }
+      pictures.warnings += try reader.close()
+    }
+    source.endOfStream()
+    return pictures
+  }
+
+  /// Gives out the sound, leg by leg.
+  private func play(
+    _ track: AudioTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, _ container: Container, isMain: Bool
+  ) throws -> Int {
+    let length = legs.duration ?? .zero
+    let watch = Stopwatch()
+    var written = 0
+    for leg in legs.all {
+      var reader = AudioReader(
+        track, leg, isPadded: written > 0 || container.needsSoundFromStart, isPaddedAtEnd: leg.end < length)
+      while let part = try reader.next() {
+        try cancellation.check()
+        part.buffer.stamp(pts: writer.mirrorStart + part.shown.start, duration: part.shown.duration)
+        try writer.push(part.buffer, to: source)
+        written += part.count
+        if isMain {
+          report(
+            Progress(
+              stage: .reversing, done: written, total: max(written, length.sampleIndex(rate: track.rate)),
+              position: part.shown.end, duration: length, elapsed: watch.elapsed, memoryHeld: gauge.now))
         }
       }
     }
     source.endOfStream()
-    return (done, start.map { end - $0 })
-  }
-
-  /// Gives out the sound, last sample frame first.
-  private func mirror(
-    _ track: AudioTrack, _ presentation: Presentation, _ writer: MediaWriter, _ source: AppSource,
-    _ container: Container, isMain: Bool
-  ) throws -> Int {
-    let heard = track.frames(in: presentation)
-    let start = presentation.span.end - ClockTime(sampleIndex: heard.upperBound, rate: track.rate)
-    // Silence where the mirror begins without sound, in containers that can't leave a gap there.
-    let silence = container.needsSoundFromStart ? max(0, start.sampleIndex(rate: track.rate)) : 0
-    let total = heard.upperBound + silence
-    let origin = silence > 0 ? .zero : start
-    let watch = Stopwatch()
-    var upper = total
-    while upper > heard.lowerBound {
-      try cancellation.check()
-      let lower = max(heard.lowerBound, upper - 4096)
-      let buffer = try Buffer(size: (upper - lower) * track.bytesPerFrame) { bytes in
-        try track.read(lower..<upper, upTo: heard.upperBound, into: bytes)
-        SampleFrames.reverse(bytes, bytesPerFrame: track.bytesPerFrame)
-      }
-      let shown = TimeSpan(
-        start: origin + ClockTime(sampleIndex: total - upper, rate: track.rate),
-        end: origin + ClockTime(sampleIndex: total - lower, rate: track.rate))
-      buffer.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
-      try writer.push(buffer, to: source)
-      upper = lower
-      if isMain {
-        report(
-          Progress(
-            stage: .reversing, done: total - upper, total: total - heard.lowerBound, position: shown.end,
-            duration: presentation.duration, elapsed: watch.elapsed, memoryHeld: gauge.now))
-      }
-    }
-    source.endOfStream()
-    return heard.count
-  }
-}
-
-extension AudioTrack {
-  /// The sample frames that are heard during a presentation.
-  func frames(in presentation: Presentation) -> Range<Int> {
-    let start = presentation.span.start.sampleIndex(rate: rate)
-    let end = presentation.span.end.sampleIndex(rate: rate)
-    return frames.clamped(to: start..<max(start, end))
+    return written
   }
 }
 
@@ -268,11 +269,11 @@ extension SourceIndex {
   }
 }
 
-extension VideoReader {
+extension VideoTimeline {
   /// Frames per second, on average.
   var frameRate: Double {
-    guard let first = timeline.starts.first, timeline.end > first else { return 25 }
-    return Double(timeline.count) / (timeline.end - first).seconds
+    guard let first = starts.first, end > first else { return 25 }
+    return Double(count) / (end - first).seconds
   }
 }
 

@@ -8,6 +8,12 @@ public struct ReverseOptions: Sendable {
   /// Where the spool files live; they have no name, and are gone with the process.
   public var spoolDirectory = ReverseOptions.temporaryDirectory
   public var timing = Timing.mirror
+  /// The order of play.
+  public var loop = Loop.reverse
+  /// How often the loop is played; at least 1.
+  public var count = 1
+  /// Whether the last frame of all is left out where it is the first one again: for files that players repeat.
+  public var dropsSeam = false
   /// What of the source to mirror; nil: from its start, to its end.
   public var start: SourcePosition?
   public var end: SourcePosition?

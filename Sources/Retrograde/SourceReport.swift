@@ -41,19 +41,18 @@ public struct SourceReport: Sendable, Codable {
     var spool = index.audio.reduce(0) { $0 + $1.frames.count * $1.bytesPerFrame }
     memoryBytes = 0
     if let video = index.video {
-      let reader = try VideoReader(
+      let source = try VideoSource(
         index, video, range: range, options: job.options, gauge: job.gauge, cancellation: job.cancellation)
-      _ = try reader.close()
-      plan = reader.plan
-      decoding = reader.description
-      warnings += reader.warnings
-      memoryBytes = reader.plan.peakBytes
-      spool += reader.plan.peakSpoolBytes
+      plan = source.plan
+      decoding = source.description
+      warnings += source.warnings
+      memoryBytes = source.plan.peakBytes
+      spool += source.plan.peakSpoolBytes
       if let starts = video.starts { keyframes = video.keyframes.map { starts[$0].seconds } }
       streams.append(
         Stream(
-          kind: .video, codec: video.caps.codecName, start: reader.timeline.starts.first?.seconds ?? 0,
-          end: reader.timeline.end.seconds, count: reader.timeline.count, format: reader.caps.description))
+          kind: .video, codec: video.caps.codecName, start: source.timeline.starts.first?.seconds ?? 0,
+          end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps.description))
     }
     spoolBytes = spool
     streams += index.audio.map { track in

@@ -46,6 +46,23 @@ final class DecodedWindow: Sendable {
     gauge.released(entry.bytes)
   }
 
+  /// The frame at `index`, which stays.
+  func frame(at index: Int) throws -> Buffer {
+    let entry = entries.withLock { $0[index] }
+    guard let offset = entry.spoolOffset, let spool else { return entry.buffer }
+    let frame = entry.buffer.withoutMemory()
+    frame.append(memoryOf: try Buffer(size: entry.bytes) { try spool.read($0, at: offset) })
+    return frame
+  }
+
+  /// Gives up the first `count` frames.
+  func dropFirst(_ count: Int) {
+    entries.withLock { entries in
+      for entry in entries.prefix(count) where entry.spoolOffset == nil { gauge.released(entry.bytes) }
+      entries.removeFirst(min(count, entries.count))
+    }
+  }
+
   /// Takes the frame that was pushed last; nil when none is left.
   func pop() throws -> Buffer? {
     guard let entry = entries.withLock({ $0.popLast() }) else { return nil }

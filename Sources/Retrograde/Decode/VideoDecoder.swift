@@ -13,7 +13,6 @@ final class VideoDecoder: Sendable {
   private let pipeline: Pipeline
   private let sink: AppSink
   private let source: String
-  private let cancellation: Cancellation
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
 
@@ -38,7 +37,6 @@ final class VideoDecoder: Sendable {
       )
     ])
     source = topology.source
-    self.cancellation = cancellation
     do {
       pipeline = try Pipeline(description)
       sink = try pipeline.appSink("video")
@@ -61,7 +59,7 @@ final class VideoDecoder: Sendable {
   deinit { pipeline.set(.null) }
 
   /// The next frame in display order; nil at the end of the stream.
-  private func next() throws -> Sample? {
+  func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
     return try VideoDecoder.pull(pipeline, sink, cancellation, source)
   }
@@ -87,28 +85,33 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// A window did not come out as the index says.
-  struct Mismatch: Error {
-    var window: Range<Int>
+  /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
+  /// - Throws: ``Mismatch`` if the source can't be sought in.
+  func start(at time: ClockTime) throws {
+    first.withLock { $0 = nil }
+    guard pipeline.seek(to: time) else { throw Mismatch() }
   }
+
+  /// A window did not come out as the index says.
+  struct Mismatch: Error {}
 
   /// Decodes one window.
   /// - Parameter starts: when each of the video's frames starts, in stream time.
   /// - Throws: ``Mismatch`` if the frames that come are not exactly those that the index promises.
-  func decode(_ window: Window, starts: [ClockTime], spool: Spool?, gauge: MemoryGauge) throws -> DecodedWindow {
+  func decode(
+    _ window: Window, starts: [ClockTime], spool: Spool?, gauge: MemoryGauge, _ cancellation: Cancellation
+  ) throws -> DecodedWindow {
     let expected = starts[window.frames]
-    let mismatch = Mismatch(window: window.frames)
-    guard let from = expected.first, let to = expected.last else { throw mismatch }
-    let tolerance = tolerance(of: expected)
-    first.withLock { $0 = nil }
+    guard let from = expected.first, let to = expected.last else { throw Mismatch() }
+    let tolerance = VideoDecoder.tolerance(of: expected)
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too.
-    guard pipeline.seek(to: window.frames.lowerBound == 0 ? min(from, .zero) : from) else { throw mismatch }
+    try start(at: window.frames.lowerBound == 0 ? min(from, .zero) : from)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     // No stop is asked for: several demuxers end a frame or two early, and the frames before a keyframe in display may
     // come after it in the file. What is wanted is known from the index.
     while times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
-      guard let sample = try next(), let time = sample.streamTime else { break }
+      guard let sample = try next(cancellation), let time = sample.streamTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
       if let last = times.last, time <= last + tolerance {
@@ -124,11 +127,12 @@ final class VideoDecoder: Sendable {
     let isExact =
       times.count == expected.count
       && zip(times, expected).allSatisfy { abs($0.nanoseconds - $1.nanoseconds) <= tolerance.nanoseconds }
-    guard isExact else { throw mismatch }
+    guard isExact else { throw Mismatch() }
     return decoded
   }
 
-  private func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
+  /// How far a frame's time may be off the index: containers round.
+  static func tolerance(of times: ArraySlice<ClockTime>) -> ClockTime {
     let gap = zip(times, times.dropFirst()).map { $1.nanoseconds - $0.nanoseconds }.min() ?? 3_000_000
     return ClockTime(nanoseconds: min(1_000_000, gap / 3))
   }
@@ -139,7 +143,7 @@ final class VideoDecoder: Sendable {
   /// - Returns: the frames, and when each starts, in stream time.
   func decodeForward(
     before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
-    onFrame: (ClockTime) -> Void
+    _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], damage: RetrogradeError?) {
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
@@ -147,7 +151,7 @@ final class VideoDecoder: Sendable {
     decoding: while true {
       let sample: Sample?
       do {
-        sample = try next()
+        sample = try next(cancellation)
       } catch let error as RetrogradeError where error.code != .cancelled {
         damage = error
         break decoding
@@ -167,7 +171,6 @@ final class VideoDecoder: Sendable {
       decoded.push(sample.buffer)
       times.append(time)
       if times.count > held { try decoded.moveToSpool(times.count - 1 - held) }
-      onFrame(time)
     }
     if times.isEmpty, let damage { throw damage }
     return (decoded, times, damage)

@@ -1,46 +1,61 @@
 import GStreamer
+import Synchronization
 
-/// Reads the video backwards: decides how, decodes window after window on a thread of its own, and hands the frames out
-/// last first, with the time that each was shown in the source.
+/// A decoded frame, and when it is shown in the source.
+struct SourceFrame: Sendable {
+  var buffer: Buffer
+  var span: TimeSpan
+  /// Its place in the source, in display order.
+  var number: Int
+}
+
+/// Reads a stretch of the video, frame by frame, in one direction.
+///
+/// Backwards, windows are decoded on a thread of its own, the next one while the frames of this one are taken. Forwards,
+/// the decoder's own thread is a frame or two ahead.
 final class VideoReader: Sendable {
-  /// Frames, to be popped from the end, and when they are shown in the source.
-  struct Part: Sendable {
+  /// Frames, to be popped from the end, and what is known of each.
+  private struct Part: Sendable {
     var window: DecodedWindow
+    /// The place of the window's first frame in the source.
+    var firstFrame: Int
     var spans: [TimeSpan]
   }
 
-  let caps: Caps
-  let description: String
-  let plan: Plan
-  /// When the video is shown; known exactly before the first frame is given out.
-  let timeline: VideoTimeline
-  let warnings: [String]
-  private let parts: Handoff<Part>
-  private let worker: Worker<[String]>
+  private struct State {
+    var part: Part?
+    /// Frames of the store or of the forward decoder still to be given.
+    var left: Range<Int>
+    var forward: ForwardDecoding?
+    var warnings: [String] = []
+  }
 
-  /// Decodes the first part, and starts with the next.
-  ///
-  /// - Parameter range: what of the source to give out, in stream time.
-  init(
-    _ index: SourceIndex, _ video: VideoIndex, range: TimeSpan?, options: ReverseOptions, gauge: MemoryGauge,
-    cancellation: Cancellation
-  ) throws {
-    let decoder = try VideoDecoder(video, index.topology, cancellation)
-    let context = Context(
-      index: index, video: video, range: range, options: options, gauge: gauge, cancellation: cancellation)
-    caps = decoder.caps
-    description = decoder.description
-    let start = try context.begin(decoder)
-    plan = start.plan
-    timeline = start.timeline
-    warnings = start.warnings
-    let parts = Handoff<Part>()
-    self.parts = parts
+  let frames: Range<Int>
+  private let source: VideoSource
+  private let direction: Direction
+  private let timeline: VideoTimeline
+  private let cancellation: Cancellation
+  private let parts = Handoff<Part>()
+  private let worker: Worker<[String]>?
+  private let state: Mutex<State>
+
+  /// - Parameter span: what to read, in stream time.
+  init(_ source: VideoSource, over span: TimeSpan, _ direction: Direction, _ cancellation: Cancellation) throws {
+    self.source = source
+    self.direction = direction
+    self.cancellation = cancellation
+    (frames, timeline) = source.timeline.clipped(to: span)
+    state = Mutex(State(left: frames))
+    guard direction == .backward, source.store == nil, !frames.isEmpty else {
+      worker = nil
+      return
+    }
+    let parts = parts
+    let (frames, timeline) = (frames, timeline)
     worker = try Worker("decode windows") {
       var warnings: [String] = []
       do {
-        guard parts.give(start.first) else { return [] }
-        try context.readRest(decoder, start, into: parts, &warnings)
+        try VideoReader.readWindows(source, frames, timeline, into: parts, &warnings, cancellation)
         parts.finish()
       } catch {
         parts.finish(throwing: error)
@@ -49,148 +64,143 @@ final class VideoReader: Sendable {
     }
   }
 
-  func next() throws -> Part? { try parts.take() }
+  /// The next frame; nil after the last.
+  func next() throws -> SourceFrame? {
+    if let store = source.store { return try nextStored(store) }
+    return try direction == .backward ? nextOfWindow() : nextForward()
+  }
 
   /// Ends the reading, whether or not everything was read.
   /// - Returns: what was found out on the way.
   func close() throws -> [String] {
     parts.close()
-    return try worker.join()
-  }
-}
-
-/// What reading a video needs to know.
-private struct Context: Sendable {
-  struct Start: Sendable {
-    var plan: Plan
-    var timeline: VideoTimeline
-    /// The frame of the source at which the timeline starts.
-    var firstFrame: Int
-    var first: VideoReader.Part
-    var warnings: [String]
-  }
-
-  let index: SourceIndex
-  let video: VideoIndex
-  let range: TimeSpan?
-  let options: ReverseOptions
-  let gauge: MemoryGauge
-  let cancellation: Cancellation
-
-  private func planner(_ decoder: VideoDecoder) throws -> Planner {
-    let planner = Planner(
-      budget: options.memory.bytes, frameBytes: decoder.frameBytes, spoolRoom: Spool.room(in: options.spoolDirectory))
-    guard planner.framesPerWindow >= 1 else {
-      throw RetrogradeError(
-        .usage,
-        "a frame of this video takes \(ByteCount(decoder.frameBytes)): --memory must be at least "
-          + "\(ByteCount(planner.smallestBudget))")
+    state.withLock { state in
+      state.part = nil
+      state.forward?.end()
+      state.forward = nil
     }
-    return planner
+    return try worker?.join() ?? []
   }
 
-  /// Finds out how the source is to be read, by reading its last window.
-  func begin(_ decoder: VideoDecoder) throws -> Start {
-    let planner = try planner(decoder)
-    if let starts = video.starts {
-      let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
-      let (frames, timeline) = range.map(whole.clipped) ?? (0..<starts.count, whole)
-      if let plan = planner.plan(frames: frames, keyframes: video.keyframes), let window = plan.windows.first {
-        do {
-          let decoded = try decode(window, plan, decoder, starts)
-          let part = VideoReader.Part(window: decoded, spans: spans(window.frames, timeline, frames.lowerBound))
-          return Start(plan: plan, timeline: timeline, firstFrame: frames.lowerBound, first: part, warnings: [])
-        } catch is VideoDecoder.Mismatch {}
+  private func nextStored(_ store: DecodedWindow) throws -> SourceFrame? {
+    let number: Int? = state.withLock { direction == .forward ? $0.left.popFirst() : $0.left.popLast() }
+    try cancellation.check()
+    guard let number else { return nil }
+    return SourceFrame(
+      buffer: try store.frame(at: number), span: timeline.span(of: number - frames.lowerBound), number: number)
+  }
+
+  private func nextOfWindow() throws -> SourceFrame? {
+    while true {
+      if let part = state.withLock({ $0.part }) {
+        let count = part.window.count
+        if let buffer = try part.window.pop() {
+          return SourceFrame(buffer: buffer, span: part.spans[count - 1], number: part.firstFrame + count - 1)
+        }
+        state.withLock { $0.part = nil }
       }
+      guard let part = try parts.take() else { return nil }
+      state.withLock { $0.part = part }
     }
-    let (part, timeline, plan, warnings) = try readForward(before: nil, planner)
-    return Start(plan: plan, timeline: timeline, firstFrame: 0, first: part, warnings: warnings)
   }
 
-  /// Reads all windows after the first.
-  func readRest(
-    _ decoder: VideoDecoder, _ start: Start, into parts: Handoff<VideoReader.Part>, _ warnings: inout [String]
+  private func nextForward() throws -> SourceFrame? {
+    guard !frames.isEmpty else { return nil }
+    let known = state.withLock { $0.forward }
+    let decoding = try known ?? ForwardDecoding(source, frames, cancellation)
+    if known == nil { state.withLock { $0.forward = decoding } }
+    guard let (buffer, number) = try decoding.next() else { return nil }
+    return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
+  }
+
+  private static func readWindows(
+    _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
+    _ warnings: inout [String], _ cancellation: Cancellation
   ) throws {
-    guard start.plan.method == .windows, let starts = video.starts else { return }
-    for window in start.plan.windows.dropFirst() {
+    let decoder = try source.takeDecoder(cancellation)
+    for window in source.plan(frames).windows {
       do {
-        let decoded = try decode(window, start.plan, decoder, starts)
-        let part = VideoReader.Part(window: decoded, spans: spans(window.frames, start.timeline, start.firstFrame))
-        guard parts.give(part) else { return }
+        let part = Part(
+          window: try source.decode(window, decoder, cancellation), firstFrame: window.frames.lowerBound,
+          spans: window.frames.map { timeline.span(of: $0 - frames.lowerBound) })
+        guard parts.give(part) else { break }
       } catch is VideoDecoder.Mismatch {
         // From here on back to the start, the source does not seek exactly, or is damaged: decode that once, forwards.
-        let local = window.frames.upperBound - start.firstFrame
-        let boundary = local < start.timeline.count ? start.timeline.starts[local] : nil
-        let (part, _, _, found) = try readForward(before: boundary, try planner(decoder))
-        warnings += found
-        _ = parts.give(part)
+        let upper = window.frames.upperBound
+        let boundary = upper < source.timeline.count ? source.timeline.starts[upper] : nil
+        let read = try source.readForward(before: boundary, cancellation)
+        warnings += read.warnings
+        let end = boundary ?? source.video.end(afterLast: read.starts)
+        let whole = VideoTimeline(starts: read.starts, end: end)
+        let wanted = whole.clipped(
+          to: TimeSpan(start: timeline.starts.first ?? .zero, end: min(end, timeline.end)))
+        for _ in wanted.frames.upperBound..<max(read.starts.count, wanted.frames.upperBound) {
+          _ = try read.window.pop()
+        }
+        read.window.dropFirst(wanted.frames.lowerBound)
+        let spans = wanted.timeline.starts.indices.map { wanted.timeline.span(of: $0) }
+        _ = parts.give(Part(window: read.window, firstFrame: wanted.frames.lowerBound, spans: spans))
         return
       }
     }
-  }
-
-  private func decode(
-    _ window: Window, _ plan: Plan, _ decoder: VideoDecoder, _ starts: [ClockTime]
-  ) throws -> DecodedWindow {
-    let spool =
-      window.spooled > 0
-      ? try Spool(directory: options.spoolDirectory, reserve: window.spooled * plan.frameBytes) : nil
-    return try decoder.decode(window, starts: starts, spool: spool, gauge: gauge)
-  }
-
-  private func spans(_ frames: Range<Int>, _ timeline: VideoTimeline, _ firstFrame: Int) -> [TimeSpan] {
-    frames.map { timeline.span(of: $0 - firstFrame) }
-  }
-
-  /// Decodes the source once, forwards, up to `boundary`.
-  private func readForward(
-    before boundary: ClockTime?, _ planner: Planner
-  ) throws -> (VideoReader.Part, VideoTimeline, Plan, [String]) {
-    let expected = video.packets.count { !$0.isHidden }
-    let excess = max(0, expected - planner.framesPerWindow)
-    let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
-    let decoder = try VideoDecoder(video, index.topology, cancellation)
-    let (window, starts, damage) = try decoder.decodeForward(
-      before: boundary, given: index.topology.isGIF ? video.starts : nil, held: planner.framesPerWindow, spool: spool,
-      gauge: gauge, onFrame: { _ in })
-    var warnings: [String] = []
-    if let damage {
-      if options.isStrict { throw damage }
-      warnings.append("damaged: \(damage.message)")
-    }
-    warnings += missing(starts, before: boundary)
-    if options.isStrict, let first = warnings.first {
-      throw RetrogradeError(.damagedInput, "\(index.topology.source): \(first)")
-    }
-    let end = boundary ?? video.end(afterLast: starts)
-    let whole = VideoTimeline(starts: starts, end: end)
-    let (frames, timeline) = range.map(whole.clipped) ?? (0..<starts.count, whole)
-    for _ in frames.upperBound..<max(starts.count, frames.upperBound) { _ = try window.pop() }
-    guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
-    let part = VideoReader.Part(window: window, spans: timeline.starts.indices.map { timeline.span(of: $0) })
-    return (part, timeline, plan, warnings)
-  }
-
-  /// What the index has and the decoder did not give.
-  private func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [String] {
-    guard let promised = video.starts?.filter({ $0 < boundary ?? ClockTime(nanoseconds: .max) }) else { return [] }
-    let near = Set(decoded.map { $0.nanoseconds / 2_000_000 })
-    let lost = promised.filter { time in
-      let slot = time.nanoseconds / 2_000_000
-      return !near.contains(slot) && !near.contains(slot - 1) && !near.contains(slot + 1)
-    }
-    guard promised.count > decoded.count, let first = lost.first, let last = lost.last else { return [] }
-    return [
-      "damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)"
-    ]
+    source.giveBack(decoder)
   }
 }
 
-extension VideoIndex {
-  /// When the video ends whose last frame is the last of `starts`.
-  func end(afterLast starts: [ClockTime]) -> ClockTime {
-    guard let last = starts.last else { return .zero }
-    let own = last + lastDuration
-    return segmentEnd.map { $0 > last ? min($0, own) : own } ?? own
+/// Frames in display order, from a decoder that was told to seek.
+private final class ForwardDecoding: Sendable {
+  private struct State {
+    var decoder: VideoDecoder?
+    var next: Int
+    var pending: (buffer: Buffer, number: Int)?
+  }
+
+  private let source: VideoSource
+  private let frames: Range<Int>
+  private let cancellation: Cancellation
+  private let state: Mutex<State>
+
+  init(_ source: VideoSource, _ frames: Range<Int>, _ cancellation: Cancellation) throws {
+    self.source = source
+    self.frames = frames
+    self.cancellation = cancellation
+    let decoder = try source.takeDecoder(cancellation)
+    try decoder.start(
+      at: frames.lowerBound == 0 ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
+    state = Mutex(State(decoder: decoder, next: frames.lowerBound))
+  }
+
+  /// The next frame, and its number: that of the frame in the index that starts when it does.
+  func next() throws -> (Buffer, Int)? {
+    let starts = source.timeline.starts
+    let tolerance = VideoDecoder.tolerance(of: starts[frames])
+    while true {
+      guard let decoder = state.withLock({ $0.decoder }) else { return nil }
+      guard let sample = try decoder.next(cancellation), let time = sample.streamTime,
+        let last = frames.last, time <= starts[last] + tolerance
+      else {
+        end()
+        return state.withLock { $0.pending.take() }
+      }
+      let found: (Buffer, Int)?? = state.withLock { state in
+        // The frame that overlaps the start may come twice, clipped and whole: the later one counts.
+        if let pending = state.pending, time <= starts[pending.number] + tolerance {
+          state.pending?.buffer = sample.buffer
+          return nil
+        }
+        var number = state.next
+        while number < frames.upperBound, starts[number] + tolerance < time { number += 1 }
+        guard number < frames.upperBound, starts[number] - tolerance <= time else { return nil }
+        defer { state.pending = (sample.buffer, number) }
+        state.next = number + 1
+        return .some(state.pending.map { ($0.buffer, $0.number) })
+      }
+      if case .some(.some(let frame)) = found { return frame }
+    }
+  }
+
+  func end() {
+    guard let decoder = state.withLock({ $0.decoder.take() }) else { return }
+    if !cancellation.isCancelled { source.giveBack(decoder) }
   }
 }

@@ -43,8 +43,8 @@ struct AudioTrack: Sendable {
       end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
   }
 
-  /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and from `limit` on.
-  func read(_ range: Range<Int>, upTo limit: Int = .max, into bytes: UnsafeMutableRawBufferPointer) throws {
+  /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and outside `limits`.
+  func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
     // Silence lies at the middle of an unsigned format's range.
     bytes.initializeMemory(as: UInt8.self, repeating: caps.string("format") == "U8" ? 0x80 : 0)
     var low = 0
@@ -54,8 +54,9 @@ struct AudioTrack: Sendable {
       if chunks[middle].position + chunks[middle].count <= range.lowerBound { low = middle + 1 } else { high = middle }
     }
     for chunk in chunks[low...] {
-      let part = range.clamped(to: chunk.position..<max(chunk.position, min(chunk.position + chunk.count, limit)))
-      guard !part.isEmpty else { break }
+      guard chunk.position < range.upperBound else { break }
+      let part = range.clamped(to: limits).clamped(to: chunk.position..<chunk.position + chunk.count)
+      if part.isEmpty { continue }
       let target = (part.lowerBound - range.lowerBound) * bytesPerFrame
       try spool.read(
         UnsafeMutableRawBufferPointer(rebasing: bytes[target..<target + part.count * bytesPerFrame]),

@@ -1,25 +1,35 @@
 import MediaTime
 
-/// Gives the frames of the mirror their times, in the order in which they are written: last frame of the source first.
+/// Gives the frames of one leg their times in the output, in the order in which they are given out.
 struct MirrorClock: Sendable {
-  let presentation: Presentation
+  let leg: Leg
   /// With `Timing.source`: when the frames start, ascending, and where the last ends.
   let borrowed: [TimeSpan]?
+  /// How many frames the leg has.
+  let count: Int
   private var given = 0
 
-  init(_ presentation: Presentation, timeline: VideoTimeline, timing: Timing) {
-    self.presentation = presentation
-    borrowed = timing == .source ? timeline.mirrored(in: presentation, timing: .source) : nil
+  /// - Parameter timeline: of the whole video.
+  init(_ leg: Leg, timeline: VideoTimeline, timing: Timing) {
+    self.leg = leg
+    let shown = timeline.clipped(to: leg.span).timeline
+    count = shown.count
+    borrowed =
+      timing == .source && leg.direction == .backward
+      ? shown.mirrored(in: Presentation(leg.span), timing: .source).map {
+        TimeSpan(start: $0.start + leg.start, end: $0.end + leg.start)
+      } : nil
   }
 
-  /// When the next frame is shown in the mirror, that is shown during `span` in the source.
+  /// When the next frame, which is shown during `span` in the source, is shown in the output.
   ///
-  /// The source's last frame stays on show until the presentation ends, so that the mirror has a picture from its start.
+  /// The leg's last frame, in the order of the source, stays on show until the leg's span ends: so a mirror has a picture
+  /// from its start.
   mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }
     var span = span
-    if given == 0 { span.end = max(span.end, presentation.span.end) }
-    guard let borrowed, given < borrowed.count else { return presentation.mirrored(span) }
+    if given == (leg.direction == .backward ? 0 : count - 1) { span.end = max(span.end, leg.span.end) }
+    guard let borrowed, given < borrowed.count else { return leg.place(span) }
     return borrowed[given]
   }
 }

@@ -1,0 +1,73 @@
+import GStreamer
+
+/// Reads one leg's sound from the spool, in the leg's direction, a few thousand sample frames at a time.
+struct AudioReader {
+  /// Sound, and when it is heard in the output.
+  struct Part {
+    var buffer: Buffer
+    var shown: TimeSpan
+    /// Sample frames.
+    var count: Int
+  }
+
+  private let track: AudioTrack
+  private let leg: Leg
+  /// The sample frames to be given out, counted from stream time 0; outside `heard` they are silence.
+  private let range: Range<Int>
+  private let heard: Range<Int>
+  private let origin: ClockTime
+  private var done = 0
+
+  /// How many sample frames one part has at the most.
+  static let partSize = 4096
+
+  /// - Parameters:
+  ///   - isPadded: start with silence where the leg starts without sound, rather than later.
+  ///   - isPaddedAtEnd: end with silence where the leg ends without sound.
+  init(_ track: AudioTrack, _ leg: Leg, isPadded: Bool, isPaddedAtEnd: Bool) {
+    self.track = track
+    self.leg = leg
+    heard = track.frames(during: leg.span)
+    let whole = track.all(during: leg.span)
+    let (head, tail) = leg.direction == .forward ? (isPadded, isPaddedAtEnd) : (isPaddedAtEnd, isPadded)
+    let sound = heard.isEmpty ? whole.lowerBound..<whole.lowerBound : heard
+    range = (head ? whole.lowerBound : sound.lowerBound)..<(tail ? whole.upperBound : sound.upperBound)
+    origin =
+      leg.direction == .forward
+      ? leg.start + (ClockTime(sampleIndex: range.lowerBound, rate: track.rate) - leg.span.start)
+      : leg.start + (leg.span.end - ClockTime(sampleIndex: range.upperBound, rate: track.rate))
+  }
+
+  /// When the first sample is heard in the output; nil if there is none.
+  var start: ClockTime? { range.isEmpty ? nil : max(origin, leg.start) }
+
+  /// The next part; nil after the last.
+  mutating func next() throws -> Part? {
+    guard done < range.count else { return nil }
+    let count = min(AudioReader.partSize, range.count - done)
+    let part =
+      leg.direction == .forward
+      ? range.lowerBound + done..<range.lowerBound + done + count
+      : range.upperBound - done - count..<range.upperBound - done
+    let buffer = try Buffer(size: count * track.bytesPerFrame) { bytes in
+      try track.read(part, within: heard, into: bytes)
+      if leg.direction == .backward { SampleFrames.reverse(bytes, bytesPerFrame: track.bytesPerFrame) }
+    }
+    let shown = TimeSpan(
+      start: max(.zero, origin + ClockTime(sampleIndex: done, rate: track.rate)),
+      end: origin + ClockTime(sampleIndex: done + count, rate: track.rate))
+    done += count
+    return Part(buffer: buffer, shown: shown, count: count)
+  }
+}
+
+extension AudioTrack {
+  /// The sample frames of a stretch of the source, counted from stream time 0, whether or not there is sound.
+  func all(during span: TimeSpan) -> Range<Int> {
+    let start = span.start.sampleIndex(rate: rate)
+    return start..<max(start, span.end.sampleIndex(rate: rate))
+  }
+
+  /// The sample frames that are heard during a stretch of the source.
+  func frames(during span: TimeSpan) -> Range<Int> { frames.clamped(to: all(during: span)) }
+}

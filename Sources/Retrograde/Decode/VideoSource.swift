@@ -1,0 +1,158 @@
+import GStreamer
+import Synchronization
+
+/// The video of a source, and how it is to be read: in windows, or, where seeking is not exact, from a store of all
+/// frames that were decoded once, forwards.
+final class VideoSource: Sendable {
+  let index: SourceIndex
+  let video: VideoIndex
+  let options: ReverseOptions
+  let gauge: MemoryGauge
+  /// The caps of the decoded frames.
+  let caps: Caps
+  /// The decoding pipeline, in `gst-launch-1.0` syntax.
+  let description: String
+  /// When each frame is shown.
+  let timeline: VideoTimeline
+  /// How all of it, or of the range that was asked for, is read backwards.
+  let plan: Plan
+  let warnings: [String]
+  /// All frames, where seeking is not exact.
+  let store: DecodedWindow?
+  private let planner: Planner
+  private let idle: Mutex<VideoDecoder?>
+  private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
+
+  /// Finds out how the source is to be read, by reading its last window.
+  /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
+  init(
+    _ index: SourceIndex, _ video: VideoIndex, range: TimeSpan?, options: ReverseOptions, gauge: MemoryGauge,
+    cancellation: Cancellation
+  ) throws {
+    self.index = index
+    self.video = video
+    self.options = options
+    self.gauge = gauge
+    let decoder = try VideoDecoder(video, index.topology, cancellation)
+    caps = decoder.caps
+    description = decoder.description
+    planner = Planner(
+      budget: options.memory.bytes, frameBytes: decoder.frameBytes, spoolRoom: Spool.room(in: options.spoolDirectory))
+    guard planner.framesPerWindow >= 1 else {
+      throw RetrogradeError(
+        .usage,
+        "a frame of this video takes \(ByteCount(decoder.frameBytes)): --memory must be at least "
+          + "\(ByteCount(planner.smallestBudget))")
+    }
+    if let starts = video.starts {
+      let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
+      let frames = range.map { whole.clipped(to: $0).frames } ?? 0..<starts.count
+      if let plan = planner.plan(frames: frames, keyframes: video.keyframes), let window = plan.windows.first {
+        do {
+          let spool = try VideoSource.spool(for: window, plan, options)
+          let decoded = try decoder.decode(window, starts: starts, spool: spool, gauge: gauge, cancellation)
+          timeline = whole
+          self.plan = plan
+          warnings = []
+          store = nil
+          idle = Mutex(decoder)
+          ready = Mutex((window, decoded))
+          return
+        } catch is VideoDecoder.Mismatch {}
+      }
+    }
+    let read = try VideoSource.readForward(
+      index, video, before: nil, planner, options: options, gauge: gauge, cancellation)
+    timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
+    let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
+    guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
+    self.plan = plan
+    warnings = read.warnings
+    store = read.window
+    idle = Mutex(nil)
+    ready = Mutex(nil)
+  }
+
+  /// How `frames` are read backwards.
+  func plan(_ frames: Range<Int>) -> Plan {
+    guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
+      return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
+    }
+    return plan
+  }
+
+  /// A decoder that nobody uses, or a new one.
+  func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
+    if let decoder = idle.withLock({ $0.take() }) { return decoder }
+    return try VideoDecoder(video, index.topology, cancellation)
+  }
+
+  /// Takes back a decoder that is fit to be used again.
+  func giveBack(_ decoder: VideoDecoder) { idle.withLock { $0 = decoder } }
+
+  /// Decodes `window`; the one that was decoded to find out how the source can be read is given out once.
+  func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
+    if let known = ready.withLock({ $0.take() }), known.window == window { return known.frames }
+    let spool = try VideoSource.spool(for: window, plan, options)
+    return try decoder.decode(window, starts: timeline.starts, spool: spool, gauge: gauge, cancellation)
+  }
+
+  private static func spool(for window: Window, _ plan: Plan, _ options: ReverseOptions) throws -> Spool? {
+    guard window.spooled > 0 else { return nil }
+    return try Spool(directory: options.spoolDirectory, reserve: window.spooled * plan.frameBytes)
+  }
+
+  /// Decodes the source once, forwards, up to `boundary`.
+  func readForward(
+    before boundary: ClockTime?, _ cancellation: Cancellation
+  ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [String]) {
+    try VideoSource.readForward(
+      index, video, before: boundary, planner, options: options, gauge: gauge, cancellation)
+  }
+
+  private static func readForward(
+    _ index: SourceIndex, _ video: VideoIndex, before boundary: ClockTime?, _ planner: Planner,
+    options: ReverseOptions, gauge: MemoryGauge, _ cancellation: Cancellation
+  ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [String]) {
+    let expected = video.packets.count { !$0.isHidden }
+    let excess = max(0, expected - planner.framesPerWindow)
+    let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
+    let decoder = try VideoDecoder(video, index.topology, cancellation)
+    let (window, starts, damage) = try decoder.decodeForward(
+      before: boundary, given: index.topology.isGIF ? video.starts : nil, held: planner.framesPerWindow, spool: spool,
+      gauge: gauge, cancellation)
+    var warnings: [String] = []
+    if let damage {
+      if options.isStrict { throw damage }
+      warnings.append("damaged: \(damage.message)")
+    }
+    warnings += video.missing(starts, before: boundary)
+    if options.isStrict, let first = warnings.first {
+      throw RetrogradeError(.damagedInput, "\(index.topology.source): \(first)")
+    }
+    return (window, starts, warnings)
+  }
+}
+
+extension VideoIndex {
+  /// What the index has and the decoder did not give.
+  fileprivate func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [String] {
+    guard let promised = starts?.filter({ $0 < boundary ?? ClockTime(nanoseconds: .max) }) else { return [] }
+    let near = Set(decoded.map { $0.nanoseconds / 2_000_000 })
+    let lost = promised.filter { time in
+      let slot = time.nanoseconds / 2_000_000
+      return !near.contains(slot) && !near.contains(slot - 1) && !near.contains(slot + 1)
+    }
+    guard promised.count > decoded.count, let first = lost.first, let last = lost.last else { return [] }
+    return [
+      "damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)"
+    ]
+  }
+
+  /// When the video ends whose last frame is the last of `starts`.
+  func end(afterLast starts: [ClockTime]) -> ClockTime {
+    guard let last = starts.last else { return .zero }
+    let own = last + lastDuration
+    return segmentEnd.map { $0 > last ? min($0, own) : own } ?? own
+  }
+}

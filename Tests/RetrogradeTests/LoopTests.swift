@@ -1,0 +1,72 @@
+import MediaTime
+import Testing
+
+@testable import Retrograde
+
+@Suite struct LoopTests {
+  private let tenFrames = VideoTimeline(
+    starts: (0..<10).map { ClockTime(nanoseconds: $0 * 40) }, end: ClockTime(nanoseconds: 400))
+  private var whole: Presentation { Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 400))) }
+
+  /// The frames that are shown, in order, by the rules of the engine.
+  private func frames(_ legs: Legs, _ timeline: VideoTimeline) -> [Int] {
+    var shown: [Int] = []
+    for leg in legs.all {
+      let frames = Array(timeline.clipped(to: leg.span).frames)
+      shown += leg.direction == .forward ? frames : frames.reversed()
+    }
+    return shown
+  }
+
+  @Test func theFrameAtATurnIsShownOnce() {
+    let back = Array((0..<9).reversed())
+    let there = Array(0..<10)
+    func order(_ loop: Loop, _ count: Int, dropsSeam: Bool = false) -> [Int] {
+      frames(Legs(loop, count: count, whole, timeline: tenFrames, dropsSeam: dropsSeam), tenFrames)
+    }
+    #expect(order(.reverse, 1) == there.reversed())
+    #expect(order(.pingPong, 1) == there + back, "n + n - 1, ending on the frame it began with")
+    #expect(order(.pingPong, 2) == there + back + there.dropFirst() + back)
+    #expect(order(.pingPong, 1, dropsSeam: true) == there + back.dropLast())
+    #expect(order(.reverseForward, 1) == there.reversed() + there.dropFirst())
+    #expect(order(.forward, 2) == there + there)
+  }
+
+  @Test func legsFollowEachOtherAndTimesFindThem() throws {
+    var generator = SeededGenerator(6)
+    for _ in 0..<500 {
+      var time = Int64.random(in: 0...1_000_000, using: &generator)
+      let starts = (0..<Int.random(in: 1...50, using: &generator)).map { _ in
+        time += Int64.random(in: 1...100_000, using: &generator)
+        return ClockTime(nanoseconds: time)
+      }
+      let timeline = VideoTimeline(starts: starts, end: ClockTime(nanoseconds: time + 1000))
+      let presentation = Presentation(
+        TimeSpan(start: starts[0], end: ClockTime(nanoseconds: time + 1000)))
+      for loop in Loop.allCases {
+        let count = Int.random(in: 1...5, using: &generator)
+        let legs = Legs(loop, count: count, presentation, timeline: timeline, dropsSeam: .random(using: &generator))
+        #expect(zip(legs.all, legs.all.dropFirst()).allSatisfy { $0.end == $1.start })
+        #expect(legs.all.last?.end ?? .zero == legs.duration)
+        for leg in legs.all {
+          let inside =
+            leg.start + ClockTime(nanoseconds: Int64.random(in: 0..<leg.span.duration.nanoseconds, using: &generator))
+          let number = try #require(legs.number(at: inside))
+          #expect(legs[number] == leg)
+          #expect(Legs(loop, count: nil, presentation, timeline: timeline).number(at: inside) == number)
+          let rest = try #require(leg.clipped(from: inside, to: leg.end))
+          #expect(rest.end == leg.end && rest.start == inside)
+        }
+        #expect(legs.number(at: try #require(legs.duration)) == nil)
+      }
+    }
+  }
+
+  @Test func placingTurnsAStretchRound() {
+    let leg = Leg(
+      direction: .backward, span: TimeSpan(start: ClockTime(nanoseconds: 100), end: ClockTime(nanoseconds: 200)),
+      start: ClockTime(nanoseconds: 1000))
+    let placed = leg.place(TimeSpan(start: ClockTime(nanoseconds: 110), end: ClockTime(nanoseconds: 130)))
+    #expect(placed == TimeSpan(start: ClockTime(nanoseconds: 1070), end: ClockTime(nanoseconds: 1090)))
+  }
+}
