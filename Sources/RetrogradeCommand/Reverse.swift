@@ -14,6 +14,7 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse talk.mp4 out.mp4 --start 1:02.5 --end 1:10
         retrograde reverse film.mkv out.mkv --memory 128MiB
         retrograde reverse song.mp3 gnos.flac
+        retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong --count 3
         retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
         cat clip.mp4 | retrograde reverse - out.mp4
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
@@ -59,6 +60,21 @@ struct Reverse: AsyncParsableCommand {
       valueName: "timing"))
   var timing: Timing = .mirror
 
+  @Option(
+    help: ArgumentHelp(
+      "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
+        + "shown once, and the sound loses the same stretch.", valueName: "order"))
+  var loop: Loop = .reverse
+
+  @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))
+  var count = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "drop leaves out the last frame of all where it is the first one again: for files that players repeat.",
+      valueName: "keep|drop"))
+  var seam: Seam = .keep
+
   @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
   var progress: ProgressForm?
 
@@ -69,6 +85,7 @@ struct Reverse: AsyncParsableCommand {
   var printPipeline = false
 
   func validate() throws {
+    if count < 1 { throw ValidationError("--count must be at least 1.") }
     if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
     if quality == .lossless && (bitrate != nil || crf != nil) {
       throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
@@ -78,6 +95,9 @@ struct Reverse: AsyncParsableCommand {
   func run() async throws {
     var options = source.options
     options.timing = timing
+    options.loop = loop
+    options.count = count
+    options.dropsSeam = seam == .drop
     options.overwrites = overwrite
     options.encoding.quality = quality
     options.encoding.videoCodec = videoCodec
@@ -102,6 +122,11 @@ struct Reverse: AsyncParsableCommand {
     }
     if !quiet { display.show(summary, source.memory) }
   }
+}
+
+/// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.
+enum Seam: String, ExpressibleByArgument, CaseIterable {
+  case keep, drop
 }
 
 /// A number of bits per second: `4M`, `800k`, `2500000`.

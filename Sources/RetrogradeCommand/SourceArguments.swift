@@ -56,4 +56,5 @@ extension SourcePosition: ExpressibleByArgument {
 }
 
 extension Timing: ExpressibleByArgument {}
+extension Loop: ExpressibleByArgument {}
 extension EncodingOptions.Quality: ExpressibleByArgument {}

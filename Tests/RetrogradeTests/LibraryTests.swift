@@ -150,3 +150,38 @@ import Testing
 extension Topology {
   fileprivate var title: String? { streams.compactMap { $0.globalTags?.string("title") }.first }
 }
+
+/// Loops, on whole files.
+@Suite struct LoopedFileTests {
+  @Test(arguments: [1, 3])
+  func aPingPongShowsEachTurnOnceAndKeepsSync(count: Int) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "matroskamux"
+    media.name = "s.mkv"
+    // A frame lasts 40 ms, which Matroska's milliseconds hold exactly, and 1,920 samples: what is left out at a turn.
+    media.times = TestMedia.regular(60, rate: 25)
+    media.sampleCount = 60 * 1920
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.memory = ByteCount(1 << 20)
+    options.loop = .pingPong
+    options.count = count
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    let frames = Array(0..<60)
+    let backwards = Array((0..<59).reversed())
+    #expect(mirror.numbers == frames + backwards + (1..<count).flatMap { _ in Array(frames.dropFirst()) + backwards })
+    let sound = try DecodedMedia(source, like: media).sound
+    let size = 16  // a sample frame: two channels of 64-bit floats
+    let there = stride(from: 0, to: sound.count, by: size).map { Array(sound[$0..<$0 + size]) }
+    let back = Array(there.dropLast(1920).reversed())
+    let heard = stride(from: 0, to: mirror.sound.count, by: size).map { Array(mirror.sound[$0..<$0 + size]) }
+    let expected = there + back + (1..<count).flatMap { _ in Array(there.dropFirst(1920)) + back }
+    let isExact = heard == expected  // a Bool: a failure need not print every sample
+    #expect(isExact)
+    let last = try #require(mirror.times.last)
+    #expect(summary.duration == last + ClockTime(nanoseconds: 40_000_000))
+  }
+}

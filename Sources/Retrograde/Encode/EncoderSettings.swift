@@ -14,6 +14,13 @@ struct EncoderSettings: Sendable {
   /// same look. docs/quality.md has the measurements.
   static let headroom = 1.28
 
+  /// The encoders whose quality can be set here. Of others a codec is used only where it is asked for: FFmpeg's MPEG and
+  /// H.263 encoders keep to a rate of their own, refuse variable frame rates, or give packets without timestamps.
+  static let known: Set<String> = [
+    "x264enc", "x265enc", "vp8enc", "vp9enc", "av1enc", "jpegenc", "avenc_ffv1", "theoraenc", "avenc_prores_ks",
+    "avenc_prores",
+  ]
+
   /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
   private static let coarsest = 34
 

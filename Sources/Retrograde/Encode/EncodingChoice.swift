@@ -43,7 +43,7 @@ struct EncodingChoice: Sendable {
       audio = [audio[0]]
     }
     for track in audio {
-      let codec = try EncodingChoice.audioCodec(track, container, options, output)
+      let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: videoCodec == nil)
       audioCodecs.append(codec)
       audioEncoders.append(codec.encoder)
       let settings = EncoderSettings(
@@ -72,8 +72,9 @@ struct EncodingChoice: Sendable {
     _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions, _ output: String
   ) throws -> Codec {
     if let name = options.videoCodec { return try named(name, "--video-codec", container, output) }
-    // FFmpeg's MPEG encoders refuse variable frame rates, or give out packets without timestamps.
-    let source = Codec(of: video.index.caps).flatMap { $0.encoder?.hasPrefix("avenc_mpeg") == true ? nil : $0 }
+    let source = Codec(of: video.index.caps).flatMap { codec in
+      codec.encoder.map(EncoderSettings.known.contains) ?? false ? codec : nil
+    }
     let usual = container.videoCodecs.compactMap { Codec($0) }
     let candidates: [Codec]
     if options.quality == .lossless {
@@ -95,14 +96,14 @@ struct EncodingChoice: Sendable {
   }
 
   private static func audioCodec(
-    _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String
+    _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String, isAlone: Bool
   ) throws -> Codec {
     if let name = options.audioCodec { return try named(name, "--audio-codec", container, output) }
     let pcm = Codec("audio/x-raw")
     let source = Codec(of: track.codec)
     let usual = container.audioCodecs.compactMap { Codec($0) }
     // Where sound has no timestamps, beside a picture, only a codec without priming keeps sync.
-    let mustBeExact = container.needsSoundFromStart && !container.videoCodecs.isEmpty
+    let mustBeExact = container.needsSoundFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
     let possible = candidates.filter { codec in
