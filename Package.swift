@@ -7,6 +7,8 @@ let package = Package(
   name: "retrograde",
   products: [
     .library(name: "Retrograde", targets: ["Retrograde"]),
+    // libgstretrograde.so; `make plugin` builds it without any dependency on the Swift runtime.
+    .library(name: "gstretrograde", type: .dynamic, targets: ["RetrogradePlugin"]),
     .executable(name: "retrograde", targets: ["RetrogradeCommand"]),
   ],
   dependencies: [
@@ -23,6 +25,10 @@ let package = Package(
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
     .target(name: "Retrograde", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
+    .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
+    .target(
+      name: "RetrogradePlugin",
+      dependencies: ["Retrograde", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"], swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
@@ -31,6 +37,9 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(name: "RetrogradeTests", dependencies: ["Retrograde", "GStreamer"], swiftSettings: strict),
+    .testTarget(
+      name: "RetrogradePluginTests", dependencies: ["RetrogradePlugin", "Retrograde", "GStreamer"],
+      swiftSettings: strict),
     .testTarget(
       name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer"],
       swiftSettings: strict),

@@ -4,9 +4,9 @@ import MediaTime
 /// One reference to a `GstBuffer`. The reference may move between threads; the buffer is not written while it is shared.
 public final class Buffer: @unchecked Sendable {
   // GstBuffer is refcounted atomically; `make_writable` copies the metadata before it is changed.
-  var raw: UnsafeMutablePointer<GstBuffer>
+  package private(set) var raw: UnsafeMutablePointer<GstBuffer>
 
-  init(adopting raw: UnsafeMutablePointer<GstBuffer>) { self.raw = raw }
+  package init(adopting raw: UnsafeMutablePointer<GstBuffer>) { self.raw = raw }
   init(retaining raw: UnsafeMutablePointer<GstBuffer>) { self.raw = gst_buffer_ref(raw) }
   deinit { gst_buffer_unref(raw) }
 
@@ -48,7 +48,7 @@ public final class Buffer: @unchecked Sendable {
     return try body(UnsafeRawBufferPointer(start: map.data, count: Int(map.size)))
   }
 
-  func withMutableBytes<T>(_ body: (UnsafeMutableRawBufferPointer) throws -> T) throws -> T {
+  package func withMutableBytes<T>(_ body: (UnsafeMutableRawBufferPointer) throws -> T) throws -> T {
     var map = GstMapInfo()
     guard gst_buffer_map(raw, &map, GST_MAP_WRITE) != 0 else { throw Buffer.unmappable }
     defer { gst_buffer_unmap(raw, &map) }
@@ -62,9 +62,10 @@ public final class Buffer: @unchecked Sendable {
   /// shared by reference (`gst_buffer_copy`).
   /// - Parameter isMirrored: of interlaced frames the field that came first comes last: the flag for it
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
-  public func placed(pts: ClockTime, duration: ClockTime, isMirrored: Bool) -> Buffer {
+  public func placed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
-    copy.stamp(pts: pts, duration: duration)
+    copy.raw.pointee.pts = pts?.raw ?? UInt.max
+    copy.raw.pointee.duration = duration?.raw ?? UInt.max
     copy.raw.pointee.dts = UInt.max
     copy.raw.pointee.offset = UInt.max
     copy.raw.pointee.offset_end = UInt.max
@@ -77,7 +78,7 @@ public final class Buffer: @unchecked Sendable {
   }
 
   /// A buffer of its own over the same memory, with the same times, flags and metas.
-  private func shallowCopy() -> Buffer {
+  package func shallowCopy() -> Buffer {
     let mini = UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))
     guard let copy = gst_mini_object_copy(mini) else { return Buffer(retaining: raw) }
     return Buffer(adopting: UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstBuffer.self))
@@ -111,5 +112,53 @@ public final class Buffer: @unchecked Sendable {
   /// Adds the memory of `other` to this one, by reference; this buffer must not be shared yet.
   public func append(memoryOf other: Buffer) {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_MEMORY, 0, gsize.max)
+  }
+
+  /// A buffer with memory of its own.
+  package func deepCopy() -> Buffer { gst_buffer_copy_deep(raw).map { Buffer(adopting: $0) } ?? shallowCopy() }
+
+  /// Whether it goes back to a pool that has only so many: `max_buffers` of its configuration is not 0.
+  package var isOfBoundedPool: Bool {
+    guard let pool = raw.pointee.pool, let configuration = gst_buffer_pool_get_config(pool) else { return false }
+    defer { gst_structure_free(configuration) }
+    var most: guint = 0
+    gst_buffer_pool_config_get_params(configuration, nil, nil, nil, &most)
+    return most > 0
+  }
+
+  /// The first sample frames of a buffer of raw sound, whatever its layout (`gst_audio_buffer_truncate`).
+  package func prefix(sampleFrames count: Int, of caps: Caps) -> Buffer {
+    guard let size = caps.bytesPerSampleFrame,
+      let cut = gst_audio_buffer_truncate(gst_buffer_ref(raw), gint(size), 0, gsize(max(count, 0)))
+    else { return self }
+    return Buffer(adopting: cut)
+  }
+
+  /// Marks a buffer that is not shared as one that does not follow what went before (`GST_BUFFER_FLAG_DISCONT`).
+  package func markDiscontinuous() {
+    UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags |=
+      GST_BUFFER_FLAG_DISCONT.rawValue
+  }
+
+  /// A reference for a C function that takes one.
+  package func retained() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(raw) }
+
+  /// Calls `body` for each plane of raw sound, with the bytes that one sample frame takes there: one plane of whole frames
+  /// where the layout is interleaved, one a channel elsewhere. The buffer must not be shared.
+  package func withAudioPlanes(
+    _ caps: Caps, _ body: (UnsafeMutableRawBufferPointer, _ bytesPerFrame: Int) -> Void
+  ) throws {
+    var info = GstAudioInfo()
+    var audio = GstAudioBuffer()
+    guard gst_audio_info_from_caps(&info, caps.raw) != 0,
+      gst_audio_buffer_map(&audio, &info, raw, GstMapFlags(GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)) != 0
+    else { throw Buffer.unmappable }
+    defer { gst_audio_buffer_unmap(&audio) }
+    let isPlanar = info.layout == GST_AUDIO_LAYOUT_NON_INTERLEAVED
+    let width = isPlanar ? Int(info.bpf / info.channels) : Int(info.bpf)
+    for plane in 0..<Int(audio.n_planes) {
+      guard let start = audio.planes[plane] else { continue }
+      body(UnsafeMutableRawBufferPointer(start: start, count: Int(audio.n_samples) * width), width)
+    }
   }
 }

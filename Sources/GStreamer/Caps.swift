@@ -3,10 +3,10 @@ import CGStreamer
 /// The description of a media type (`GstCaps`): immutable here, so that it may be shared between threads.
 public final class Caps: @unchecked Sendable, CustomStringConvertible {
   // GstCaps is refcounted atomically and never written after creation here.
-  let raw: UnsafeMutablePointer<GstCaps>
+  package let raw: UnsafeMutablePointer<GstCaps>
 
   init(adopting raw: UnsafeMutablePointer<GstCaps>) { self.raw = raw }
-  init(retaining raw: UnsafeMutablePointer<GstCaps>) { self.raw = gst_caps_ref(raw) }
+  package init(retaining raw: UnsafeMutablePointer<GstCaps>) { self.raw = gst_caps_ref(raw) }
   deinit { gst_caps_unref(raw) }
 
   /// Parses caps such as `video/x-h264, alignment=au`; nil if that is not caps.

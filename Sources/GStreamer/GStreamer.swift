@@ -5,18 +5,11 @@ import CGStreamer
 /// The GStreamer library of this process.
 public enum GStreamer {
   /// `gst_init_check` runs once, the first time anything here is used; later calls cost nothing.
-  ///
-  /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
-  /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
   private static let initialized: String? = {
     var error: UnsafeMutablePointer<GError>?
     guard gst_init_check(nil, nil, &error) != 0 else {
       defer { g_clear_error(&error) }
       return error.flatMap { $0.pointee.message }.map { String(cString: $0) } ?? "unknown error"
-    }
-    if let feature = gst_registry_lookup_feature(gst_registry_get(), "avenc_aac") {
-      gst_plugin_feature_set_rank(feature, 300)
-      gst_object_unref(UnsafeMutableRawPointer(feature))
     }
     return nil
   }()

@@ -38,6 +38,14 @@ public enum Registry {
     return names
   }
 
+  /// Has `factory` chosen before all others that do the same, in this process.
+  public static func prefer(_ factory: String) {
+    guard (try? GStreamer.initialize()) != nil, let feature = gst_registry_lookup_feature(gst_registry_get(), factory)
+    else { return }
+    gst_plugin_feature_set_rank(feature, guint(GST_RANK_PRIMARY.rawValue) + 44)
+    gst_object_unref(UnsafeMutableRawPointer(feature))
+  }
+
   /// Whether an element can be made from `factory`.
   public static func has(_ factory: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }

@@ -3,7 +3,7 @@ import CGStreamer
 /// What a stream says of itself: title, language, orientation (`GstTagList`).
 public final class TagList: @unchecked Sendable, CustomStringConvertible {
   // GstTagList is refcounted atomically and never written after creation here.
-  let raw: UnsafeMutablePointer<GstTagList>
+  package let raw: UnsafeMutablePointer<GstTagList>
 
   init(adopting raw: UnsafeMutablePointer<GstTagList>) { self.raw = raw }
   init(retaining raw: UnsafeMutablePointer<GstTagList>) {

@@ -30,9 +30,8 @@ public struct SourceReport: Sendable, Codable {
   public var warnings: [String]
 
   init(_ job: ReverseJob) throws {
-    let source = try Source(job.input, options: job.options, cancellation: job.cancellation)
-    let index = try job.makeIndex(source)
-    let range = try job.range(in: index)
+    let playable = try job.open()
+    let index = playable.index
     input = job.input
     duration = (index.presentationEnd - index.presentationStart).seconds
     streams = []
@@ -40,9 +39,8 @@ public struct SourceReport: Sendable, Codable {
     warnings = index.warnings
     var spool = index.audio.reduce(0) { $0 + $1.frames.count * $1.bytesPerFrame }
     memoryBytes = 0
-    if let video = index.video {
-      let source = try VideoSource(
-        index, video, range: range, options: job.options, gauge: job.gauge, cancellation: job.cancellation)
+    if let source = playable.video {
+      let video = source.video
       plan = source.plan
       decoding = source.description
       warnings += source.warnings

@@ -1,11 +1,11 @@
 import GStreamer
 
 /// Reads one leg's sound from the spool, in the leg's direction, a few thousand sample frames at a time.
-struct AudioReader {
+package struct AudioReader {
   /// Sound, and when it is heard in the output.
-  struct Part {
-    var buffer: Buffer
-    var shown: TimeSpan
+  package struct Part {
+    package var buffer: Buffer
+    package var shown: TimeSpan
     /// Sample frames.
     var count: Int
   }

@@ -2,7 +2,7 @@ import GStreamer
 import Synchronization
 
 /// Decoded frames, pushed in display order and popped in reverse: in memory by reference, or in the spool.
-final class DecodedWindow: Sendable {
+package final class DecodedWindow: Sendable {
   private struct Entry: Sendable {
     /// The frame, or, if it is in the spool, all of it but its memory.
     var buffer: Buffer
@@ -13,20 +13,31 @@ final class DecodedWindow: Sendable {
   private let spool: Spool?
   private let gauge: MemoryGauge
 
-  init(spool: Spool?, gauge: MemoryGauge) {
+  package init(spool: Spool?, gauge: MemoryGauge) {
     self.spool = spool
     self.gauge = gauge
   }
 
   deinit { entries.withLock { $0.forEach { if $0.spoolOffset == nil { gauge.released($0.bytes) } } } }
 
-  var count: Int { entries.withLock { $0.count } }
+  package var count: Int { entries.withLock { $0.count } }
 
   /// Adds a frame; its pixels stay where the decoder put them.
-  func push(_ frame: Buffer) {
+  package func push(_ frame: Buffer) {
     let bytes = frame.size
     gauge.held(bytes)
     entries.withLock { $0.append(Entry(buffer: frame, bytes: bytes, spoolOffset: nil)) }
+  }
+
+  /// Adds the memory of `more`, by reference, to what was pushed last and is not in the spool.
+  package func extendLast(with more: Buffer) {
+    gauge.held(more.size)
+    entries.withLock { entries in
+      guard let last = entries.indices.last else { return }
+      let longer = entries[last].buffer.shallowCopy()
+      longer.append(memoryOf: more)
+      entries[last] = Entry(buffer: longer, bytes: entries[last].bytes + more.size, spoolOffset: nil)
+    }
   }
 
   /// Puts another frame in the place of the one pushed last.
@@ -37,7 +48,7 @@ final class DecodedWindow: Sendable {
 
   /// Moves the frame at `index` to the spool: the one copy of pixels that the engine makes, where memory does not
   /// suffice.
-  func moveToSpool(_ index: Int) throws {
+  package func moveToSpool(_ index: Int) throws {
     guard let spool, let entry = entries.withLock({ $0[index].spoolOffset == nil ? $0[index] : nil }) else { return }
     let offset = try entry.buffer.withBytes { try spool.append($0) }
     entries.withLock {
@@ -64,7 +75,7 @@ final class DecodedWindow: Sendable {
   }
 
   /// Takes the frame that was pushed last; nil when none is left.
-  func pop() throws -> Buffer? {
+  package func pop() throws -> Buffer? {
     guard let entry = entries.withLock({ $0.popLast() }) else { return nil }
     guard let offset = entry.spoolOffset, let spool else {
       gauge.released(entry.bytes)
@@ -81,7 +92,7 @@ final class DecodedWindow: Sendable {
 public final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
 
-  init() {}
+  package init() {}
 
   func held(_ bytes: Int) {
     state.withLock { state in

@@ -3,19 +3,19 @@ import Synchronization
 
 /// The video of a source, and how it is to be read: in windows, or, where seeking is not exact, from a store of all
 /// frames that were decoded once, forwards.
-final class VideoSource: Sendable {
+package final class VideoSource: Sendable {
   let index: SourceIndex
-  let video: VideoIndex
+  package let video: VideoIndex
   let options: ReverseOptions
   let gauge: MemoryGauge
   /// The caps of the decoded frames.
-  let caps: Caps
+  package let caps: Caps
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
   let description: String
   /// When each frame is shown.
-  let timeline: VideoTimeline
+  package let timeline: VideoTimeline
   /// How all of it, or of the range that was asked for, is read backwards.
-  let plan: Plan
+  package let plan: Plan
   let warnings: [String]
   /// All frames, where seeking is not exact.
   let store: DecodedWindow?

@@ -11,6 +11,10 @@ struct EncodingChoice: Sendable {
   var audioCodecs: [Codec]
   var warnings: [String]
 
+  /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
+  /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
+  private static let preference: Void = Registry.prefer("avenc_aac")
+
   /// - Parameters:
   ///   - video: the raw frames, and the codec that they came in.
   ///   - frameRate: the average number of frames per second.
@@ -18,6 +22,7 @@ struct EncodingChoice: Sendable {
     output: String, video: (raw: Caps, index: VideoIndex)?, audio: [AudioTrack], duration: ClockTime,
     frameRate: Double, options: EncodingOptions
   ) throws {
+    EncodingChoice.preference
     let container = try Container.of(output)
     self.container = container
     warnings = []

@@ -1,13 +1,13 @@
 import GStreamer
 
 /// One stream of sound, decoded, in the spool: to be read in any direction.
-struct AudioTrack: Sendable {
+package struct AudioTrack: Sendable {
   /// The caps of the samples, interleaved.
-  let caps: Caps
+  package let caps: Caps
   /// The caps of the packets that they were decoded from.
   let codec: Caps
-  let tags: TagList?
-  let rate: Int
+  package let tags: TagList?
+  package let rate: Int
   let channels: Int
   let bytesPerFrame: Int
   /// Ascending, without overlap. What is between them is silence.

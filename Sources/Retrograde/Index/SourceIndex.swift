@@ -12,10 +12,10 @@ struct VideoPacket: Hashable, Sendable {
 }
 
 /// What one pass over a video stream's packets found. No picture was decoded for it.
-struct VideoIndex: Sendable {
+package struct VideoIndex: Sendable {
   var path: StreamPath
   var caps: Caps
-  var tags: TagList?
+  package var tags: TagList?
   /// In decoding order.
   var packets: [VideoPacket]
   /// Where the stream's segment ends, if it says so.
@@ -54,11 +54,11 @@ struct VideoIndex: Sendable {
 }
 
 /// Everything that one pass over a source found, with its sound decoded into the spool.
-struct SourceIndex: Sendable {
+package struct SourceIndex: Sendable {
   var topology: Topology
   var video: VideoIndex?
   var audio: [AudioTrack]
   /// Tags of the file as a whole: title, artist, date.
-  var tags: TagList?
+  package var tags: TagList?
   var warnings: [String]
 }

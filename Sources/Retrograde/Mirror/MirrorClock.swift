@@ -32,4 +32,11 @@ struct MirrorClock: Sendable {
     guard let borrowed, given < borrowed.count else { return leg.place(span) }
     return borrowed[given]
   }
+
+  /// Passes over the frames that are no longer shown at `time` of the output.
+  /// - Returns: how many those are.
+  mutating func skip(to time: ClockTime) -> Int {
+    while let borrowed, given < borrowed.count, borrowed[given].end <= time { given += 1 }
+    return given
+  }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// An unlinked temporary file for what does not fit the memory budget. It has no name from the moment it is made, so
 /// that nothing is left behind, however the process ends.
-final class Spool: Sendable {
+package final class Spool: Sendable {
   let descriptor: Int32
   private let directory: String
   private let length = Mutex(0)
@@ -13,7 +13,7 @@ final class Spool: Sendable {
   ///   - directory: where the file lives; the directory must exist and be writable.
   ///   - reserve: bytes that are going to be written, if known. Lack of room is found out here.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  init(directory: String, reserve: Int = 0) throws {
+  package init(directory: String, reserve: Int = 0) throws {
     self.directory = directory
     let room = Spool.room(in: directory)
     if reserve > room {

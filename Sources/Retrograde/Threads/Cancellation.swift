@@ -3,7 +3,7 @@ import Synchronization
 /// Tells all threads of one piece of work to stop, and wakes those that wait.
 ///
 /// Lock order: none; handlers run outside the lock.
-final class Cancellation: Sendable {
+package final class Cancellation: Sendable {
   private struct State {
     var isCancelled = false
     var nextKey = 0
@@ -11,13 +11,15 @@ final class Cancellation: Sendable {
   }
   private let state = Mutex(State())
 
-  var isCancelled: Bool { state.withLock { $0.isCancelled } }
+  package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
-  func check() throws {
+  package func check() throws {
     if isCancelled { throw RetrogradeError.cancelled }
   }
 
-  func cancel() {
+  package init() {}
+
+  package func cancel() {
     let handlers = state.withLock { state in
       state.isCancelled = true
       defer { state.handlers = [:] }

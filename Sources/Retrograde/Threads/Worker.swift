@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// A thread of its own for work that blocks. Swift's cooperative pool never waits for media.
-final class Worker<Value: Sendable>: Sendable {
+package final class Worker<Value: Sendable>: Sendable {
   private final class Start: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -18,7 +18,7 @@ final class Worker<Value: Sendable>: Sendable {
   }
 
   /// Starts `body` on a new thread, called `name` (15 bytes at the most) for those who debug.
-  init(_ name: String, _ body: @escaping @Sendable () throws -> Value) throws {
+  package init(_ name: String, _ body: @escaping @Sendable () throws -> Value) throws {
     let result = Result()
     self.result = result
     let start = Start {
@@ -33,7 +33,7 @@ final class Worker<Value: Sendable>: Sendable {
   }
 
   /// Waits for the end of the work; may be called again.
-  func join() throws -> Value {
+  package func join() throws -> Value {
     isJoined.withLock { isJoined in
       if !isJoined { pthread_join(thread, nil) }
       isJoined = true

@@ -1,0 +1,15 @@
+// GST_PLUGIN_DEFINE is a macro, which Swift can't import; everything else of the plugin is Swift.
+#include <gst/gst.h>
+
+#define PACKAGE "retrograde"
+
+/// RetrogradePlugin/Plugin.swift
+gboolean retrograde_register_elements(GstPlugin *plugin);
+
+static gboolean plugin_init(GstPlugin *plugin) {
+  return retrograde_register_elements(plugin);
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, retrograde,
+                  "Turns video and sound round in time", plugin_init, "0.2.0", "MIT/X11", "Retrograde",
+                  "retrograde")

@@ -1,0 +1,148 @@
+import GStreamer
+
+/// Gives out a video's frames in the order of play, leg by leg, each with its time in the output.
+package final class VideoPlayer {
+  package struct Frame {
+    /// Stamped with when it is shown.
+    package var buffer: Buffer
+    package var shown: TimeSpan
+    package var caps: Caps
+  }
+
+  private let video: VideoSource
+  private let legs: Legs
+  private let timing: Timing
+  private let cancellation: Cancellation
+  private let from: ClockTime
+  private let end: ClockTime?
+  /// The leg to be opened next.
+  private var number: Int?
+  private var open: (leg: Leg, reader: VideoReader, clock: MirrorClock)?
+  private var previous: (number: Int, direction: Direction)?
+  /// What was found out on the way.
+  package private(set) var warnings: [String] = []
+
+  /// - Parameters:
+  ///   - from: where in the output to begin.
+  ///   - end: where in the output to end; nil: where the legs do.
+  package init(
+    _ video: VideoSource, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, timing: Timing,
+    _ cancellation: Cancellation
+  ) {
+    self.video = video
+    self.legs = legs
+    self.from = from
+    self.end = end
+    self.timing = timing
+    self.cancellation = cancellation
+    number = legs.number(at: from)
+  }
+
+  deinit { _ = try? open?.reader.close() }
+
+  /// The next frame; nil after the last.
+  /// - Parameter offset: added to the buffer's timestamp.
+  package func next(offset: ClockTime = .zero) throws -> Frame? {
+    while true {
+      guard var current = try open ?? openNext() else { return nil }
+      guard let frame = try current.reader.next() else {
+        warnings += try current.reader.close()
+        open = nil
+        continue
+      }
+      let shown = current.clock.next(frame.span)
+      open = current
+      if let end, shown.start >= end {
+        number = nil
+        _ = try current.reader.close()
+        open = nil
+        return nil
+      }
+      let direction = current.leg.direction
+      // At a turn the frame that is on show stays.
+      let isOnShow = previous.map { $0.number == frame.number && $0.direction != direction } ?? false
+      previous = (frame.number, direction)
+      if isOnShow { continue }
+      let isMirrored = direction == .backward
+      return Frame(
+        buffer: frame.buffer.placed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
+        shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps)
+    }
+  }
+
+  private func openNext() throws -> (leg: Leg, reader: VideoReader, clock: MirrorClock)? {
+    while let number, let whole = legs[number] {
+      self.number = number + 1
+      var clock = MirrorClock(whole, timeline: video.timeline, timing: timing)
+      let leg: Leg?
+      let span: TimeSpan?
+      if clock.borrowed != nil {
+        // Frames with other frames' times: those that are shown from `from` on are still the last ones of the source.
+        let skipped = clock.skip(to: from)
+        span = video.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
+        leg = whole
+      } else {
+        leg = whole.clipped(from: from, to: end ?? whole.end)
+        span = leg?.span
+        if let leg { clock = MirrorClock(leg, timeline: video.timeline, timing: timing) }
+      }
+      guard let leg, let span else { continue }
+      let reader = try VideoReader(video, over: span, leg.direction, cancellation)
+      guard !reader.frames.isEmpty else { continue }
+      let opened = (leg, reader, clock)
+      open = opened
+      return opened
+    }
+    return nil
+  }
+}
+
+extension VideoTimeline {
+  /// `whole`, without the last `count` frames; nil if none is left.
+  fileprivate func span(leaving count: Int, in whole: TimeSpan) -> TimeSpan? {
+    if count == 0 { return whole }
+    guard count < starts.count else { return nil }
+    return TimeSpan(start: whole.start, end: starts[starts.count - count])
+  }
+}
+
+/// Gives out a stream of sound in the order of play, leg by leg.
+package struct AudioPlayer {
+  private let track: AudioTrack
+  private let legs: Legs
+  private let from: ClockTime
+  private let end: ClockTime?
+  /// Whether sound that starts late is preceded by silence, rather than by nothing.
+  private let isPadded: Bool
+  private var number: Int?
+  private var reader: AudioReader?
+  private var hasBegun = false
+
+  package init(_ track: AudioTrack, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool) {
+    self.track = track
+    self.legs = legs
+    self.from = from
+    self.end = end
+    self.isPadded = isPadded
+    number = legs.number(at: from)
+  }
+
+  /// The next part; nil after the last.
+  package mutating func next() throws -> AudioReader.Part? {
+    while true {
+      if let part = try reader?.next() {
+        hasBegun = true
+        return part
+      }
+      guard let number, let whole = legs[number] else { return nil }
+      self.number = number + 1
+      guard let leg = whole.clipped(from: from, to: end ?? whole.end) else {
+        if let end, whole.start >= end { return nil }
+        continue
+      }
+      // Between legs sound goes on: what is missing there is silence.
+      reader = AudioReader(
+        track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false)
+    }
+  }
+}

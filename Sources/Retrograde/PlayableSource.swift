@@ -1,0 +1,102 @@
+import GStreamer
+
+/// A source that has been indexed, and can be played in any order of play, from any place.
+package struct PlayableSource: Sendable {
+  package let legs: Legs
+  package let video: VideoSource?
+  package let audio: [AudioTrack]
+  package let index: SourceIndex
+  /// Keeps what came through a pipe.
+  private let source: Source
+
+  /// - Parameters:
+  ///   - count: how often the loop is played; nil for ever.
+  ///   - progress: told how far the index is, in stream time.
+  /// - Throws: ``RetrogradeError``.
+  package init(
+    _ input: String, options: ReverseOptions, count: Int?, gauge: MemoryGauge, cancellation: Cancellation,
+    progress: @escaping @Sendable (ClockTime) -> Void
+  ) throws {
+    guard !(options.noAudio && options.noVideo) else {
+      throw RetrogradeError(.usage, "without video and without sound, nothing is left")
+    }
+    guard count.map({ $0 >= 1 }) ?? true else { throw RetrogradeError(.usage, "--count must be at least 1") }
+    let source = try Source(input, options: options, cancellation: cancellation)
+    let topology = try Topology(probing: source.path, cancellation)
+    let index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
+    let range = try PlayableSource.range(in: index, options)
+    let video = try index.video.map { video in
+      try VideoSource(index, video, range: range, options: options, gauge: gauge, cancellation: cancellation)
+    }
+    let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
+    legs = Legs(
+      options.loop, count: count, presentation, timeline: video?.timeline, dropsSeam: options.dropsSeam)
+    audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
+    self.index = index
+    self.video = video
+    self.source = source
+  }
+
+  package var warnings: [String] { index.warnings + (video?.warnings ?? []) }
+
+  /// What of the source is wanted, in stream time; nil for all of it.
+  private static func range(in index: SourceIndex, _ options: ReverseOptions) throws -> TimeSpan? {
+    guard options.start != nil || options.end != nil else { return nil }
+    func time(_ position: SourcePosition?, _ option: String) throws -> ClockTime? {
+      switch position {
+      case nil: return nil
+      case .time(let time): return time + index.presentationStart
+      case .frame(let frame):
+        guard let starts = index.video?.starts else {
+          throw RetrogradeError(
+            .usage, "\(option) \(frame)f: the source has no frames that can be counted; use seconds")
+        }
+        if frame >= starts.count { return index.presentationEnd }
+        return starts[frame]
+      }
+    }
+    let range = TimeSpan(
+      start: try time(options.start, "--start") ?? index.presentationStart,
+      end: min(try time(options.end, "--end") ?? index.presentationEnd, index.presentationEnd))
+    guard range.start < range.end else {
+      throw RetrogradeError(
+        .usage, "--start must lie before --end and before the end of the source, which is \(index.presentationEnd) long"
+      )
+    }
+    return range
+  }
+
+  private static func presentation(_ input: String, _ index: SourceIndex, _ video: VideoSource?) throws -> Presentation
+  {
+    var spans = index.audio.map(\.span)
+    if let timeline = video?.timeline, let first = timeline.starts.first {
+      spans.append(TimeSpan(start: first, end: timeline.end))
+    }
+    guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
+      throw RetrogradeError(.damagedInput, "\(input): no picture and no sound can be read from it")
+    }
+    return Presentation(TimeSpan(start: start, end: end))
+  }
+}
+
+extension SourceIndex {
+  var presentationStart: ClockTime {
+    ([video?.starts?.first].compactMap { $0 } + audio.map(\.span.start)).min() ?? .zero
+  }
+
+  /// The latest end of any stream, as far as the packets tell.
+  var presentationEnd: ClockTime {
+    let picture = video.flatMap { video in
+      video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max()
+    }
+    return ([picture].compactMap { $0 } + audio.map(\.span.end)).max() ?? .zero
+  }
+}
+
+extension VideoTimeline {
+  /// Frames per second, on average.
+  var frameRate: Double {
+    guard let first = starts.first, end > first else { return 25 }
+    return Double(count) / (end - first).seconds
+  }
+}

@@ -1,0 +1,139 @@
+import CGStreamer
+
+/// The Swift object behind a GstElement of ours. It is made with the element and released with it.
+protocol ElementBody: AnyObject, Sendable {
+  init(_ element: UnsafeMutablePointer<GstElement>)
+  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>)
+  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>)
+}
+
+/// What ties elements, which are C, to their Swift objects.
+enum ElementType {
+  private static let quark = g_quark_from_static_string("retrograde-body")
+
+  /// Attaches `body` to its element. Data of a GObject is released when the object is finalized.
+  static func attach<Body: ElementBody>(_ body: Body.Type, to instance: UnsafeMutableRawPointer) {
+    let element = instance.assumingMemoryBound(to: GstElement.self)
+    g_object_set_qdata_full(
+      instance.assumingMemoryBound(to: GObject.self), quark, Unmanaged.passRetained(Body(element)).toOpaque()
+    ) { data in
+      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+    }
+  }
+
+  static func body<Body: ElementBody>(_ type: Body.Type, of instance: UnsafeMutableRawPointer?) -> Body? {
+    guard let instance,
+      let data = g_object_get_qdata(instance.assumingMemoryBound(to: GObject.self), quark)
+    else { return nil }
+    return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? Body
+  }
+
+  /// Registers a subclass of GstElement without fields of its own.
+  static func register(
+    _ name: String, classInit: @escaping @convention(c) (gpointer?, gpointer?) -> Void,
+    instanceInit: @escaping @convention(c) (UnsafeMutablePointer<GTypeInstance>?, gpointer?) -> Void
+  ) -> GType {
+    var query = GTypeQuery()
+    g_type_query(gst_element_get_type(), &query)
+    var info = GTypeInfo()
+    info.class_size = guint16(query.class_size)
+    info.class_init = classInit
+    info.instance_size = guint16(query.instance_size)
+    info.instance_init = instanceInit
+    return g_type_register_static(gst_element_get_type(), name, &info, GTypeFlags(0))
+  }
+
+  /// GstElement's own way to change state, which every element calls.
+  static func parentChangeState(
+    _ element: UnsafeMutablePointer<GstElement>, _ transition: GstStateChange
+  ) -> GstStateChangeReturn {
+    let parent = g_type_class_peek(gst_element_get_type())?.assumingMemoryBound(to: GstElementClass.self)
+    return parent?.pointee.change_state?(element, transition) ?? GST_STATE_CHANGE_SUCCESS
+  }
+}
+
+/// An enumerated property's values.
+enum EnumType {
+  static func register(_ name: String, _ values: [(nick: String, blurb: String)]) -> GType {
+    // GObject keeps the table, and the strings in it, for as long as the process lives.
+    let table = UnsafeMutablePointer<GEnumValue>.allocate(capacity: values.count + 1)
+    for (index, value) in values.enumerated() {
+      table[index] = GEnumValue(
+        value: gint(index), value_name: UnsafePointer(g_strdup(value.blurb)),
+        value_nick: UnsafePointer(g_strdup(value.nick)))
+    }
+    table[values.count] = GEnumValue()
+    return g_enum_register_static(name, table)
+  }
+}
+
+/// Builds a class: what gst-inspect-1.0 shows.
+struct ElementClass {
+  let raw: UnsafeMutablePointer<GstElementClass>
+  private var object: UnsafeMutablePointer<GObjectClass> {
+    UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObjectClass.self)
+  }
+
+  init?(_ pointer: gpointer?) {
+    guard let pointer else { return nil }
+    raw = pointer.assumingMemoryBound(to: GstElementClass.self)
+  }
+
+  func describe(name: String, klass: String, description: String) {
+    gst_element_class_set_metadata(raw, name, klass, description, "The Retrograde developers")
+  }
+
+  func addPad(_ name: String, _ direction: GstPadDirection, _ presence: GstPadPresence, _ caps: String) {
+    guard let caps = gst_caps_from_string(caps) else { return }
+    defer { gst_caps_unref(caps) }
+    gst_element_class_add_pad_template(raw, gst_pad_template_new(name, direction, presence, caps))
+  }
+
+  /// To be called before any property is installed.
+  func setPropertyFunctions(
+    set:
+      @escaping @convention(c) (UnsafeMutablePointer<GObject>?, guint, UnsafePointer<GValue>?, OpaquePointer?) -> Void,
+    get:
+      @escaping @convention(c) (UnsafeMutablePointer<GObject>?, guint, UnsafeMutablePointer<GValue>?, OpaquePointer?)
+      -> Void
+  ) {
+    object.pointee.set_property = unsafeBitCast(set, to: type(of: object.pointee.set_property))
+    object.pointee.get_property = unsafeBitCast(get, to: type(of: object.pointee.get_property))
+  }
+
+  /// G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS is not needed: GObject copies the strings.
+  private static func flags(_ mutable: Int32) -> GParamFlags {
+    GParamFlags(G_PARAM_READABLE.rawValue | G_PARAM_WRITABLE.rawValue | mutable)
+  }
+
+  /// May be changed only before the element goes to PAUSED: GST_PARAM_MUTABLE_READY, of gstparamspecs.h.
+  private static let whenReady = Int32(1) << 10
+
+  func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String, string value: String?) {
+    install(id, g_param_spec_string(name, nick, blurb, value, ElementClass.flags(ElementClass.whenReady)))
+  }
+
+  func property(
+    _ id: UInt32, _ name: String, _ nick: String, _ blurb: String, uint64 value: UInt64, from low: UInt64,
+    to high: UInt64
+  ) {
+    install(
+      id,
+      g_param_spec_uint64(
+        name, nick, blurb, guint64(low), guint64(high), guint64(value), ElementClass.flags(ElementClass.whenReady)))
+  }
+
+  func property(
+    _ id: UInt32, _ name: String, _ nick: String, _ blurb: String, uint value: UInt32, from low: UInt32, to high: UInt32
+  ) {
+    install(id, g_param_spec_uint(name, nick, blurb, low, high, value, ElementClass.flags(ElementClass.whenReady)))
+  }
+
+  func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String, enumeration: GType, value: Int32) {
+    install(id, g_param_spec_enum(name, nick, blurb, enumeration, value, ElementClass.flags(ElementClass.whenReady)))
+  }
+
+  private func install(_ id: UInt32, _ spec: UnsafeMutablePointer<GParamSpec>?) {
+    g_object_class_install_property(object, id, spec)
+  }
+}

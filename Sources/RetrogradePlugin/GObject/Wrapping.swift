@@ -1,0 +1,62 @@
+import CGStreamer
+import GStreamer
+
+/// Small steps between GStreamer's C and the wrapper layer's types.
+extension UnsafeMutablePointer {
+  var asObject: UnsafeMutablePointer<GstObject> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstObject.self)
+  }
+  var asMiniObject: UnsafeMutablePointer<GstMiniObject> {
+    UnsafeMutableRawPointer(self).assumingMemoryBound(to: GstMiniObject.self)
+  }
+}
+
+/// GST_CLOCK_TIME_NONE
+let noTime = UInt.max
+
+func release(_ event: UnsafeMutablePointer<GstEvent>) { gst_mini_object_unref(event.asMiniObject) }
+
+func retain(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<GstEvent> {
+  gst_mini_object_ref(event.asMiniObject)
+  return event
+}
+
+/// A debug category, and what is written under it.
+struct DebugLog: @unchecked Sendable {
+  // GstDebugCategory is made once and lives as long as the process.
+  private let category: UnsafeMutablePointer<GstDebugCategory>?
+
+  init(_ name: String, _ description: String) { category = _gst_debug_category_new(name, 0, description) }
+
+  func write(
+    _ level: GstDebugLevel, _ element: UnsafeMutablePointer<GstElement>, file: String = #fileID,
+    function: String = #function, line: Int32 = #line, _ text: @autoclosure () -> String
+  ) {
+    guard let category, gst_debug_category_get_threshold(category).rawValue >= level.rawValue else { return }
+    gst_debug_log_literal(
+      category, level, file, function, line, UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self),
+      text())
+  }
+}
+
+/// Says on the bus what went wrong.
+func postError(
+  _ element: UnsafeMutablePointer<GstElement>, _ domain: GQuark, _ code: Int32, _ message: String, debug: String,
+  file: String = #fileID, function: String = #function, line: Int32 = #line
+) {
+  gst_element_message_full(
+    element, GST_MESSAGE_ERROR, domain, code, g_strdup(message), g_strdup(debug), file, function, line)
+}
+
+/// Says on the bus that data could not be given to whoever is downstream, as GST_ELEMENT_FLOW_ERROR does.
+func postFlowError(_ element: UnsafeMutablePointer<GstElement>, _ flow: GstFlowReturn) {
+  let reason = gst_flow_get_name(flow).map { String(cString: $0) } ?? "unknown"
+  postError(
+    element, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_FAILED.rawValue), "Internal data stream error.",
+    debug: "streaming stopped, reason \(reason) (\(flow.rawValue))")
+}
+
+func postMessage(_ element: UnsafeMutablePointer<GstElement>, _ structure: String) {
+  guard let parsed = gst_structure_from_string(structure, nil) else { return }
+  gst_element_post_message(element, gst_message_new_element(element.asObject, parsed))
+}

@@ -1,0 +1,62 @@
+import CGStreamer
+import GStreamer
+import Retrograde
+
+/// audioreverse.
+final class AudioReverse: ElementBody, Sendable {
+  static let log = DebugLog("audioreverse", "Raw sound, last sample frame first")
+
+  let filter: ReverseFilter
+
+  init(_ element: UnsafeMutablePointer<GstElement>) {
+    filter = ReverseFilter(
+      element,
+      ReverseFilter.Kind(
+        mirroredCaps: { $0 },
+        duration: { buffer, caps in
+          guard let size = caps.bytesPerSampleFrame, size > 0, let rate = caps.int("rate"), rate > 0 else { return nil }
+          return ClockTime(sampleIndex: buffer.size / size, rate: rate)
+        },
+        mirrored: { buffer, caps, start, duration in
+          let copy = buffer.deepCopy()
+          try copy.withAudioPlanes(caps) { plane, bytesPerFrame in
+            SampleFrames.reverse(plane, bytesPerFrame: bytesPerFrame)
+          }
+          return copy.placed(pts: start, duration: duration, isMirrored: false)
+        },
+        isMergeable: { $0.string("layout") == "interleaved" }, dropsLast: false), AudioReverse.log)
+  }
+
+  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }
+  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { filter.getProperty(id, value) }
+
+  static let type = ElementType.register(
+    "RetrogradeAudioReverse",
+    classInit: { pointer, _ in
+      guard let klass = ElementClass(pointer) else { return }
+      klass.setPropertyFunctions(
+        set: { object, id, value, _ in
+          if let value { ElementType.body(AudioReverse.self, of: object)?.setProperty(id, value) }
+        },
+        get: { object, id, value, _ in
+          if let value { ElementType.body(AudioReverse.self, of: object)?.getProperty(id, value) }
+        })
+      klass.describe(
+        name: "Audio reverser", klass: "Filter/Effect/Audio",
+        description:
+          "Gives out raw sound last sample frame first, when the stream has ended; or forwards and then back. "
+          + "Channels stay in their order. What is beyond the memory budget waits in an unlinked temporary file")
+      klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, "audio/x-raw")
+      klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, "audio/x-raw")
+      ReverseFilter.installProperties(klass)
+      klass.property(
+        ReverseFilter.Property.turnDuration.rawValue, "turn-duration", "Turn duration",
+        "With loop=ping-pong, how much sound is left out at the turn, in nanoseconds: the duration of a video frame, so "
+          + "that sound stays in sync with a videoreverse beside it, which shows the frame at the turn once",
+        uint64: 0, from: 0, to: UInt64(Int64.max))
+      klass.raw.pointee.change_state = { element, transition in
+        ElementType.body(AudioReverse.self, of: element)?.filter.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
+      }
+    },
+    instanceInit: { instance, _ in if let instance { ElementType.attach(AudioReverse.self, to: instance) } })
+}

@@ -1,0 +1,79 @@
+import CGStreamer
+import GStreamer
+import Retrograde
+
+/// What came in since the segment began, in the order in which it came: in memory up to the budget, and from there on, the
+/// oldest first, in the spool.
+final class HeldMedia {
+  struct Item {
+    /// In the segment's time; nil where the buffer has none.
+    var start: ClockTime?
+    var end: ClockTime?
+    /// Which of ``caps`` it has.
+    var caps: Int
+    /// A stretch without data.
+    var isGap = false
+  }
+
+  private(set) var items: [Item] = []
+  private(set) var caps: [Caps] = []
+  private let window: DecodedWindow
+  private let gauge: MemoryGauge
+  private let budget: Int
+  private var spooled = 0
+  /// How many buffers the last item was made of.
+  private var merged = 0
+
+  init(budget: Int, spoolDirectory: String) throws {
+    gauge = MemoryGauge()
+    self.budget = budget
+    window = DecodedWindow(spool: try Spool(directory: spoolDirectory), gauge: gauge)
+  }
+
+  /// The caps of what is added from now on.
+  func setCaps(_ new: Caps) {
+    if caps.last.map({ $0.isEqual(new) }) != true { caps.append(new) }
+  }
+
+  func add(_ buffer: Buffer, start: ClockTime?, end: ClockTime?) throws {
+    items.append(Item(start: start, end: end, caps: caps.count - 1))
+    window.push(buffer)
+    merged = 1
+    while gauge.now > budget, spooled < window.count - 1 {
+      try window.moveToSpool(spooled)
+      spooled += 1
+    }
+  }
+
+  /// Adds sound to the last item, if it follows that without a gap: buffers of sound are short, and each would cost as much
+  /// again to keep account of.
+  /// - Returns: whether it was added.
+  func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
+    // A GstBuffer holds 16 memories; more are copied into one.
+    guard let last = items.last, !last.isGap, last.caps == caps.count - 1, merged < 16, spooled < window.count,
+      let before = last.end, let start, abs((start - before).nanoseconds) < 100_000
+    else { return false }
+    merged += 1
+    window.extendLast(with: buffer)
+    items[items.count - 1].end = end
+    return true
+  }
+
+  func addGap(start: ClockTime, end: ClockTime) {
+    items.append(Item(start: start, end: end, caps: caps.count - 1, isGap: true))
+  }
+
+  /// Says when the item added last ends.
+  func endLast(at end: ClockTime) {
+    if !items.isEmpty { items[items.count - 1].end = end }
+  }
+
+  /// Takes what came last; nil when nothing is left.
+  func takeLast() throws -> (item: Item, buffer: Buffer?)? {
+    guard let item = items.popLast() else { return nil }
+    if item.isGap { return (item, nil) }
+    let buffer = try window.pop()
+    spooled = min(spooled, window.count)
+    return (item, buffer)
+  }
+}

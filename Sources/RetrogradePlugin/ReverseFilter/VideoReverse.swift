@@ -1,0 +1,55 @@
+import CGStreamer
+import GStreamer
+
+/// videoreverse.
+final class VideoReverse: ElementBody, Sendable {
+  static let log = DebugLog("videoreverse", "Raw video, last frame first")
+
+  let filter: ReverseFilter
+
+  init(_ element: UnsafeMutablePointer<GstElement>) {
+    filter = ReverseFilter(
+      element,
+      ReverseFilter.Kind(
+        mirroredCaps: { $0.mirroredFields },
+        duration: { _, caps in
+          guard let rate = caps.fraction("framerate"), rate.numerator > 0 else { return nil }
+          return ClockTime(sampleIndex: rate.denominator, rate: rate.numerator)
+        },
+        mirrored: { buffer, _, start, duration in
+          buffer.placed(pts: start, duration: duration, isMirrored: true)
+        },
+        isMergeable: { _ in false }, dropsLast: true), VideoReverse.log)
+  }
+
+  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }
+  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { filter.getProperty(id, value) }
+
+  private static let caps =
+    "video/x-raw; video/x-raw(format:Interlaced); video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition)"
+
+  static let type = ElementType.register(
+    "RetrogradeVideoReverse",
+    classInit: { pointer, _ in
+      guard let klass = ElementClass(pointer) else { return }
+      klass.setPropertyFunctions(
+        set: { object, id, value, _ in
+          if let value { ElementType.body(VideoReverse.self, of: object)?.setProperty(id, value) }
+        },
+        get: { object, id, value, _ in
+          if let value { ElementType.body(VideoReverse.self, of: object)?.getProperty(id, value) }
+        })
+      klass.describe(
+        name: "Video reverser", klass: "Filter/Effect/Video",
+        description:
+          "Gives out raw video last frame first, when the stream has ended; or forwards and then back. Frames "
+          + "beyond the memory budget wait in an unlinked temporary file")
+      klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, VideoReverse.caps)
+      klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, VideoReverse.caps)
+      ReverseFilter.installProperties(klass)
+      klass.raw.pointee.change_state = { element, transition in
+        ElementType.body(VideoReverse.self, of: element)?.filter.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
+      }
+    },
+    instanceInit: { instance, _ in if let instance { ElementType.attach(VideoReverse.self, to: instance) } })
+}
