@@ -21,6 +21,12 @@ func retain(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<Gst
   return event
 }
 
+/// Something of C's that may be handed to another thread, since GStreamer says so: plain data, or a counted reference.
+struct AnyThread<Value>: @unchecked Sendable {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
 /// A debug category, and what is written under it.
 struct DebugLog: @unchecked Sendable {
   // GstDebugCategory is made once and lives as long as the process.

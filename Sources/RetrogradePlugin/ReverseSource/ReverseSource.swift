@@ -1,0 +1,455 @@
+import CGStreamer
+import GStreamer
+import Retrograde
+import Synchronization
+
+/// reversesrc: a source of raw streams, played backwards, or in any order of play.
+final class ReverseSource: ElementBody, @unchecked Sendable {
+  static let log = DebugLog("reversesrc", "Decoded streams, played backwards")
+
+  private struct State {
+    var settings = SourceSettings()
+    /// Stops everything that is under way.
+    var run = Cancellation()
+    var loader: Worker<Void>?
+    var legs: Legs?
+    var streams: [SourceStream] = []
+    var segment = GstSegment()
+    /// A seek that came before the streams were known.
+    var early: UnsafeMutablePointer<GstEvent>?
+    var segmentsDone = 0
+  }
+
+  let element: UnsafeMutablePointer<GstElement>
+  private let state = Mutex(State())
+  /// One seek, or change of state, at a time.
+  private let seeking = Mutex(())
+
+  init(_ element: UnsafeMutablePointer<GstElement>) {
+    self.element = element
+    element.asObject.pointee.flags |= GST_ELEMENT_FLAG_SOURCE.rawValue
+  }
+
+  deinit {
+    if let early = state.withLock({ $0.early }) { release(early) }
+  }
+
+  var settings: SourceSettings { state.withLock { $0.settings } }
+  func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
+    let value = AnyThread(value)
+    state.withLock { $0.settings.set(id, value.value) }
+  }
+  func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { settings.get(id, value) }
+  func setURI(_ uri: String?) { state.withLock { $0.settings.setURI(uri) } }
+
+  private var streams: [SourceStream] { state.withLock { $0.streams } }
+  private var legs: Legs? { state.withLock { $0.legs } }
+
+  // MARK: States
+
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
+    if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
+    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
+    return ElementType.parentChangeState(element, transition)
+  }
+
+  /// Begins to look at the source, on a thread of its own: its index takes a pass over the whole file.
+  private func load() -> Bool {
+    let settings = settings
+    guard let path = settings.path else {
+      postError(
+        element, gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_NOT_FOUND.rawValue),
+        settings.uri.map { "\($0): only local files can be read: file:///…, reverse+file:///…" } ?? "No URI is set.",
+        debug: "uri=\(settings.uri ?? "")")
+      return false
+    }
+    let run = Cancellation()
+    do {
+      let loader = try Worker("reversesrc") { [unowned self] in load(path, settings, run) }
+      state.withLock {
+        $0.run = run
+        $0.loader = loader
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func load(_ path: String, _ settings: SourceSettings, _ run: Cancellation) {
+    do {
+      let source = try PlayableSource(
+        path, options: settings.options, count: settings.count == 0 ? nil : Int(settings.count), gauge: MemoryGauge(),
+        cancellation: run
+      ) { [unowned self] position in
+        postMessage(
+          element, "retrograde-progress, stage=(string)indexing, position=(guint64)\(position.nanoseconds)")
+      }
+      try run.check()
+      ReverseSource.log.write(
+        GST_LEVEL_INFO, element, "\(path): \(source.audio.count) streams of sound, \(source.legs.duration ?? .zero) long")
+      for warning in source.warnings { warn(warning) }
+      if let plan = source.video?.plan {
+        postMessage(
+          element,
+          "retrograde-plan, method=(string)\(plan.method.rawValue), windows=(uint)\(plan.windows.count), "
+            + "frames=(uint)\(plan.frameCount), frame-bytes=(guint64)\(plan.frameBytes), "
+            + "memory=(guint64)\(plan.peakBytes), spool=(guint64)\(plan.peakSpoolBytes)")
+      }
+      expose(source, settings, run)
+    } catch let error as RetrogradeError where error.code != .cancelled {
+      post(error)
+    } catch {}
+  }
+
+  private func unload() {
+    let (run, loader) = state.withLock { ($0.run, $0.loader) }
+    run.cancel()
+    cancelOrders()
+    // Wakes whoever waits downstream, so that nothing below blocks.
+    for stream in streams { gst_pad_set_active(stream.pad, 0) }
+    _ = try? loader?.join()
+    seeking.withLock { _ in
+      let streams = state.withLock { state in
+        defer {
+          state.streams = []
+          state.legs = nil
+          state.loader = nil
+        }
+        if let early = state.early { release(early) }
+        state.early = nil
+        return state.streams
+      }
+      for stream in streams {
+        gst_pad_set_active(stream.pad, 0)
+        gst_pad_stop_task(stream.pad)
+        stream.rest()
+        gst_element_remove_pad(element, stream.pad)
+        Unmanaged.passUnretained(stream).release()
+      }
+    }
+  }
+
+  private func cancelOrders() {
+    for stream in streams { stream.shared.withLock { $0.order?.cancellation }?.cancel() }
+  }
+
+  /// Makes the pads, tells who is there, and starts.
+  private func expose(_ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation) {
+    // The same every time for the same URI: editors know streams by it (the design of gst_pad_create_stream_id).
+    guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
+      let collection = gst_stream_collection_new(upstream)
+    else { return }
+    defer {
+      g_free(upstream)
+      gst_object_unref(collection)
+    }
+    let group = gst_util_group_id_next()
+    var media: [(SourceStream.Media, TagList?, String)] = []
+    if let video = source.video { media.append((.video(video, settings.timing), video.video.tags, "video_0")) }
+    for (index, track) in source.audio.enumerated() { media.append((.audio(track), track.tags, "audio_\(index)")) }
+    if let wanted = capsOfParent {
+      // Raw streams that it does not want it would give to a decoder, and there is none for them: an error. (GES, which has a
+      // uridecodebin for each track.)
+      media = media.filter { $0.0.caps.intersects(wanted) }
+    }
+
+    let streams = media.compactMap { media, own, name -> (SourceStream, UnsafeMutablePointer<GstStream>)? in
+      let (template, type) =
+        if case .video = media { ("video_%u", GST_STREAM_TYPE_VIDEO) } else { ("audio_%u", GST_STREAM_TYPE_AUDIO) }
+      guard let pad = makePad(template, name) else { return nil }
+      let tags = [own, source.index.tags].compactMap { $0 }
+      let stream = SourceStream(self, pad, media, source.legs, tags)
+      gst_pad_set_element_private(pad, Unmanaged.passRetained(stream).toOpaque())
+      let id = String(cString: upstream) + "/" + name
+      guard let described = gst_stream_new(id, stream.firstCaps.raw, type, GST_STREAM_FLAG_SELECT) else { return nil }
+      if let own { gst_stream_set_tags(described, own.raw) }
+      gst_stream_collection_add_stream(collection, retainObject(described))
+      return (stream, described)
+    }
+    for (stream, described) in streams {
+      gst_pad_set_active(stream.pad, 1)
+      if let start = gst_event_new_stream_start(gst_stream_get_stream_id(described)) {
+        gst_event_set_group_id(start, group)
+        gst_event_set_stream(start, described)
+        gst_pad_push_event(stream.pad, start)
+      }
+      stream.send(stream.firstCaps)
+      gst_pad_push_event(stream.pad, gst_event_new_stream_collection(collection))
+      gst_object_unref(described)
+    }
+    let early = seeking.withLock { _ in
+      state.withLock { state in
+        state.legs = source.legs
+        state.streams = streams.map(\.0)
+        gst_segment_init(&state.segment, GST_FORMAT_TIME)
+        if let length = source.legs.duration { state.segment.duration = guint64(length.raw) }
+        defer { state.early = nil }
+        return state.early
+      }
+    }
+    gst_element_post_message(element, gst_message_new_stream_collection(element.asObject, collection))
+    for (stream, _) in streams { gst_element_add_pad(element, stream.pad) }
+    gst_element_no_more_pads(element)
+    seeking.withLock { _ in
+      if run.isCancelled { return }
+      // A seek that came while pads were added has started them.
+      if streams.contains(where: { $0.0.shared.withLock { $0.order != nil } }) { return }
+      if let early {
+        apply(early, isFlushing: false)
+      } else {
+        order(number: gst_util_seqnum_next())
+      }
+    }
+    if let early { release(early) }
+  }
+
+  /// What the uridecodebin takes that this element is in, if it is in one: its property `caps`.
+  private var capsOfParent: Caps? {
+    guard let parent = gst_object_get_parent(element.asObject) else { return nil }
+    defer { gst_object_unref(parent) }
+    let object = UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GObject.self)
+    guard let klass = object.pointee.g_type_instance.g_class,
+      let property = g_object_class_find_property(
+        UnsafeMutableRawPointer(klass).assumingMemoryBound(to: GObjectClass.self), "caps"),
+      property.pointee.value_type == gst_caps_get_type()
+    else { return nil }
+    var value = GValue()
+    g_value_init(&value, gst_caps_get_type())
+    defer { g_value_unset(&value) }
+    g_object_get_property(object, "caps", &value)
+    guard let caps = gst_value_get_caps(&value) else { return nil }
+    return Caps(retaining: UnsafeMutablePointer(mutating: caps))
+  }
+
+  private func makePad(_ template: String, _ name: String) -> UnsafeMutablePointer<GstPad>? {
+    let klass = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+    guard let klass,
+      let found = gst_element_class_get_pad_template(
+        UnsafeMutableRawPointer(klass).assumingMemoryBound(to: GstElementClass.self), template),
+      let pad = gst_pad_new_from_template(found, name)
+    else { return nil }
+    gst_pad_set_event_function_full(
+      pad, { pad, _, event in ReverseSource.of(pad)?.event(event, on: pad) ?? 0 }, nil, nil)
+    gst_pad_set_query_function_full(
+      pad, { pad, parent, query in
+        ReverseSource.of(pad)?.query(query, on: pad) ?? gst_pad_query_default(pad, parent, query)
+      }, nil, nil)
+    return pad
+  }
+
+  private static func of(_ pad: UnsafeMutablePointer<GstPad>?) -> ReverseSource? {
+    guard let pad, let parent = gst_object_get_parent(pad.asObject) else { return nil }
+    defer { gst_object_unref(parent) }
+    return ElementType.body(ReverseSource.self, of: parent)
+  }
+
+  private func stream(of pad: UnsafeMutablePointer<GstPad>) -> SourceStream? { streams.first { $0.pad == pad } }
+
+  // MARK: Playing
+
+  /// Has every stream play what the segment says.
+  private func order(number: UInt32) {
+    let (segment, streams) = state.withLock { state in
+      state.segmentsDone = 0
+      return (state.segment, state.streams)
+    }
+    let run = Cancellation()
+    for stream in streams {
+      stream.shared.withLock { shared in
+        shared.order = SourceStream.Order(
+          segment: segment, number: number, from: ClockTime(raw: UInt(segment.start)) ?? .zero,
+          to: ClockTime(raw: UInt(segment.stop)), cancellation: run)
+        shared.isNew = true
+        shared.isDone = false
+        shared.flow = GST_FLOW_OK
+      }
+      stream.startTask()
+    }
+  }
+
+  /// Nobody listens, nor will: a pad that is linked to a bin's inside may be linked further on later, as editors do.
+  var isUnlinked: Bool { streams.allSatisfy { gst_pad_is_linked($0.pad) == 0 } }
+
+  func fail(_ flow: GstFlowReturn) {
+    postFlowError(element, flow)
+    for stream in streams { gst_pad_push_event(stream.pad, gst_event_new_eos()) }
+  }
+
+  /// A stream has given out all of a segment that asks for no end: the last one says so.
+  func segmentDone(at stop: ClockTime, _ number: UInt32) {
+    let isLast = state.withLock { state in
+      state.segmentsDone += 1
+      return state.segmentsDone == state.streams.count
+    }
+    guard isLast, let message = gst_message_new_segment_done(element.asObject, GST_FORMAT_TIME, gint64(stop.nanoseconds))
+    else { return }
+    gst_message_set_seqnum(message, number)
+    gst_element_post_message(element, message)
+  }
+
+  // MARK: Messages
+
+  func post(_ error: RetrogradeError) {
+    let (domain, code): (GQuark, Int32) =
+      switch error.code {
+      case .noInput: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_NOT_FOUND.rawValue))
+      case .missingPlugin: (gst_core_error_quark(), Int32(GST_CORE_ERROR_MISSING_PLUGIN.rawValue))
+      case .inputOutput: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_READ.rawValue))
+      case .usage: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_SETTINGS.rawValue))
+      default: (gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue))
+      }
+    postError(element, domain, code, error.message, debug: error.underlying?.debug ?? error.message)
+  }
+
+  func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(GST_LEVEL_DEBUG, element, text()) }
+
+  private func warn(_ text: String) {
+    gst_element_message_full(
+      element, GST_MESSAGE_WARNING, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue),
+      g_strdup(text), g_strdup(text), #fileID, #function, #line)
+  }
+}
+
+private func retainObject(_ stream: UnsafeMutablePointer<GstStream>) -> UnsafeMutablePointer<GstStream> {
+  gst_object_ref(stream)
+  return stream
+}
+
+// MARK: - Seeks and questions
+
+extension ReverseSource {
+  func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean? {
+    guard event.pointee.type == GST_EVENT_SEEK else { return nil }
+    defer { release(event) }
+    return seek(event)
+  }
+
+  private func event(_ raw: UnsafeMutablePointer<GstEvent>?, on pad: UnsafeMutablePointer<GstPad>?) -> gboolean {
+    guard let raw, let pad else { return 0 }
+    defer { release(raw) }
+    switch raw.pointee.type {
+    case GST_EVENT_SEEK: return seek(raw)
+    case GST_EVENT_RECONFIGURE:
+      stream(of: pad)?.resume()
+      return 1
+    // Frames are not dropped: that they are late now says nothing of the next window.
+    case GST_EVENT_QOS: return 1
+    default: return 0
+    }
+  }
+
+  private func seek(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean {
+    var rate = 0.0
+    var format = GST_FORMAT_UNDEFINED
+    var flags = GstSeekFlags(0)
+    gst_event_parse_seek(event, &rate, &format, &flags, nil, nil, nil, nil)
+    guard rate > 0, format == GST_FORMAT_TIME else { return 0 }
+    let isFlushing = flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue != 0
+    let kept = AnyThread(retain(event))
+    let isEarly = state.withLock { state in
+      guard state.legs == nil else { return false }
+      if let early = state.early { release(early) }
+      state.early = kept.value
+      return true
+    }
+    if isEarly { return 1 }
+    release(kept.value)
+    return seeking.withLock { _ in apply(event, isFlushing: isFlushing) } ? 1 : 0
+  }
+
+  /// Stops playing, and plays what `event` asks for. One at a time.
+  @discardableResult
+  private func apply(_ event: UnsafeMutablePointer<GstEvent>, isFlushing: Bool) -> Bool {
+    var rate = 1.0
+    var format = GST_FORMAT_TIME
+    var flags = GstSeekFlags(0)
+    var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
+    var (start, stop): (gint64, gint64) = (0, -1)
+    gst_event_parse_seek(event, &rate, &format, &flags, &startType, &start, &stopType, &stop)
+    let number = gst_event_get_seqnum(event)
+    debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
+    let streams = streams
+    var segment = state.withLock { $0.segment }
+    segment.position = guint64(
+      streams.compactMap { $0.shared.withLock { $0.position } }.max()?.raw ?? UInt(segment.position))
+    var didChange: gboolean = 0
+    guard
+      gst_segment_do_seek(
+        &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
+        &didChange) != 0
+    else { return false }
+    if isFlushing {
+      for stream in streams { push(gst_event_new_flush_start(), number, stream) }
+    }
+    cancelOrders()
+    for stream in streams {
+      gst_pad_pause_task(stream.pad)
+      // The task has paused when its lock can be had.
+      g_rec_mutex_lock(&stream.pad.pointee.stream_rec_lock)
+      stream.rest()
+      g_rec_mutex_unlock(&stream.pad.pointee.stream_rec_lock)
+    }
+    if isFlushing {
+      for stream in streams { push(gst_event_new_flush_stop(1), number, stream) }
+    }
+    let next = AnyThread(segment)
+    state.withLock { $0.segment = next.value }
+    if flags.rawValue & GST_SEEK_FLAG_SEGMENT.rawValue != 0,
+      let message = gst_message_new_segment_start(element.asObject, GST_FORMAT_TIME, gint64(segment.position))
+    {
+      gst_message_set_seqnum(message, number)
+      gst_element_post_message(element, message)
+    }
+    order(number: number)
+    return true
+  }
+
+  private func push(_ event: UnsafeMutablePointer<GstEvent>?, _ number: UInt32, _ stream: SourceStream) {
+    guard let event else { return }
+    gst_event_set_seqnum(event, number)
+    gst_pad_push_event(stream.pad, event)
+  }
+
+  private func query(
+    _ query: UnsafeMutablePointer<GstQuery>?, on pad: UnsafeMutablePointer<GstPad>?
+  ) -> gboolean {
+    guard let query, let pad else { return 0 }
+    switch query.pointee.type {
+    case GST_QUERY_DURATION:
+      var format = GST_FORMAT_UNDEFINED
+      gst_query_parse_duration(query, &format, nil)
+      guard format == GST_FORMAT_TIME, let length = legs?.duration else { return 0 }
+      gst_query_set_duration(query, GST_FORMAT_TIME, gint64(length.nanoseconds))
+      return 1
+    case GST_QUERY_POSITION:
+      var format = GST_FORMAT_UNDEFINED
+      gst_query_parse_position(query, &format, nil)
+      guard format == GST_FORMAT_TIME,
+        let position = stream(of: pad)?.shared.withLock({ $0.position ?? $0.order?.from })
+      else { return 0 }
+      gst_query_set_position(query, GST_FORMAT_TIME, gint64(position.nanoseconds))
+      return 1
+    case GST_QUERY_SEEKING:
+      var format = GST_FORMAT_UNDEFINED
+      gst_query_parse_seeking(query, &format, nil, nil, nil)
+      let isTime = format == GST_FORMAT_TIME
+      gst_query_set_seeking(query, format, isTime ? 1 : 0, 0, gint64(legs?.duration?.nanoseconds ?? -1))
+      return 1
+    case GST_QUERY_URI:
+      gst_query_set_uri(query, settings.uri)
+      return 1
+    case GST_QUERY_LATENCY:
+      gst_query_set_latency(query, 0, 0, GstClockTime(noTime))
+      return 1
+    case GST_QUERY_SEGMENT:
+      let segment = state.withLock { $0.segment }
+      gst_query_set_segment(
+        query, segment.rate, segment.format, gint64(segment.start),
+        segment.stop == guint64(noTime) ? gint64(segment.duration == guint64(noTime) ? 0 : segment.duration) : gint64(segment.stop))
+      return 1
+    default:
+      return gst_pad_query_default(pad, element.asObject, query)
+    }
+  }
+}

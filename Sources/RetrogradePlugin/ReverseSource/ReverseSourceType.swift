@@ -1,0 +1,65 @@
+import CGStreamer
+import GStreamer
+
+/// reversesrc as GObject sees it.
+extension ReverseSource {
+  static let type: GType = {
+    let type = ElementType.register(
+      "RetrogradeReverseSrc",
+      classInit: { pointer, _ in
+        guard let klass = ElementClass(pointer) else { return }
+        klass.setPropertyFunctions(
+          set: { object, id, value, _ in
+            if let value { ElementType.body(ReverseSource.self, of: object)?.setProperty(id, value) }
+          },
+          get: { object, id, value, _ in
+            if let value { ElementType.body(ReverseSource.self, of: object)?.getProperty(id, value) }
+          })
+        klass.describe(
+          name: "Reverse source", klass: "Source/File/Video/Audio",
+          description: "Plays a file of video and sound backwards, or in any order of play, as raw streams, in memory that "
+            + "does not grow with the file. Seeks go anywhere at the price of one window")
+        klass.addPad("video_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "video/x-raw")
+        klass.addPad("audio_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "audio/x-raw")
+        SourceSettings.install(klass)
+        klass.raw.pointee.change_state = { element, transition in
+          ElementType.body(ReverseSource.self, of: element)?.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
+        }
+        klass.raw.pointee.send_event = { element, event in
+          guard let event, let source = ElementType.body(ReverseSource.self, of: element) else { return 0 }
+          if let handled = source.sendEvent(event) { return handled }
+          let parent = g_type_class_peek(gst_element_get_type())?.assumingMemoryBound(to: GstElementClass.self)
+          return parent?.pointee.send_event?(element, event) ?? 0
+        }
+      },
+      instanceInit: { instance, _ in if let instance { ElementType.attach(ReverseSource.self, to: instance) } })
+    var handler = GInterfaceInfo()
+    handler.interface_init = { pointer, _ in
+      guard let handler = pointer?.assumingMemoryBound(to: GstURIHandlerInterface.self) else { return }
+      handler.pointee.get_type = { _ in GST_URI_SRC }
+      handler.pointee.get_protocols = { _ in ReverseSource.protocols }
+      handler.pointee.get_uri = { handler in
+        guard let uri = ElementType.body(ReverseSource.self, of: handler.map { UnsafeMutableRawPointer($0) })?.settings.uri
+        else { return nil }
+        return g_strdup(uri)
+      }
+      handler.pointee.set_uri = { handler, uri, _ in
+        guard let source = ElementType.body(ReverseSource.self, of: handler.map { UnsafeMutableRawPointer($0) }) else {
+          return 0
+        }
+        source.setURI(uri.map { String(cString: $0) })
+        return 1
+      }
+    }
+    g_type_add_interface_static(type, gst_uri_handler_get_type(), &handler)
+    return type
+  }()
+
+  /// GStreamer keeps the list for as long as the process lives.
+  nonisolated(unsafe) private static let protocols: UnsafePointer<UnsafePointer<gchar>?> = {
+    let list = UnsafeMutablePointer<UnsafePointer<gchar>?>.allocate(capacity: SourceSettings.schemes.count + 1)
+    for (index, scheme) in SourceSettings.schemes.enumerated() { list[index] = UnsafePointer(g_strdup(scheme.name)) }
+    list[SourceSettings.schemes.count] = nil
+    return UnsafePointer(list)
+  }()
+}

@@ -1,0 +1,125 @@
+import CGStreamer
+import GStreamer
+import Retrograde
+
+/// reversesrc's properties.
+struct SourceSettings: Sendable {
+  var uri: String?
+  var loop = Loop.reverse
+  var count: UInt32 = 1
+  var memoryBudget = UInt64(512 << 20)
+  var spoolDirectory: String?
+  var start = UInt64(0)
+  var stop = UInt64.max
+  var timing = Timing.mirror
+
+  enum Property: UInt32 {
+    case uri = 1
+    case loop, count, memoryBudget, spoolDirectory, start, stop, timing
+  }
+
+  /// The schemes under which players find the element, and the order of play that each asks for.
+  static let schemes: [(name: String, loop: Loop)] = [("reverse+file", .reverse), ("pingpong+file", .pingPong)]
+
+  private static let loopType = EnumType.register(
+    "RetrogradeLoop",
+    [
+      (nick: "reverse", blurb: "Last to first"), (nick: "ping-pong", blurb: "Forwards, then back"),
+      (nick: "reverse-forward", blurb: "Back, then forwards"), (nick: "forward", blurb: "Forwards"),
+    ])
+
+  private static let timingType = EnumType.register(
+    "RetrogradeTiming",
+    [
+      (nick: "mirror", blurb: "Each frame is shown as long as in the source"),
+      (nick: "source", blurb: "The i-th frame starts when the source's i-th frame did"),
+    ])
+
+  static func install(_ klass: ElementClass) {
+    klass.property(
+      Property.uri.rawValue, "uri", "URI",
+      "The file to turn round: file:///…, reverse+file:///…, or pingpong+file:///…, which also sets loop", string: nil)
+    klass.property(
+      Property.loop.rawValue, "loop", "Loop",
+      "The order of play; at a turn the frame is shown once, and the sound loses the same stretch",
+      enumeration: loopType, value: 0)
+    klass.property(
+      Property.count.rawValue, "count", "Count", "How often the loop is played; 0: without end", uint: 1, from: 0,
+      to: UInt32(Int32.max))
+    klass.property(
+      Property.memoryBudget.rawValue, "memory-budget", "Memory budget",
+      "The most bytes of decoded video to hold in memory, whatever the length of the source", uint64: 512 << 20, from: 0,
+      to: UInt64(Int64.max))
+    klass.property(
+      Property.spoolDirectory.rawValue, "spool-dir", "Spool directory",
+      "Where decoded sound, and what exceeds the budget, waits in a temporary file without a name; unset: TMPDIR, or "
+        + "/var/tmp", string: nil)
+    klass.property(
+      Property.start.rawValue, "start", "Start", "Where in the source what is played begins, in nanoseconds", uint64: 0,
+      from: 0, to: UInt64(Int64.max))
+    klass.property(
+      Property.stop.rawValue, "stop", "Stop", "Where in the source what is played ends, in nanoseconds; -1: at its end",
+      uint64: .max, from: 0, to: .max)
+    klass.property(
+      Property.timing.rawValue, "timing", "Timing", "How frames played backwards are timed", enumeration: timingType,
+      value: 0)
+  }
+
+  mutating func set(_ id: UInt32, _ value: UnsafePointer<GValue>) {
+    switch Property(rawValue: id) {
+    case .uri: setURI(g_value_get_string(value).map { String(cString: $0) })
+    case .loop: loop = Loop.allCases[Int(g_value_get_enum(value))]
+    case .count: count = UInt32(g_value_get_uint(value))
+    case .memoryBudget: memoryBudget = UInt64(g_value_get_uint64(value))
+    case .spoolDirectory: spoolDirectory = g_value_get_string(value).map { String(cString: $0) }
+    case .start: start = UInt64(g_value_get_uint64(value))
+    case .stop: stop = UInt64(g_value_get_uint64(value))
+    case .timing: timing = Timing.allCases[Int(g_value_get_enum(value))]
+    case nil: break
+    }
+  }
+
+  func get(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) {
+    switch Property(rawValue: id) {
+    case .uri: g_value_set_string(value, uri)
+    case .loop: g_value_set_enum(value, gint(Loop.allCases.firstIndex(of: loop) ?? 0))
+    case .count: g_value_set_uint(value, count)
+    case .memoryBudget: g_value_set_uint64(value, guint64(memoryBudget))
+    case .spoolDirectory: g_value_set_string(value, spoolDirectory)
+    case .start: g_value_set_uint64(value, guint64(start))
+    case .stop: g_value_set_uint64(value, guint64(stop))
+    case .timing: g_value_set_enum(value, gint(Timing.allCases.firstIndex(of: timing) ?? 0))
+    case nil: break
+    }
+  }
+
+  mutating func setURI(_ new: String?) {
+    uri = new
+    if let scheme = SourceSettings.schemes.first(where: { new?.hasPrefix($0.name + ":") ?? false }) {
+      loop = scheme.loop
+    }
+  }
+
+  /// The local file that `uri` names; nil if it names none.
+  var path: String? {
+    guard var uri else { return nil }
+    if let scheme = SourceSettings.schemes.first(where: { uri.hasPrefix($0.name + ":") }) {
+      uri = "file" + uri.dropFirst(scheme.name.utf8.count)
+    }
+    guard uri.hasPrefix("file:") else { return nil }
+    guard let name = g_filename_from_uri(uri, nil, nil) else { return nil }
+    defer { g_free(name) }
+    return String(cString: name)
+  }
+
+  var options: ReverseOptions {
+    var options = ReverseOptions()
+    options.loop = loop
+    options.memory = ByteCount(Int(clamping: memoryBudget))
+    if let spoolDirectory { options.spoolDirectory = spoolDirectory }
+    options.timing = timing
+    if start > 0 { options.start = .time(ClockTime(nanoseconds: Int64(clamping: start))) }
+    if stop < UInt64(Int64.max) { options.end = .time(ClockTime(nanoseconds: Int64(stop))) }
+    return options
+  }
+}

@@ -1,0 +1,210 @@
+import CGStreamer
+import GStreamer
+import Retrograde
+import Synchronization
+
+/// One stream of reversesrc: its pad, and what plays on it.
+///
+/// Playing happens on the pad's task, under its stream lock; ``Shared`` is what other threads touch too.
+final class SourceStream: @unchecked Sendable {
+  enum Media: Sendable {
+    case video(VideoSource, Timing)
+    case audio(AudioTrack)
+
+    var caps: Caps {
+      switch self {
+      case .video(let source, _): source.caps
+      case .audio(let track): track.caps
+      }
+    }
+  }
+
+  /// What is to be played: where from, where to, and the segment that says so downstream.
+  struct Order: @unchecked Sendable {
+    // GstSegment is plain data.
+    var segment: GstSegment
+    var number: UInt32
+    var from: ClockTime
+    var to: ClockTime?
+    var cancellation: Cancellation
+  }
+
+  struct Shared {
+    var order: Order?
+    /// The order has just been given: the segment is still to be sent.
+    var isNew = false
+    var flow = GST_FLOW_OK
+    /// Everything of the order was given out.
+    var isDone = false
+    var position: ClockTime?
+  }
+
+  let pad: UnsafeMutablePointer<GstPad>
+  let media: Media
+  let tags: [TagList]
+  let shared = Mutex(Shared())
+  private let legs: Legs
+  private unowned let owner: ReverseSource
+
+  // Under the stream lock.
+  private var video: VideoPlayer?
+  private var audio: AudioPlayer?
+  private var caps: Caps?
+  private var position = ClockTime.zero
+  private var isDiscontinuous = true
+
+  init(_ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: Legs, _ tags: [TagList]) {
+    self.owner = owner
+    self.pad = pad
+    self.media = media
+    self.legs = legs
+    self.tags = tags
+  }
+
+  /// The caps at the start of play.
+  var firstCaps: Caps {
+    switch media {
+    case .video(let video, _): legs[0]?.direction == .forward ? video.caps : video.caps.mirroredFields
+    case .audio(let track): track.caps
+    }
+  }
+
+  func send(_ caps: Caps) {
+    if self.caps?.isEqual(caps) == true { return }
+    self.caps = caps
+    gst_pad_push_event(pad, gst_event_new_caps(caps.raw))
+  }
+
+  /// Forgets what was under way. The task must have paused.
+  func rest() {
+    video = nil
+    audio = nil
+    isDiscontinuous = true
+  }
+
+  func startTask() {
+    gst_pad_start_task(
+      pad, { data in
+        guard let data else { return }
+        Unmanaged<SourceStream>.fromOpaque(data).takeUnretainedValue().step()
+      }, Unmanaged.passUnretained(self).toOpaque(), nil)
+  }
+
+  /// Gives out the next buffer: what the task repeats.
+  private func step() {
+    guard let order = shared.withLock({ $0.order }), !order.cancellation.isCancelled else {
+      gst_pad_pause_task(pad)
+      return
+    }
+    // Whoever is not listening costs no decoding.
+    guard gst_pad_is_linked(pad) != 0 else {
+      stop(GST_FLOW_NOT_LINKED)
+      return
+    }
+    if shared.withLock({ shared in
+      defer { shared.isNew = false }
+      return shared.isNew
+    }) { begin(order) }
+    do {
+      guard let next = try next(order) else {
+        finish(order)
+        return
+      }
+      let flow = give(next)
+      if flow != GST_FLOW_OK { stop(flow) }
+    } catch let error as RetrogradeError {
+      gst_pad_pause_task(pad)
+      if error.code == .cancelled || order.cancellation.isCancelled { return }
+      owner.post(error)
+      gst_pad_push_event(pad, gst_event_new_eos())
+    } catch {
+      gst_pad_pause_task(pad)
+    }
+  }
+
+  private var name: String {
+    if case .video = media { "video" } else { "audio" }
+  }
+
+  private func begin(_ order: Order) {
+    owner.debug("\(name): plays from \(order.from)")
+    var segment = order.segment
+    position = order.from
+    if let event = gst_event_new_segment(&segment) {
+      gst_event_set_seqnum(event, order.number)
+      gst_pad_push_event(pad, event)
+    }
+    for tags in tags { gst_pad_push_event(pad, gst_event_new_tag(gst_tag_list_ref(tags.raw))) }
+    switch media {
+    case .video(let source, let timing):
+      video = VideoPlayer(source, legs, from: order.from, to: order.to, timing: timing, order.cancellation)
+    case .audio(let track):
+      audio = AudioPlayer(track, legs, from: order.from, to: order.to, isPadded: false)
+    }
+  }
+
+  private func next(_ order: Order) throws -> (buffer: Buffer, shown: TimeSpan)? {
+    if let video {
+      guard let frame = try video.next() else { return nil }
+      send(frame.caps)
+      return (frame.buffer, frame.shown)
+    }
+    guard let part = try audio?.next() else { return nil }
+    part.buffer.stamp(pts: part.shown.start, duration: part.shown.duration)
+    return (part.buffer, part.shown)
+  }
+
+  private func give(_ next: (buffer: Buffer, shown: TimeSpan)) -> GstFlowReturn {
+    if next.shown.start > position + ClockTime(nanoseconds: 1_000_000) {
+      gst_pad_push_event(
+        pad, gst_event_new_gap(GstClockTime(position.raw), GstClockTime((next.shown.start - position).raw)))
+    }
+    if isDiscontinuous { next.buffer.markDiscontinuous() }
+    isDiscontinuous = false
+    position = next.shown.end
+    shared.withLock { $0.position = next.shown.start }
+    return gst_pad_push(pad, next.buffer.retained())
+  }
+
+  /// Everything was given out.
+  private func finish(_ order: Order) {
+    gst_pad_pause_task(pad)
+    owner.debug("\(name): done")
+    shared.withLock { $0.isDone = true }
+    if order.segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0 {
+      let stop = order.to ?? legs.duration ?? position
+      if let event = gst_event_new_segment_done(GST_FORMAT_TIME, gint64(stop.nanoseconds)) {
+        gst_event_set_seqnum(event, order.number)
+        gst_pad_push_event(pad, event)
+      }
+      owner.segmentDone(at: stop, order.number)
+    } else if let event = gst_event_new_eos() {
+      gst_event_set_seqnum(event, order.number)
+      gst_pad_push_event(pad, event)
+    }
+  }
+
+  /// Downstream takes no more.
+  private func stop(_ flow: GstFlowReturn) {
+    shared.withLock { $0.flow = flow }
+    owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
+    gst_pad_pause_task(pad)
+    switch flow {
+    case GST_FLOW_FLUSHING: break
+    case GST_FLOW_NOT_LINKED:
+      // A player may link the pad later, or never: it is an error only where nobody listens at all.
+      if owner.isUnlinked { owner.fail(flow) }
+    case GST_FLOW_EOS: gst_pad_push_event(pad, gst_event_new_eos())
+    default: owner.fail(flow)
+    }
+  }
+
+  /// The pad was linked, or linked anew: go on from here.
+  func resume() {
+    let wasUnlinked = shared.withLock { shared in
+      defer { if shared.flow == GST_FLOW_NOT_LINKED { shared.flow = GST_FLOW_OK } }
+      return shared.flow == GST_FLOW_NOT_LINKED && !shared.isDone
+    }
+    if wasUnlinked { startTask() }
+  }
+}
