@@ -36,9 +36,13 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
-    .testTarget(name: "RetrogradeTests", dependencies: ["Retrograde", "GStreamer"], swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["Retrograde", "GStreamer"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "RetrogradePluginTests", dependencies: ["RetrogradePlugin", "Retrograde", "GStreamer"],
+      name: "RetrogradeTests", dependencies: ["Retrograde", "GStreamer", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "RetrogradePluginTests",
+      dependencies: ["RetrogradePlugin", "Retrograde", "GStreamer", "CGStreamer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer"],

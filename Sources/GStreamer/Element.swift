@@ -3,7 +3,7 @@ import CGStreamer
 /// One reference to a `GstElement`.
 public final class Element: @unchecked Sendable {
   // GstObject's refcounting, state changes and property access are MT safe (GStreamer's design document MT-refcounting).
-  let raw: UnsafeMutablePointer<GstElement>
+  package let raw: UnsafeMutablePointer<GstElement>
 
   init(adopting raw: UnsafeMutablePointer<GstElement>) { self.raw = raw }
   init(retaining raw: UnsafeMutablePointer<GstElement>) {

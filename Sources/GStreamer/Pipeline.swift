@@ -4,7 +4,7 @@ import MediaTime
 /// A `GstPipeline`, usually made from a description in `gst-launch-1.0` syntax. It goes to NULL when it is released.
 public final class Pipeline: @unchecked Sendable {
   // GstElement's state changes, and its bus, are MT safe.
-  let raw: UnsafeMutablePointer<GstElement>
+  package let raw: UnsafeMutablePointer<GstElement>
 
   /// Builds the pipeline that `description` describes (`gst_parse_launch_full`, with fatal errors).
   /// - Throws: ``GStreamerError``, of kind `missingPlugin` where an element of it is not installed.

@@ -1,4 +1,5 @@
 import GStreamer
+import TestSupport
 import Testing
 
 @testable import Retrograde

@@ -4,7 +4,7 @@ import MediaTime
 /// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the picture is
 /// (`tkhd`'s matrix), and that the sound's first samples are the encoder's priming, not to be heard (`elst`). Both have
 /// their place in the file already; only their values change. Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
-struct MovieHeader {
+package struct MovieHeader {
   /// GST_TAG_IMAGE_ORIENTATION of the video; nil to leave it as it is.
   var orientation: String?
   /// How long the video is shown, from its first frame's start to its last one's end. qtmux adds up the intervals between
@@ -13,8 +13,16 @@ struct MovieHeader {
   /// Of each audio track, in order: the sample frames of priming, those to be heard, and their rate.
   var sounds: [(priming: Int, heard: Int, rate: Int)]
 
+  package init(
+    orientation: String?, pictureDuration: ClockTime? = nil, sounds: [(priming: Int, heard: Int, rate: Int)] = []
+  ) {
+    self.orientation = orientation
+    self.pictureDuration = pictureDuration
+    self.sounds = sounds
+  }
+
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  func apply(to path: String) throws {
+  package func apply(to path: String) throws {
     let file = open(path, O_RDWR | O_CLOEXEC)
     guard file >= 0 else { throw failure(path) }
     defer { close(file) }

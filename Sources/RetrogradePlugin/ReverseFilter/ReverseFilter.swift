@@ -340,8 +340,10 @@ extension ReverseFilter {
     var origin = start
     var next: ClockTime?
     if isPingPong {
-      origin = held.items.last?.end ?? end
-      turn = kind.dropsLast ? held.items.last?.start ?? end : origin - settings.turnDuration
+      origin = end
+      let last = held.items.last
+      let frame = (last?.end ?? end) - (last?.start ?? end)
+      turn = end - (kind.dropsLast ? frame : settings.turnDuration)
       if kind.dropsLast { _ = try held.takeLast() }
     } else if let last = held.items.last, !last.isGap, kind.dropsLast {
       held.endLast(at: max(end, last.end ?? end))
@@ -350,7 +352,12 @@ extension ReverseFilter {
     isFirst = true
     while let (item, buffer) = try held.takeLast() {
       let until = min(item.end ?? next ?? turn, turn)
-      next = item.start
+      next = item.start ?? next
+      if item.start == nil, let buffer {
+        startOutput(kind.mirroredCaps(held.caps[item.caps]), end: end)
+        let flow = push(try kind.mirrored(buffer, held.caps[item.caps], nil, nil))
+        if flow != GST_FLOW_OK { return flow }
+      }
       guard let from = item.start, from < until else { continue }
       let place = TimeSpan(start: origin + (turn - until), end: origin + (turn - from))
       startOutput(kind.mirroredCaps(held.caps[item.caps]), end: end)

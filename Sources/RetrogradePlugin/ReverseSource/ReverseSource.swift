@@ -87,7 +87,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       }
       try run.check()
       ReverseSource.log.write(
-        GST_LEVEL_INFO, element, "\(path): \(source.audio.count) streams of sound, \(source.legs.duration ?? .zero) long")
+        GST_LEVEL_INFO, element,
+        "\(path): \(source.audio.count) streams of sound, \(source.legs.duration ?? .zero) long")
       for warning in source.warnings { warn(warning) }
       if let plan = source.video?.plan {
         postMessage(
@@ -232,7 +233,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     gst_pad_set_event_function_full(
       pad, { pad, _, event in ReverseSource.of(pad)?.event(event, on: pad) ?? 0 }, nil, nil)
     gst_pad_set_query_function_full(
-      pad, { pad, parent, query in
+      pad,
+      { pad, parent, query in
         ReverseSource.of(pad)?.query(query, on: pad) ?? gst_pad_query_default(pad, parent, query)
       }, nil, nil)
     return pad
@@ -282,7 +284,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       state.segmentsDone += 1
       return state.segmentsDone == state.streams.count
     }
-    guard isLast, let message = gst_message_new_segment_done(element.asObject, GST_FORMAT_TIME, gint64(stop.nanoseconds))
+    guard isLast,
+      let message = gst_message_new_segment_done(element.asObject, GST_FORMAT_TIME, gint64(stop.nanoseconds))
     else { return }
     gst_message_set_seqnum(message, number)
     gst_element_post_message(element, message)
@@ -446,7 +449,8 @@ extension ReverseSource {
       let segment = state.withLock { $0.segment }
       gst_query_set_segment(
         query, segment.rate, segment.format, gint64(segment.start),
-        segment.stop == guint64(noTime) ? gint64(segment.duration == guint64(noTime) ? 0 : segment.duration) : gint64(segment.stop))
+        segment.stop == guint64(noTime)
+          ? gint64(segment.duration == guint64(noTime) ? 0 : segment.duration) : gint64(segment.stop))
       return 1
     default:
       return gst_pad_query_default(pad, element.asObject, query)

@@ -17,7 +17,8 @@ extension ReverseSource {
           })
         klass.describe(
           name: "Reverse source", klass: "Source/File/Video/Audio",
-          description: "Plays a file of video and sound backwards, or in any order of play, as raw streams, in memory that "
+          description:
+            "Plays a file of video and sound backwards, or in any order of play, as raw streams, in memory that "
             + "does not grow with the file. Seeks go anywhere at the price of one window")
         klass.addPad("video_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "video/x-raw")
         klass.addPad("audio_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "audio/x-raw")
@@ -39,7 +40,8 @@ extension ReverseSource {
       handler.pointee.get_type = { _ in GST_URI_SRC }
       handler.pointee.get_protocols = { _ in ReverseSource.protocols }
       handler.pointee.get_uri = { handler in
-        guard let uri = ElementType.body(ReverseSource.self, of: handler.map { UnsafeMutableRawPointer($0) })?.settings.uri
+        guard
+          let uri = ElementType.body(ReverseSource.self, of: handler.map { UnsafeMutableRawPointer($0) })?.settings.uri
         else { return nil }
         return g_strdup(uri)
       }

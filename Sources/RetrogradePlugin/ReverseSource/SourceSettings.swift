@@ -48,7 +48,8 @@ struct SourceSettings: Sendable {
       to: UInt32(Int32.max))
     klass.property(
       Property.memoryBudget.rawValue, "memory-budget", "Memory budget",
-      "The most bytes of decoded video to hold in memory, whatever the length of the source", uint64: 512 << 20, from: 0,
+      "The most bytes of decoded video to hold in memory, whatever the length of the source", uint64: 512 << 20,
+      from: 0,
       to: UInt64(Int64.max))
     klass.property(
       Property.spoolDirectory.rawValue, "spool-dir", "Spool directory",

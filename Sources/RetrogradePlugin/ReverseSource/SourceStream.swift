@@ -84,7 +84,8 @@ final class SourceStream: @unchecked Sendable {
 
   func startTask() {
     gst_pad_start_task(
-      pad, { data in
+      pad,
+      { data in
         guard let data else { return }
         Unmanaged<SourceStream>.fromOpaque(data).takeUnretainedValue().step()
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
@@ -104,7 +105,9 @@ final class SourceStream: @unchecked Sendable {
     if shared.withLock({ shared in
       defer { shared.isNew = false }
       return shared.isNew
-    }) { begin(order) }
+    }) {
+      begin(order)
+    }
     do {
       guard let next = try next(order) else {
         finish(order)

@@ -1,44 +1,46 @@
 import Foundation
 import GStreamer
 
-@testable import Retrograde
+import Retrograde
 
 /// Media that a test generates: every frame carries its number in blocks of light and dark that survive lossy coding,
 /// and every sample tells its place.
-struct TestMedia {
-  var width = 96
-  var height = 64
-  /// The start of each frame, and the end of the last.
-  var times: [ClockTime] = TestMedia.regular(60, rate: 30)
-  /// As the caps have it; 0/1 is a variable rate.
-  var frameRate = "0/1"
-  /// What stands between the raw frames and the muxer.
-  var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
-  /// The number of sample frames, and where they start.
-  var sampleCount = 0
-  var soundStart = ClockTime.zero
-  var soundFormat = "S16LE"
-  var rate = 48000
-  var channels = 2
-  /// Instead of numbers: silence, but for the sound of a click at this sample frame.
-  var click: Int?
-  /// What stands between the raw sound and the muxer.
-  var audio = "flacenc ! flacparse"
-  var muxer = "mp4mux"
-  var name = "source.mp4"
-  /// A value of GST_TAG_IMAGE_ORIENTATION, written into an MP4 or MOV file.
-  var orientation: String?
-  /// A tag of the whole file.
-  var title: String?
+package struct TestMedia: Sendable {
+  package init() {}
 
-  static func regular(_ count: Int, rate: Int) -> [ClockTime] {
+  package var width = 96
+  package var height = 64
+  /// The start of each frame, and the end of the last.
+  package var times: [ClockTime] = TestMedia.regular(60, rate: 30)
+  /// As the caps have it; 0/1 is a variable rate.
+  package var frameRate = "0/1"
+  /// What stands between the raw frames and the muxer.
+  package var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
+  /// The number of sample frames, and where they start.
+  package var sampleCount = 0
+  package var soundStart = ClockTime.zero
+  package var soundFormat = "S16LE"
+  package var rate = 48000
+  package var channels = 2
+  /// Instead of numbers: silence, but for the sound of a click at this sample frame.
+  package var click: Int?
+  /// What stands between the raw sound and the muxer.
+  package var audio = "flacenc ! flacparse"
+  package var muxer = "mp4mux"
+  package var name = "source.mp4"
+  /// A value of GST_TAG_IMAGE_ORIENTATION, written into an MP4 or MOV file.
+  package var orientation: String?
+  /// A tag of the whole file.
+  package var title: String?
+
+  package static func regular(_ count: Int, rate: Int) -> [ClockTime] {
     (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
   }
 
-  var frameCount: Int { times.count - 1 }
+  package var frameCount: Int { times.count - 1 }
 
   /// Writes the file into `folder`.
-  func write(to folder: TemporaryFolder) throws -> String {
+  package func write(to folder: TemporaryFolder) throws -> String {
     let path = folder.path(name)
     var description = "\(muxer) name=mux ! filesink location=\(path)\n"
     let link = muxer == "identity" ? "mux.sink" : "mux."
@@ -73,7 +75,7 @@ struct TestMedia {
     pipeline.set(.null)  // wakes whoever still pushes
     group.wait()
     try failures.throwFirst()
-    if orientation != nil { try MovieHeader(orientation: orientation, sounds: []).apply(to: path) }
+    if orientation != nil { try MovieHeader(orientation: orientation).apply(to: path) }
     return path
   }
 
@@ -117,13 +119,13 @@ struct TestMedia {
     source.endOfStream()
   }
 
-  var soundCaps: String {
+  package var soundCaps: String {
     let mask = channels > 2 ? ",channel-mask=(bitmask)0x3f" : ""
     return "audio/x-raw,format=\(soundFormat),layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
   }
 
   /// Every sample's value follows from its place and its channel, and no two neighbours are alike.
-  var soundBytes: [UInt8] {
+  package var soundBytes: [UInt8] {
     if let click {
       return (0..<sampleCount).flatMap { index in
         // A short swell: all pass bands of a lossy codec keep it.
@@ -161,17 +163,17 @@ private final class Failures: @unchecked Sendable {
 }
 
 /// A folder that is gone with its owner.
-final class TemporaryFolder: Sendable {
+package final class TemporaryFolder: Sendable {
   let url: URL
 
-  init() throws {
+  package init() throws {
     url = FileManager.default.temporaryDirectory.appending(path: "retrograde-test-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
 
-  func path(_ name: String) -> String { url.appending(path: name).path }
+  package func path(_ name: String) -> String { url.appending(path: name).path }
 
-  var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+  package var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
 }

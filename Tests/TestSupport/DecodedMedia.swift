@@ -1,22 +1,21 @@
 import GStreamer
-import Testing
 
 /// A file, read back by GStreamer's own decodebin: what the frames and the samples in it say.
-struct DecodedMedia {
+package struct DecodedMedia {
   /// The number that each frame carries, in the order shown.
-  var numbers: [Int] = []
+  package var numbers: [Int] = []
   /// When each is shown, from the start of the file.
-  var times: [ClockTime] = []
+  package var times: [ClockTime] = []
   /// The samples, interleaved, as 64-bit floats: they hold every sample of up to 32 bits exactly.
-  var sound: [UInt8] = []
+  package var sound: [UInt8] = []
   /// When the sound starts.
-  var soundStart: ClockTime?
-  var soundCaps: Caps?
-  var videoCaps: Caps?
-  var tags: TagList?
+  package var soundStart: ClockTime?
+  package var soundCaps: Caps?
+  package var videoCaps: Caps?
+  package var tags: TagList?
 
   /// Reads what `media` has: a stream that nobody wants would wait for ever.
-  init(_ path: String, like media: TestMedia) throws {
+  package init(_ path: String, like media: TestMedia) throws {
     let source = "filesrc location=\(path) ! decodebin name=decode "
     if media.video != nil { try readVideo(source) }
     if media.sampleCount > 0 { try readSound(source) }

@@ -1,0 +1,224 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import Retrograde
+import TestSupport
+import Testing
+
+@testable import RetrogradePlugin
+
+/// reversesrc, on generated files.
+@Suite struct SourceTests {
+  /// 60 frames of 40 ms with their number in the picture, 115,200 samples that tell their place.
+  private func media() -> TestMedia {
+    var media = TestMedia()
+    media.times = TestMedia.regular(60, rate: 25)
+    media.muxer = "matroskamux"
+    media.name = "s.mkv"
+    media.sampleCount = 60 * 1920
+    return media
+  }
+
+  private func source(_ path: String, _ properties: String = "", sinks: String? = nil) throws -> Pipeline {
+    try pipeline(
+      "reversesrc name=r uri=file://\(path) memory-budget=1000000 \(properties) "
+        + (sinks
+          ?? "r.video_0 ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=video sync=false async=false max-buffers=2 "
+          + "r.audio_0 ! queue ! appsink name=audio sync=false async=false"))
+  }
+
+  private func number(_ sample: Sample) throws -> Int {
+    let caps = try #require(sample.caps)
+    let (width, height) = (try #require(caps.int("width")), try #require(caps.int("height")))
+    return try sample.buffer.withBytes { bytes in
+      (0..<16).reduce(0) { number, block in
+        let x = (block % 4 * 2 + 1) * width / 8
+        let y = (block / 4 * 2 + 1) * height / 8
+        return bytes[y * ((width + 3) / 4 * 4) + x] > 125 ? number | 1 << block : number
+      }
+    }
+  }
+
+  private func preroll(_ pipeline: Pipeline) throws {
+    pipeline.set(.paused)
+    #expect(gst_element_get_state(pipeline.raw, nil, nil, GstClockTime(20_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
+  }
+
+  private func pull(_ sink: AppSink, _ pipeline: Pipeline) throws -> Sample? {
+    while true {
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
+      if sink.isEndOfStream { return nil }
+      if case .failed(let error)? = pipeline.nextMessage() { throw error }
+    }
+  }
+
+  @Test(arguments: ["reverse", "ping-pong", "reverse-forward", "forward"])
+  func everyFrameAndEverySampleInTheOrderOfPlay(loop: String) throws {
+    let folder = try TemporaryFolder()
+    let media = media()
+    let pipeline = try source(try media.write(to: folder), "loop=\(loop)")
+    let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
+    pipeline.set(.playing)
+    var numbers: [Int] = []
+    var times: [ClockTime] = []
+    while let sample = try pull(video, pipeline) {
+      numbers.append(try number(sample))
+      times.append(try #require(sample.streamTime))
+    }
+    var sound: [UInt8] = []
+    while let sample = try pull(audio, pipeline) { sound += try sample.buffer.withBytes { Array($0) } }
+    let there = Array(0..<60)
+    let frames = [
+      "reverse": there.reversed(), "ping-pong": there + there.dropLast().reversed(),
+      "reverse-forward": there.reversed() + there.dropFirst(), "forward": there,
+    ]
+    #expect(numbers == frames[loop])
+    #expect(times == numbers.indices.map { ms($0 * 40) })
+    // A sample frame is two channels of 16 bits: four bytes, that stay together.
+    let samples = media.soundBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
+    let heard = [
+      "reverse": samples.reversed(), "ping-pong": samples + samples.dropLast(1920).reversed(),
+      "reverse-forward": samples.reversed() + samples.dropFirst(1920), "forward": samples,
+    ]
+    let isExact = try sound.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == #require(heard[loop])
+    #expect(isExact)
+  }
+
+  @Test func seeksGoExactlyWhereTheyAreSentInAnyOrder() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder))
+    let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
+    pipeline.set(.playing)
+    _ = try pull(video, pipeline)
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<40 {
+      let place = Int.random(in: 0..<60, using: &generator)
+      let inside = Int.random(in: 0..<40, using: &generator)
+      #expect(pipeline.seek(to: ms(place * 40 + inside)))
+      let frame = try #require(try pull(video, pipeline))
+      #expect(try number(frame) == 59 - place)
+      #expect(frame.streamTime == ms(place * 40 + inside))
+      #expect(frame.buffer.duration == ms(40 - inside))
+      let sound = try #require(try pull(audio, pipeline))
+      #expect(sound.streamTime == ms(place * 40 + inside))
+    }
+  }
+
+  @Test func aStormOfSeeksIsWeathered() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder))
+    let video = try pipeline.appSink("video")
+    pipeline.set(.playing)
+    _ = try pull(video, pipeline)
+    for place in (0..<100).map({ $0 * 7 % 60 }) { #expect(pipeline.seek(to: ms(place * 40))) }
+    #expect(pipeline.seek(to: ms(2000)))
+    #expect(try number(try #require(try pull(video, pipeline))) == 9)
+  }
+
+  @Test func aSeekWithAStopEndsThere() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(
+      try media().write(to: folder),
+      sinks: "r.video_0 ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=video sync=false")
+    let video = try pipeline.appSink("video")
+    try preroll(pipeline)
+    let flags = GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
+    #expect(
+      gst_element_seek(
+        pipeline.raw, 1, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 400_000_000, GST_SEEK_TYPE_SET, 600_000_000) != 0)
+    pipeline.set(.playing)
+    var numbers: [Int] = []
+    while let sample = try pull(video, pipeline) { numbers.append(try number(sample)) }
+    #expect(numbers == [49, 48, 47, 46, 45])
+  }
+
+  @Test func aSegmentSeekEndsWithASegmentDone() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(
+      try media().write(to: folder), sinks: "r.video_0 ! fakesink name=video r.audio_0 ! queue ! fakesink")
+    try preroll(pipeline)
+    let flags = GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_SEGMENT.rawValue)
+    #expect(
+      gst_element_seek(
+        pipeline.raw, 1, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET, 200_000_000) != 0)
+    pipeline.set(.playing)
+    let bus = try #require(gst_element_get_bus(pipeline.raw))
+    defer { gst_object_unref(bus) }
+    let wanted = GstMessageType(
+      GST_MESSAGE_SEGMENT_DONE.rawValue | GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
+    let message = try #require(gst_bus_timed_pop_filtered(bus, 20_000_000_000, wanted))
+    #expect(message.pointee.type == GST_MESSAGE_SEGMENT_DONE)
+    gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self))
+  }
+
+  @Test func questionsAreAnswered() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder))
+    pipeline.set(.playing)
+    _ = try pull(try pipeline.appSink("video"), pipeline)
+    #expect(pipeline.duration == ms(2400))
+    let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(query).assumingMemoryBound(to: GstMiniObject.self)) }
+    #expect(gst_element_query(pipeline.raw, query) != 0)
+    var (isSeekable, end): (gboolean, gint64) = (0, 0)
+    gst_query_parse_seeking(query, nil, &isSeekable, nil, &end)
+    #expect(isSeekable != 0 && end == 2_400_000_000)
+  }
+
+  @Test func aPadThatNobodyLinkedHoldsUpNoOther() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(
+      try media().write(to: folder), sinks: "r.audio_0 ! appsink name=audio sync=false async=false")
+    pipeline.set(.playing)
+    let audio = try pipeline.appSink("audio")
+    var count = 0
+    while let sample = try pull(audio, pipeline) { count += sample.buffer.size }
+    #expect(count == 60 * 1920 * 4)
+  }
+
+  @Test func itIsStoppedAtAnyMoment() throws {
+    let folder = try TemporaryFolder()
+    let path = try media().write(to: folder)
+    for round in 0..<30 {
+      let pipeline = try source(path)
+      pipeline.set(.playing)
+      // At once, while the index is made, or when there is a frame.
+      if round % 3 > 0 { _ = try pull(try pipeline.appSink("video"), pipeline) }
+      pipeline.set(round % 2 == 0 ? .ready : .null)
+    }
+  }
+
+  @Test(arguments: [
+    ("", GST_RESOURCE_ERROR_NOT_FOUND), ("uri=file:///does/not/exist.mp4", GST_RESOURCE_ERROR_NOT_FOUND),
+    ("uri=http://example.com/a.mp4", GST_RESOURCE_ERROR_NOT_FOUND),
+  ])
+  func whatCannotBePlayedIsAnError(properties: String, code: GstResourceError) throws {
+    let pipeline = try pipeline("reversesrc \(properties) ! fakesink")
+    pipeline.set(.playing)
+    let message = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) { if case .failed = $0 { true } else { false } }
+    guard case .failed(let error)? = message else {
+      Issue.record("no error")
+      return
+    }
+    #expect(error.message.isEmpty == false)
+  }
+
+  @Test func aLoopWithoutEndGoesOnAndHasNoLength() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder), "loop=ping-pong count=0")
+    let video = try pipeline.appSink("video")
+    let audio = try pipeline.appSink("audio")
+    pipeline.set(.playing)
+    let there = Array(0..<60)
+    let round = Array(there.dropFirst()) + there.dropLast().reversed()
+    let expected = [0] + round + round + round
+    for (index, wanted) in expected.enumerated() {
+      let sample = try #require(try pull(video, pipeline))
+      #expect(try number(sample) == wanted)
+      #expect(sample.streamTime == ms(index * 40))
+      // The sound's appsink would hold what nobody takes.
+      while audio.pull(timeout: .zero) != nil {}
+    }
+    #expect(pipeline.duration == nil)
+  }
+}

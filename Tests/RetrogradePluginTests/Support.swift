@@ -1,0 +1,82 @@
+import CGStreamer
+import GStreamer
+import Testing
+
+@testable import RetrogradePlugin
+
+/// The elements, in this process.
+enum Elements {
+  static let areRegistered: Bool = {
+    guard (try? GStreamer.initialize()) != nil else { return false }
+    return registerElements(nil) != 0
+  }()
+}
+
+/// A pipeline of a test, with the elements registered.
+func pipeline(_ description: String) throws -> Pipeline {
+  try #require(Elements.areRegistered)
+  return try Pipeline(description)
+}
+
+/// What came out of a filter.
+struct Output {
+  var numbers: [Int] = []
+  var times: [ClockTime] = []
+  var durations: [ClockTime] = []
+  var caps: [Caps] = []
+  var bytes: [UInt8] = []
+  var isInterlacedTop: [Bool] = []
+}
+
+/// Gives numbered frames, or bytes of sound, to a pipeline's appsrc `in`, and takes what comes from its appsink `out`.
+struct Exchange {
+  let pipeline: Pipeline
+  let source: AppSource
+  let sink: AppSink
+
+  init(_ element: String, caps: String, before: String = "", after: String = "") throws {
+    pipeline = try RetrogradePluginTests.pipeline(
+      "appsrc name=in format=time \(before)! \(element) ! \(after)appsink name=out sync=false async=false max-buffers=4"
+    )
+    source = try pipeline.appSource("in")
+    sink = try pipeline.appSink("out")
+    source.setCaps(try #require(Caps(caps)))
+    pipeline.set(.playing)
+  }
+
+  /// A 16 by 16 grey frame with its number in the first bytes.
+  static func frame(_ number: Int, _ start: ClockTime?, _ duration: ClockTime?) throws -> Buffer {
+    let buffer = try Buffer(size: 256) { bytes in
+      for index in 0..<256 { bytes[index] = UInt8(truncatingIfNeeded: number + index) }
+      bytes[0] = UInt8(number & 255)
+      bytes[1] = UInt8(number >> 8)
+    }
+    return buffer.placed(pts: start, duration: duration, isMirrored: false)
+  }
+
+  /// Everything that comes until the end.
+  func drain() throws -> Output {
+    var output = Output()
+    while true {
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
+        try sample.buffer.withBytes { bytes in
+          if bytes.count >= 2 { output.numbers.append(Int(bytes[0]) | Int(bytes[1]) << 8) }
+          output.bytes += bytes
+        }
+        output.times.append(sample.buffer.pts ?? ClockTime(nanoseconds: -1))
+        output.durations.append(sample.buffer.duration ?? ClockTime(nanoseconds: -1))
+        if let caps = sample.caps { output.caps.append(caps) }
+        let flags = UnsafeMutableRawPointer(sample.buffer.raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
+        output.isInterlacedTop.append(flags & GST_VIDEO_BUFFER_FLAG_TFF.rawValue != 0)
+      } else if sink.isEndOfStream {
+        return output
+      } else if case .failed(let error)? = pipeline.nextMessage() {
+        throw error
+      }
+    }
+  }
+}
+
+let grey = "video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1"
+
+func ms(_ value: Int) -> ClockTime { ClockTime(nanoseconds: Int64(value) * 1_000_000) }
