@@ -7,13 +7,18 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 CORPUS ?= ../shared/media
 BIN = .build/release/retrograde
+PLUGIN = .build/plugin/release/libgstretrograde.so
+PLUGINDIR ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0 2>/dev/null)
 
 PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-tools pkg-config
-# Only tests and benchmarks use these: an oracle that shares no code with GStreamer, and GNU time.
-TEST_PACKAGES = ffmpeg python3-numpy time
+# Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, and GNU time.
+BENCH_PACKAGES = ffmpeg python3-numpy time
+# What the tests load the plugin into.
+TEST_PACKAGES = gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
+  gcc libc6-dev
 
-.PHONY: help setup setup-tools build run test lint format corpus bench quality install clean
+.PHONY: help setup setup-tools build plugin run test lint format corpus bench quality install install-plugin clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
@@ -25,23 +30,31 @@ help:
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
 	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
-	@echo "make install    install the command and its completions: PREFIX=$(PREFIX) DESTDIR="
+	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
+	@echo "make install    install the command, its completions and the plugin: PREFIX=$(PREFIX) DESTDIR= PLUGINDIR="
+	@echo "make install-plugin  install the plugin alone"
 	@echo "make clean      remove what was built"
 
 setup:
 	@scripts/install-packages $(PACKAGES)
 
 setup-tools:
-	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
+	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES) $(BENCH_PACKAGES)
 
 build: setup
 	$(SWIFT) build -c release --product retrograde
 
+# One file, with the Swift runtime in it, that shows nothing but GStreamer's entry points.
+plugin: setup
+	$(SWIFT) build -c release --scratch-path .build/plugin --product gstretrograde -Xswiftc -static-stdlib \
+	  -Xlinker -s -Xlinker --version-script=scripts/plugin-exports.map
+
 run: build
 	@scripts/run $(BIN) "$(INPUT)" "$(OUTPUT)"
 
-test: setup
-	$(SWIFT) test
+test: plugin
+	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
+	RETROGRADE_PLUGIN_DIR=$(CURDIR)/$(dir $(PLUGIN)) $(SWIFT) test
 
 lint:
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
@@ -58,13 +71,16 @@ bench: build setup-tools
 quality: build setup-tools
 	/usr/bin/python3 scripts/quality.py $(BIN) $(CORPUS)
 
-install: build
+install: build install-plugin
 	install -Dm755 $(BIN) $(DESTDIR)$(PREFIX)/bin/retrograde
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	$(BIN) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/retrograde
 	$(BIN) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_retrograde
 	$(BIN) --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/retrograde.fish
+
+install-plugin: plugin
+	install -Dm644 $(PLUGIN) $(DESTDIR)$(PLUGINDIR)/libgstretrograde.so
 
 clean:
 	rm -rf .build

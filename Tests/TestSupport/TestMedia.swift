@@ -164,7 +164,7 @@ private final class Failures: @unchecked Sendable {
 
 /// A folder that is gone with its owner.
 package final class TemporaryFolder: Sendable {
-  let url: URL
+  package let url: URL
 
   package init() throws {
     url = FileManager.default.temporaryDirectory.appending(path: "retrograde-test-\(UUID().uuidString)")

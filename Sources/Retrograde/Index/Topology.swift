@@ -77,6 +77,7 @@ struct Topology: Sendable {
 
 extension Topology {
   private struct Found {
+    var pipeline: Pipeline?
     var pads: [Pad] = []
     var isComplete = false
   }
@@ -88,11 +89,14 @@ extension Topology {
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing; install gstreamer1.0-plugins-base")
     }
-    let found = Mutex(Found())
-    let shared = Shared(found: consume found, pipeline: pipeline)
+    let shared = Shared(pipeline)
     parse.onPadAdded { pad in shared.add(pad) }
     parse.onNoMorePads { shared.complete() }
-    defer { pipeline.set(.null) }
+    defer {
+      pipeline.set(.null)
+      // The signals' closures hold `shared`, and the pipeline holds the closures.
+      shared.letGo()
+    }
     pipeline.set(.playing)
     var missing: [String] = []
     try cancellation.onCancel({ pipeline.set(.null) }) {
@@ -139,15 +143,13 @@ extension Topology {
   /// What GStreamer's threads and ours both touch while the topology is found.
   private final class Shared: Sendable {
     private let found: Mutex<Found>
-    private let pipeline: Pipeline
 
-    init(found: consuming Mutex<Found>, pipeline: Pipeline) {
-      self.found = found
-      self.pipeline = pipeline
-    }
+    init(_ pipeline: Pipeline) { found = Mutex(Found(pipeline: pipeline)) }
+
+    func letGo() { found.withLock { $0 = Found() } }
 
     func add(_ pad: Pad) {
-      guard let sink = Element(factory: "fakesink") else { return }
+      guard let sink = Element(factory: "fakesink"), let pipeline = found.withLock({ $0.pipeline }) else { return }
       sink.set("sync", "false")
       sink.set("async", "false")
       pipeline.add(sink)

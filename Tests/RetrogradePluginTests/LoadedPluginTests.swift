@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The plugin as others load it: from its file, in programs that know nothing of Swift.
+@Suite struct LoadedPluginTests {
+  /// `make test` names the release plugin, which brings the Swift runtime with it; else the one beside the tests is taken.
+  private static let folder =
+    ProcessInfo.processInfo.environment["RETROGRADE_PLUGIN_DIR"]
+    ?? URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
+
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private func run(
+    _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
+  ) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = ["-c", command]
+    process.currentDirectoryURL = folder.url
+    var variables = ProcessInfo.processInfo.environment
+    variables["GST_PLUGIN_PATH"] = LoadedPluginTests.folder
+    // A registry of its own: what is being tested is what is loaded.
+    variables["GST_REGISTRY"] = folder.path("registry.bin")
+    variables.merge(environment) { $1 }
+    process.environment = variables
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  }
+
+  /// Two seconds of numbered frames and of sound, as `name`.
+  private func clip(_ folder: TemporaryFolder, _ name: String = "clip.mp4") throws {
+    var media = TestMedia()
+    media.video = "x264enc key-int-max=15 bframes=2 ! h264parse"
+    media.audio = "avenc_aac ! aacparse"
+    media.sampleCount = 96_000
+    media.name = name
+    _ = try media.write(to: folder)
+  }
+
+  @Test func inspectingSaysWhatThereIs() throws {
+    let folder = try TemporaryFolder()
+    for element in ["reversesrc", "videoreverse", "audioreverse"] {
+      let result = try run("gst-inspect-1.0 \(element)", in: folder)
+      #expect(result.status == 0)
+      #expect(result.output.contains("memory-budget"))
+      #expect(!result.output.contains("CRITICAL") && !result.output.contains("WARNING"), "\(result.output)")
+    }
+    #expect(try run("gst-inspect-1.0 reversesrc", in: folder).output.contains("pingpong+file"))
+  }
+
+  @Test(arguments: ["playbin", "playbin3"])
+  func playersTakeTheURI(player: String) throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let result = try run(
+      "gst-launch-1.0 \(player) uri=reverse+file://$PWD/clip.mp4 video-sink='fakesink sync=false' "
+        + "audio-sink='fakesink sync=false'", in: folder)
+    #expect(result.status == 0 && result.output.contains("Got EOS"), "\(result.output)")
+  }
+
+  @Test func theDiscovererDescribesIt() throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let result = try run("gst-discoverer-1.0 -v reverse+file://$PWD/clip.mp4", in: folder)
+    #expect(result.output.contains("Seekable: yes") && result.output.contains("Duration: 0:00:02"), "\(result.output)")
+  }
+
+  @Test func aTranscoderWritesIt() throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let result = try run(
+      "gst-transcoder-1.0 reverse+file://$PWD/clip.mp4 file://$PWD/out.webm webm", in: folder)
+    #expect(result.status == 0)
+    var like = TestMedia()
+    like.sampleCount = 0
+    #expect(try DecodedMedia(folder.path("out.webm"), like: like).numbers == (0..<60).reversed())
+  }
+
+  @Test func anEditorEditsWithIt() throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let result = try run(
+      "ges-launch-1.0 +clip reverse+file://$PWD/clip.mp4 inpoint=0.5 duration=1.0 --videosink=fakesink "
+        + "--audiosink=fakesink", in: folder)
+    #expect(result.status == 0 && result.output.contains("Done"), "\(result.output)")
+  }
+
+  @Test func aPythonProgramSeeksInItAndItsMemoryStays() throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let program = LoadedPluginTests.root.appending(path: "Tests/Programs/seeks.py").path
+    let result = try run("/usr/bin/python3 \(program) clip.mp4", in: folder)
+    let growth = result.output.split(separator: "\n").last.flatMap { Int($0) }
+    #expect(result.status == 0 && growth.map { $0 < 40 << 10 } ?? false, "KiB over 200 seeks: \(result.output)")
+  }
+
+  @Test func aCProgramDrivesTheFilters() throws {
+    let folder = try TemporaryFolder()
+    let program = LoadedPluginTests.root.appending(path: "Tests/Programs/harness.c").path
+    let result = try run(
+      "cc -o harness '\(program)' $(pkg-config --cflags --libs gstreamer-check-1.0) && ./harness", in: folder)
+    #expect(result.status == 0, "\(result.output)")
+  }
+
+  @Test(arguments: [
+    "reversesrc uri=file://$PWD/clip.mp4 name=r r.video_0 ! queue ! fakesink sync=false r.audio_0 ! queue ! fakesink sync=false",
+    "reversesrc uri=pingpong+file://$PWD/clip.mp4 memory-budget=200000 ! video/x-raw ! fakesink",
+    "videotestsrc num-buffers=40 ! videoreverse memory-budget=200000 ! fakesink audiotestsrc num-buffers=40 ! audioreverse loop=ping-pong ! fakesink",
+  ])
+  func nothingLeaks(description: String) throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let result = try run(
+      "gst-launch-1.0 -q \(description)", in: folder,
+      environment: ["GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1"])
+    let alive = result.output.split(separator: "\n").filter { $0.contains("object-alive,") && !$0.contains("%s") }
+    #expect(result.status == 0)
+    #expect(alive.isEmpty)
+  }
+
+  /// What the manual tells people to paste.
+  @Test func theLinesOfTheManualRun() throws {
+    let manual = try String(contentsOf: LoadedPluginTests.root.appending(path: "docs/elements.md"), encoding: .utf8)
+    let lines = manual.replacing("\\\n", with: " ").split(separator: "\n").filter {
+      $0.hasPrefix("    gst-") || $0.hasPrefix("    ges-")
+    }
+    #expect(lines.count >= 10)
+    for line in lines {
+      let folder = try TemporaryFolder()
+      try clip(folder)
+      // There is no window and no loudspeaker here.
+      let command = line.replacing("autovideosink", with: "fakesink").replacing("autoaudiosink", with: "fakesink")
+      let result = try run("timeout 60 \(command)", in: folder)
+      #expect(result.status == 0, "\(line): \(result.output.suffix(600))")
+    }
+  }
+}
