@@ -80,7 +80,10 @@ import Testing
     #expect(result.status == 0)
     var like = TestMedia()
     like.sampleCount = 0
-    #expect(try DecodedMedia(folder.path("out.webm"), like: like).numbers == (0..<60).reversed())
+    let numbers = try DecodedMedia(folder.path("out.webm"), like: like).numbers
+    // The webm target has a constant frame rate: its videorate may repeat a frame.
+    let shown = numbers.indices.filter { $0 == 0 || numbers[$0] != numbers[$0 - 1] }.map { numbers[$0] }
+    #expect(shown == (0..<60).reversed())
   }
 
   @Test func anEditorEditsWithIt() throws {
