@@ -26,5 +26,13 @@ public final class AppSink: @unchecked Sendable {
   /// The stream ended, and everything has been pulled.
   public var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 
+  /// Seeks what feeds this sink to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
+  public func seek(to time: ClockTime) -> Bool {
+    gst_element_seek(
+      element.raw, 1.0, GST_FORMAT_TIME,
+      GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue), GST_SEEK_TYPE_SET,
+      gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
+  }
+
   public var pad: Pad? { element.staticPad("sink") }
 }

@@ -25,8 +25,10 @@ package struct PlayableSource: Sendable {
     let topology = try Topology(probing: source.path, cancellation)
     let index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
     let range = try PlayableSource.range(in: index, options)
-    let video = try index.video.map { video in
-      try VideoSource(index, video, range: range, options: options, gauge: gauge, cancellation: cancellation)
+    var video: VideoSource?
+    if let pictures = index.video, let recipe = index.recipe {
+      video = try VideoSource(
+        pictures, recipe, range: range, options: options, gauge: gauge, cancellation: cancellation)
     }
     let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
     legs = Legs(

@@ -20,38 +20,24 @@ final class VideoDecoder: Sendable {
   private static let stall = 30_000_000_000
 
   /// Starts decoding at the beginning of the video.
-  init(_ video: VideoIndex, _ topology: Topology, _ cancellation: Cancellation) throws {
-    // Alpha that lies in a second stream beside the picture is not carried: see docs/limits.md.
-    let candidates = Registry.factories(.decoder, sinks: video.caps).filter { !$0.hasSuffix("alphadecodebin") }
-    // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
-    let isJPEG = video.caps.mediaType == "image/jpeg"
-    guard let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first else {
-      throw RetrogradeError(
-        .missingPlugin, "\(topology.source): no decoder for \(video.caps.codecName); \(PackageHint.all)")
-    }
-    description = topology.description([
-      (
-        video.path,
-        "\(decoder) name=decoder ! video/x-raw ! "
-          + "appsink name=video sync=false async=false enable-last-sample=false max-buffers=2"
-      )
-    ])
-    source = topology.source
+  init(_ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
+    description = recipe.description
+    source = recipe.source
     do {
       pipeline = try Pipeline(description)
-      sink = try pipeline.appSink("video")
+      sink = try pipeline.appSink(recipe.sink)
     } catch let error as GStreamerError {
-      throw RetrogradeError.reading(topology.source, error)
+      throw RetrogradeError.reading(source, error)
     }
     sink.pad?.acceptVideoMeta()
-    topology.endAtEndOfFile(pipeline)
+    recipe.prepare(pipeline)
     pipeline.set(.playing)
-    let sample = try VideoDecoder.pull(pipeline, sink, cancellation, topology.source)
+    let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source)
     guard let sample, let caps = sample.caps else {
-      throw RetrogradeError(
-        .damagedInput, "\(topology.source): no picture can be decoded from its \(video.caps.codecName) stream")
+      let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
+      throw RetrogradeError(.damagedInput, "\(source): no picture can be decoded\(codec)")
     }
-    self.caps = caps.completed(from: video.caps)
+    self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps
     frameBytes = max(sample.buffer.size, 1)
     first = Mutex(sample)
   }
@@ -89,7 +75,7 @@ final class VideoDecoder: Sendable {
   /// - Throws: ``Mismatch`` if the source can't be sought in.
   func start(at time: ClockTime) throws {
     first.withLock { $0 = nil }
-    guard pipeline.seek(to: time) else { throw Mismatch() }
+    guard sink.seek(to: time) else { throw Mismatch() }
   }
 
   /// A window did not come out as the index says.
@@ -139,40 +125,20 @@ final class VideoDecoder: Sendable {
 
   /// Decodes everything from here to the end, or to `limit`, forwards; the last `held` frames stay in memory, the others
   /// go to the spool.
-  /// - Parameter given: when each frame starts, where the decoder does not say: avdec_gif stamps every frame with 0.
+  /// - Parameter given: when each frame starts, where the decoder does not say.
   /// - Returns: the frames, and when each starts, in stream time.
   func decodeForward(
     before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
     _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], damage: RetrogradeError?) {
-    let decoded = DecodedWindow(spool: spool, gauge: gauge)
-    var times: [ClockTime] = []
-    var damage: RetrogradeError?
-    decoding: while true {
-      let sample: Sample?
-      do {
-        sample = try next(cancellation)
-      } catch let error as RetrogradeError where error.code != .cancelled {
-        damage = error
-        break decoding
+    var collector = FrameCollector(held: held, spool: spool, gauge: gauge, given: given)
+    do {
+      while let sample = try next(cancellation) {
+        guard try collector.add(sample, before: limit) else { break }
       }
-      guard let sample else { break }
-      guard let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.streamTime ?? times.last
-      else { continue }
-      // Frames that begin before an edit, or after its end, are no part of the presentation.
-      if time < sample.segment.time { continue }
-      if let limit, time >= limit { break }
-      if let last = times.last, time <= last {
-        if time == last {
-          try decoded.replaceLast(with: sample.buffer)
-        }
-        continue
-      }
-      decoded.push(sample.buffer)
-      times.append(time)
-      if times.count > held { try decoded.moveToSpool(times.count - 1 - held) }
+    } catch let error as RetrogradeError where error.code != .cancelled && !collector.times.isEmpty {
+      return (collector.frames, collector.times, error)
     }
-    if times.isEmpty, let damage { throw damage }
-    return (decoded, times, damage)
+    return (collector.frames, collector.times, nil)
   }
 }

@@ -4,8 +4,8 @@ import Synchronization
 /// The video of a source, and how it is to be read: in windows, or, where seeking is not exact, from a store of all
 /// frames that were decoded once, forwards.
 package final class VideoSource: Sendable {
-  let index: SourceIndex
   package let video: VideoIndex
+  private let recipe: DecodingRecipe?
   let options: ReverseOptions
   let gauge: MemoryGauge
   /// The caps of the decoded frames.
@@ -26,24 +26,17 @@ package final class VideoSource: Sendable {
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
   init(
-    _ index: SourceIndex, _ video: VideoIndex, range: TimeSpan?, options: ReverseOptions, gauge: MemoryGauge,
+    _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, options: ReverseOptions, gauge: MemoryGauge,
     cancellation: Cancellation
   ) throws {
-    self.index = index
     self.video = video
+    self.recipe = recipe
     self.options = options
     self.gauge = gauge
-    let decoder = try VideoDecoder(video, index.topology, cancellation)
+    let decoder = try VideoDecoder(recipe, cancellation)
     caps = decoder.caps
     description = decoder.description
-    planner = Planner(
-      budget: options.memory.bytes, frameBytes: decoder.frameBytes, spoolRoom: Spool.room(in: options.spoolDirectory))
-    guard planner.framesPerWindow >= 1 else {
-      throw RetrogradeError(
-        .usage,
-        "a frame of this video takes \(ByteCount(decoder.frameBytes)): --memory must be at least "
-          + "\(ByteCount(planner.smallestBudget))")
-    }
+    planner = try Planner(options, frameBytes: decoder.frameBytes)
     if let starts = video.starts {
       let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
       let frames = range.map { whole.clipped(to: $0).frames } ?? 0..<starts.count
@@ -62,13 +55,39 @@ package final class VideoSource: Sendable {
       }
     }
     let read = try VideoSource.readForward(
-      index, video, before: nil, planner, options: options, gauge: gauge, cancellation)
+      video, recipe, before: nil, planner, options: options, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
     self.plan = plan
     warnings = read.warnings
     store = read.window
+    idle = Mutex(nil)
+    ready = Mutex(nil)
+  }
+
+  /// - Parameters:
+  ///   - video: made from the frames themselves.
+  ///   - store: all frames, and the caps of each.
+  init(
+    _ video: VideoIndex, store: DecodedWindow, description: String, planner: Planner, options: ReverseOptions,
+    gauge: MemoryGauge
+  ) throws {
+    self.video = video
+    self.options = options
+    self.gauge = gauge
+    self.planner = planner
+    self.description = description
+    self.store = store
+    recipe = nil
+    caps = video.caps
+    let starts = video.starts ?? []
+    timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
+    guard let plan = planner.forwardPlan(frames: 0..<starts.count) else {
+      throw RetrogradeError(.usage, "--memory is too small")
+    }
+    self.plan = plan
+    warnings = []
     idle = Mutex(nil)
     ready = Mutex(nil)
   }
@@ -84,7 +103,8 @@ package final class VideoSource: Sendable {
   /// A decoder that nobody uses, or a new one.
   func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
     if let decoder = idle.withLock({ $0.take() }) { return decoder }
-    return try VideoDecoder(video, index.topology, cancellation)
+    guard let recipe else { throw VideoDecoder.Mismatch() }
+    return try VideoDecoder(recipe, cancellation)
   }
 
   /// Takes back a decoder that is fit to be used again.
@@ -106,20 +126,22 @@ package final class VideoSource: Sendable {
   func readForward(
     before boundary: ClockTime?, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [String]) {
-    try VideoSource.readForward(
-      index, video, before: boundary, planner, options: options, gauge: gauge, cancellation)
+    guard let recipe else { throw VideoDecoder.Mismatch() }
+    return try VideoSource.readForward(
+      video, recipe, before: boundary, planner, options: options, gauge: gauge, cancellation)
   }
 
   private static func readForward(
-    _ index: SourceIndex, _ video: VideoIndex, before boundary: ClockTime?, _ planner: Planner,
+    _ video: VideoIndex, _ recipe: DecodingRecipe, before boundary: ClockTime?, _ planner: Planner,
     options: ReverseOptions, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [String]) {
     let expected = video.packets.count { !$0.isHidden }
     let excess = max(0, expected - planner.framesPerWindow)
     let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
-    let decoder = try VideoDecoder(video, index.topology, cancellation)
+    let decoder = try VideoDecoder(recipe, cancellation)
     let (window, starts, damage) = try decoder.decodeForward(
-      before: boundary, given: index.topology.isGIF ? video.starts : nil, held: planner.framesPerWindow, spool: spool,
+      before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: planner.framesPerWindow,
+      spool: spool,
       gauge: gauge, cancellation)
     var warnings: [String] = []
     if let damage {
@@ -128,7 +150,7 @@ package final class VideoSource: Sendable {
     }
     warnings += video.missing(starts, before: boundary)
     if options.isStrict, let first = warnings.first {
-      throw RetrogradeError(.damagedInput, "\(index.topology.source): \(first)")
+      throw RetrogradeError(.damagedInput, "\(recipe.source): \(first)")
     }
     return (window, starts, warnings)
   }
@@ -154,5 +176,18 @@ extension VideoIndex {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration
     return segmentEnd.map { $0 > last ? min($0, own) : own } ?? own
+  }
+}
+
+extension Planner {
+  /// - Throws: ``RetrogradeError`` of code `usage` if the budget is too small for two frames.
+  init(_ options: ReverseOptions, frameBytes: Int) throws {
+    self.init(
+      budget: options.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: options.spoolDirectory))
+    guard framesPerWindow >= 1 else {
+      throw RetrogradeError(
+        .usage,
+        "a frame of this video takes \(ByteCount(frameBytes)): --memory must be at least \(ByteCount(smallestBudget))")
+    }
   }
 }

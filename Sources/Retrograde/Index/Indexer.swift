@@ -115,8 +115,9 @@ struct Indexer: Sendable {
         throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
       }
       let tags = topology.streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
+      let recipe = try shown.flatMap { shown in try video.map { try DecodingRecipe($0, shown.caps, in: topology) } }
       return SourceIndex(
-        topology: topology, video: shown, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+        recipe: recipe, video: shown, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
     }
   }
 
@@ -143,7 +144,7 @@ struct Indexer: Sendable {
     }
     activity.finish()
     return VideoIndex(
-      path: path, caps: caps, tags: sink.pad?.tags(global: false) ?? path.tags, packets: packets, segmentEnd: end)
+      caps: caps, tags: sink.pad?.tags(global: false) ?? path.tags, packets: packets, segmentEnd: end)
   }
 }
 

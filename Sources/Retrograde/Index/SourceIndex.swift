@@ -13,7 +13,6 @@ struct VideoPacket: Hashable, Sendable {
 
 /// What one pass over a video stream's packets found. No picture was decoded for it.
 package struct VideoIndex: Sendable {
-  var path: StreamPath
   var caps: Caps
   package var tags: TagList?
   /// In decoding order.
@@ -30,8 +29,7 @@ package struct VideoIndex: Sendable {
   /// The bytes of all packets.
   let bytes: Int
 
-  init(path: StreamPath, caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
-    self.path = path
+  init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
     self.caps = caps
     self.tags = tags
     self.packets = packets
@@ -55,7 +53,8 @@ package struct VideoIndex: Sendable {
 
 /// Everything that one pass over a source found, with its sound decoded into the spool.
 package struct SourceIndex: Sendable {
-  var topology: Topology
+  /// The way to the video's packets, decoded.
+  var recipe: DecodingRecipe?
   var video: VideoIndex?
   var audio: [AudioTrack]
   /// Tags of the file as a whole: title, artist, date.

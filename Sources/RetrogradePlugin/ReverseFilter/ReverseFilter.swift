@@ -67,10 +67,7 @@ final class ReverseFilter: @unchecked Sendable {
     self.kind = kind
     self.log = log
     func pad(_ name: String) -> UnsafeMutablePointer<GstPad> {
-      let klass = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
-      let template = gst_element_class_get_pad_template(
-        UnsafeMutableRawPointer(klass!).assumingMemoryBound(to: GstElementClass.self), name)
-      return gst_pad_new_from_template(template, name)
+      gst_pad_new_from_template(gst_element_get_pad_template(element, name), name)
     }
     sink = pad("sink")
     source = pad("src")

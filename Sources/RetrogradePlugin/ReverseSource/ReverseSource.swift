@@ -224,11 +224,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   private func makePad(_ template: String, _ name: String) -> UnsafeMutablePointer<GstPad>? {
-    let klass = UnsafeMutableRawPointer(element).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
-    guard let klass,
-      let found = gst_element_class_get_pad_template(
-        UnsafeMutableRawPointer(klass).assumingMemoryBound(to: GstElementClass.self), template),
-      let pad = gst_pad_new_from_template(found, name)
+    guard let found = gst_element_get_pad_template(element, template), let pad = gst_pad_new_from_template(found, name)
     else { return nil }
     gst_pad_set_event_function_full(
       pad, { pad, _, event in ReverseSource.of(pad)?.event(event, on: pad) ?? 0 }, nil, nil)

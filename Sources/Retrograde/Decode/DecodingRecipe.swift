@@ -1,0 +1,48 @@
+import GStreamer
+
+/// How to make a pipeline that decodes one stream of pictures.
+struct DecodingRecipe: Sendable {
+  /// In `gst-launch-1.0` syntax.
+  var description: String
+  /// The name of the appsink that the frames are taken from.
+  var sink = "video"
+  /// What is being read, for messages.
+  var source: String
+  /// The caps of the packets, of which the container knows more than the decoder; nil where the frames are as they are to be.
+  var packetCaps: Caps?
+  /// Whether the decoder does not say when frames are shown, so that their packets must.
+  var isTimedByPackets = false
+  /// Called before the pipeline starts.
+  var prepare: @Sendable (Pipeline) -> Void = { _ in }
+
+  init(pipeline description: String, sink: String, source: String, prepare: @escaping @Sendable (Pipeline) -> Void) {
+    self.description = description
+    self.sink = sink
+    self.source = source
+    self.prepare = prepare
+  }
+
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
+  init(_ path: StreamPath, _ caps: Caps, in topology: Topology) throws {
+    // Alpha that lies in a second stream beside the picture is not carried: see docs/limits.md.
+    let candidates = Registry.factories(.decoder, sinks: caps).filter { !$0.hasSuffix("alphadecodebin") }
+    // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
+    let isJPEG = caps.mediaType == "image/jpeg"
+    guard let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first else {
+      throw RetrogradeError(
+        .missingPlugin, "\(topology.source): no decoder for \(caps.codecName); \(PackageHint.all)")
+    }
+    description = topology.description([
+      (
+        path,
+        "\(decoder) name=decoder ! video/x-raw ! "
+          + "appsink name=video sync=false async=false enable-last-sample=false max-buffers=2"
+      )
+    ])
+    source = topology.source
+    packetCaps = caps
+    // avdec_gif stamps every frame with 0.
+    isTimedByPackets = topology.isGIF
+    prepare = { topology.endAtEndOfFile($0) }
+  }
+}
