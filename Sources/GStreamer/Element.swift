@@ -25,6 +25,23 @@ public final class Element: @unchecked Sendable {
     return Pad(retaining: data.assumingMemoryBound(to: GstPad.self))
   }
 
+  /// The elements before this one that are linked already, nearest first, and this one first of all: through first sink
+  /// pads, and into bins.
+  public var upstream: [Element] {
+    var chain: [Element] = [self]
+    while let next = chain.last?.firstSinkPad?.peer?.origin?.element, !chain.contains(where: { $0.isSame(as: next) }) {
+      chain.append(next)
+    }
+    return chain
+  }
+
+  /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.
+  public func isOfClass(_ part: String) -> Bool {
+    guard let factory = gst_element_get_factory(raw), let metadata = gst_element_factory_get_metadata(factory, "klass")
+    else { return false }
+    return String(cString: metadata).split(separator: "/").contains { $0 == part }
+  }
+
   /// The name within its bin.
   public var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
 

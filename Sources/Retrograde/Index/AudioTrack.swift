@@ -16,13 +16,13 @@ package struct AudioTrack: Sendable {
   let packetBytes: Int
   private let spool: Spool
 
-  init?(caps: Caps, path: StreamPath, chunks: [AudioChunk], packetBytes: Int, spool: Spool) {
+  init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], packetBytes: Int, spool: Spool) {
     guard let rate = caps.int("rate"), rate > 0, let channels = caps.int("channels"), channels > 0,
       let bytesPerFrame = caps.bytesPerSampleFrame
     else { return nil }
     self.caps = caps
-    codec = path.caps
-    tags = path.tags
+    self.codec = codec
+    self.tags = tags
     self.rate = rate
     self.channels = channels
     self.bytesPerFrame = bytesPerFrame

@@ -41,9 +41,9 @@ struct Indexer: Sendable {
         warnings.append("left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)")
         continue
       }
-      let track = TrackIndexer(number: tracks.count, path: stream, decoder: decoder, options: options)
-      chosen.append((stream, track.tail))
-      tracks.append(track)
+      chosen.append((stream, TrackIndexer.tail(tracks.count, stream.caps, decoder)))
+      tracks.append(
+        TrackIndexer(name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options))
     }
     guard !chosen.isEmpty else {
       throw RetrogradeError(
@@ -70,7 +70,7 @@ struct Indexer: Sendable {
     defer { pipeline.set(.null) }
     let activity = Activity()
     return try cancellation.onCancel({ pipeline.set(.null) }) {
-      try tracks.forEach { try $0.watch(pipeline) }
+      tracks.forEach { $0.watch(pipeline) }
       // Before the threads start: an appsink that has not started says that it has ended.
       topology.endAtEndOfFile(pipeline)
       pipeline.set(.playing)

@@ -24,46 +24,53 @@ struct AudioDecoder: Sendable {
 }
 
 /// Decodes one stream of sound into the spool, during the indexing pass.
-struct TrackIndexer: Sendable {
-  let number: Int
-  let path: StreamPath
-  let decoder: AudioDecoder
-  let options: ReverseOptions
+final class TrackIndexer: Sendable {
+  /// The name of the appsink that the sound comes out of.
+  let name: String
+  /// The caps of the packets; nil where nothing is known of them.
+  private let codec: Caps?
+  private let tags: TagList?
+  private let options: ReverseOptions
   private let clock = PacketClock()
 
-  init(number: Int, path: StreamPath, decoder: AudioDecoder, options: ReverseOptions) {
-    self.number = number
-    self.path = path
-    self.decoder = decoder
+  init(name: String, codec: Caps?, tags: TagList?, options: ReverseOptions) {
+    self.name = name
+    self.codec = codec
+    self.tags = tags
     self.options = options
   }
 
-  var name: String { "audio\(number)" }
-
-  /// The end of the stream's branch in the indexing pipeline.
-  var tail: String {
+  /// The end of a stream's branch in a description of an indexing pipeline.
+  static func tail(_ number: Int, _ codec: Caps, _ decoder: AudioDecoder) -> String {
     let decode = decoder.factory.map { "\($0) name=decoder\(number) ! " } ?? ""
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
-    let rate = path.caps.mediaType == "audio/x-opus" ? ",rate=48000" : ""
+    let rate = codec.mediaType == "audio/x-opus" ? ",rate=48000" : ""
     return "queue name=queue\(number) ! \(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
-      + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=64"
+      + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
   /// Has the packets watched on their way into the decoder, and the sound on its way out.
-  func watch(_ pipeline: Pipeline) throws {
+  ///
+  /// Where what is between the sink and the decoder could change the number of buffers, nothing is watched, and the
+  /// decoder's own timestamps count.
+  func watch(_ pipeline: Pipeline) {
+    guard let chain = pipeline.element(name)?.upstream.dropFirst() else { return }
+    let plain: Set = ["audioconvert", "capsfilter", "queue"]
+    let rest = chain.drop { element in element.factoryName.map(plain.contains) ?? false }
+    let decoder = rest.first { $0.isOfClass("Decoder") }
+    let parser = rest.first { $0.isOfClass("Parser") }
+    guard decoder != nil || rest.isEmpty || parser != nil else { return }
     // Nothing downstream may clip: decoders do it by timestamps that can be wrong (see AudioLayout). The segment is
     // opened before the parser, since parsers drop the packets before its start, which the next ones overlap.
-    if let first = path.steps.last, let element = pipeline.element("e\(first.element)"),
-      let pad = path.steps.count > 1 ? element.staticPad("sink") : pipeline.element("queue\(number)")?.staticPad("sink")
-    {
-      pad.openSegments { clock.segment($0) }
-    }
-    guard decoder.factory != nil, let element = pipeline.element("decoder\(number)") else { return }
-    element.staticPad("sink")?.onBuffer { packet in
+    let entry = parser ?? chain.last { $0.factoryName == "queue" } ?? decoder
+    entry?.staticPad("sink")?.openSegments { [clock] in clock.segment($0) }
+    guard let decoder else { return }
+    clock.watchesDecoder()
+    decoder.staticPad("sink")?.onBuffer { [clock] packet in
       clock.packet(packet)
       return nil
     }
-    element.staticPad("src")?.onBuffer { _ in
+    decoder.staticPad("src")?.onBuffer { [clock] _ in
       clock.output()
       return nil
     }
@@ -90,10 +97,10 @@ struct TrackIndexer: Sendable {
       let count = sample.buffer.size / size
       _ = try sample.buffer.withBytes { try spool.append($0) }
       decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: clock.takeStamp(), count: count))
-      if let pts = sample.buffer.pts { activity.moved(to: clock.segment.streamTime(of: pts)) }
+      if let pts = sample.buffer.pts { activity.moved(to: (clock.segment ?? segment).streamTime(of: pts)) }
     }
     guard !decoded.isEmpty else {
-      return (nil, ["left out: sound that decodes to nothing (\(path.caps.codecName))"])
+      return (nil, ["left out: sound that decodes to nothing (\(codec?.codecName ?? name))"])
     }
     return (try track(caps, decoded, segment, spool), [])
   }
@@ -103,16 +110,18 @@ struct TrackIndexer: Sendable {
   ) throws -> AudioTrack? {
     guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
     let layout = AudioLayout(
-      rate: rate, segment: clock.segment, packetCount: decoder.factory.map { _ in clock.packetCount })
+      rate: rate, segment: clock.segment ?? segment, packetCount: clock.packetCount)
     return AudioTrack(
-      caps: caps, path: path, chunks: layout.place(decoded), packetBytes: clock.packetBytes, spool: spool)
+      caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
+      spool: spool)
   }
 }
 
 /// Which packet each of a decoder's outputs came from.
 private final class PacketClock: Sendable {
   private struct State {
-    var segment = Segment()
+    var segment: Segment?
+    var hasDecoder = false
     var current: ClockTime?
     var packetCount = 0
     var packetBytes = 0
@@ -122,8 +131,11 @@ private final class PacketClock: Sendable {
   private let state = Mutex(State())
 
   func segment(_ segment: Segment) { state.withLock { $0.segment = segment } }
-  var segment: Segment { state.withLock { $0.segment } }
-  var packetCount: Int { state.withLock { $0.packetCount } }
+  /// What the segment was before it was opened; nil where nobody opened it.
+  var segment: Segment? { state.withLock { $0.segment } }
+  func watchesDecoder() { state.withLock { $0.hasDecoder = true } }
+  /// nil where there is no decoder.
+  var packetCount: Int? { state.withLock { $0.hasDecoder ? $0.packetCount : nil } }
   var packetBytes: Int { state.withLock { $0.packetBytes } }
 
   func packet(_ packet: Buffer) {
