@@ -35,6 +35,43 @@ public final class Element: @unchecked Sendable {
     return chain
   }
 
+  /// The elements after this one that are linked already, nearest first, and this one first of all: through all source
+  /// pads, and into bins.
+  public var downstream: [Element] {
+    var found: [Element] = [self]
+    var next = 0
+    while next < found.count {
+      for pad in found[next].sourcePads {
+        guard let element = pad.peer?.origin?.element, !found.contains(where: { $0.isSame(as: element) }) else {
+          continue
+        }
+        found.append(element)
+      }
+      next += 1
+    }
+    return found
+  }
+
+  private var sourcePads: [Pad] {
+    var pads: [Pad] = []
+    var node = raw.pointee.srcpads
+    while let current = node {
+      if let data = current.pointee.data { pads.append(Pad(retaining: data.assumingMemoryBound(to: GstPad.self))) }
+      node = current.pointee.next
+    }
+    return pads
+  }
+
+  /// A property's value as text; nil if it has none, or is none that can be text.
+  public func string(_ property: String) -> String? {
+    guard let spec = specification(of: property), spec.pointee.value_type == GType(16 << 2) else { return nil }  // G_TYPE_STRING
+    var value = GValue()
+    g_value_init(&value, spec.pointee.value_type)
+    defer { g_value_unset(&value) }
+    g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
+    return g_value_get_string(&value).map { String(cString: $0) }
+  }
+
   /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.
   public func isOfClass(_ part: String) -> Bool {
     guard let factory = gst_element_get_factory(raw), let metadata = gst_element_factory_get_metadata(factory, "klass")

@@ -18,6 +18,9 @@ public final class Pad: @unchecked Sendable {
   /// The caps that were negotiated; nil where none are yet.
   public var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
 
+  /// What the pad's template allows.
+  public var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
+
   /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are none.
   public func tags(global isGlobal: Bool) -> TagList? {
     let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM

@@ -84,7 +84,7 @@ extension Registry {
 }
 
 extension Element {
-  fileprivate func specification(of property: String) -> UnsafeMutablePointer<GParamSpec>? {
+  func specification(of property: String) -> UnsafeMutablePointer<GParamSpec>? {
     let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
     guard let type else { return nil }
     return g_object_class_find_property(

@@ -36,6 +36,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message }
 
+  func withCode(_ code: Code) -> RetrogradeError { RetrogradeError(code, message, underlying: underlying) }
+
   static let cancelled = RetrogradeError(.cancelled, "cancelled")
 
   /// What GStreamer's `error` means for somebody who was reading `path`.

@@ -12,14 +12,17 @@ struct EncoderDelay {
   private static let reach = 4096
   private static let probe = 2048
 
-  /// - Parameter stream: the stream's part of the encoding profile, after the encoder's name: its properties.
-  init(encoder: String, codec: Codec, raw: Caps) {
-    samples = (try? EncoderDelay.measure(encoder, codec, raw)) ?? 0
+  /// - Parameters:
+  ///   - encoder: the factory's name.
+  ///   - packets: the caps of what it gives out.
+  ///   - raw: the caps of what it is given.
+  init(encoder: String, packets: Caps, raw: Caps) {
+    samples = (try? EncoderDelay.measure(encoder, packets, raw)) ?? 0
   }
 
-  private static func measure(_ encoder: String, _ codec: Codec, _ raw: Caps) throws -> Int {
+  private static func measure(_ encoder: String, _ packets: Caps, _ raw: Caps) throws -> Int {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
-      let decoder = AudioDecoder(for: codec.caps)?.factory
+      let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
     let mask =
       raw.has("channel-mask")

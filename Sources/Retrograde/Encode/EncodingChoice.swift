@@ -5,8 +5,6 @@ struct EncodingChoice: Sendable {
   /// In GStreamer's serialised syntax for encoding profiles.
   var profile: String
   var container: Container
-  /// The encoders of the streams of sound, in order; nil for raw sound.
-  var audioEncoders: [String?]
   var videoCodec: Codec?
   var audioCodecs: [Codec]
   var warnings: [String]
@@ -26,7 +24,6 @@ struct EncodingChoice: Sendable {
     let container = try Container.of(output)
     self.container = container
     warnings = []
-    audioEncoders = []
     audioCodecs = []
     videoCodec = nil
     var streams: [String] = []
@@ -50,7 +47,6 @@ struct EncodingChoice: Sendable {
     for track in audio {
       let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: videoCodec == nil)
       audioCodecs.append(codec)
-      audioEncoders.append(codec.encoder)
       let settings = EncoderSettings(
         options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
         frameRate: frameRate)

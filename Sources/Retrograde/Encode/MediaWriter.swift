@@ -3,23 +3,26 @@ import Synchronization
 
 /// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.
 final class MediaWriter: Sendable {
-  /// A stream to write: what its buffers are, and what it says of itself.
+  /// A stream to write: the appsrc that takes it, and what its buffers are.
   struct Stream: Sendable {
+    var name: String
     var caps: Caps
-    var tags: TagList?
   }
 
   /// What is to be written, and where.
   struct Plan: Sendable {
-    var choice: EncodingChoice
+    /// The pipeline, in `gst-launch-1.0` syntax.
+    var description: String
     var video: Stream?
     var audio: [Stream]
     /// Tags of the whole file.
     var tags: TagList?
+    /// GST_TAG_IMAGE_ORIENTATION, where the container carries it.
+    var orientation: String?
+    /// The file that the muxer's sink writes.
     var path: String
-
-    /// The pipeline, in `gst-launch-1.0` syntax.
-    var description: String { MediaWriter.description(path, choice, video, audio) }
+    /// Called before the pipeline starts.
+    var prepare: @Sendable (Pipeline) throws -> Void = { _ in }
   }
 
   let video: AppSource?
@@ -47,35 +50,40 @@ final class MediaWriter: Sendable {
   /// - Parameter target: the output's own name, for messages.
   init(_ plan: Plan, for target: String) throws {
     self.target = target
-    let layout = MediaWriter.layout(plan.choice, plan.audio)
-    mirrorStart = layout.leadIn
-    priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
-    orientation = plan.choice.container.carriesOrientation ? plan.video?.tags?.string("image-orientation") : nil
-    path = plan.path
-    rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
-    hasMovieHeader = plan.choice.container.hasEditLists
     do {
       let pipeline = try Pipeline(plan.description)
       self.pipeline = pipeline
       video = try plan.video.map { stream in
-        let source = try pipeline.appSource("video")
+        let source = try pipeline.appSource(stream.name)
         source.setCaps(stream.caps)
         return source
       }
-      audio = try plan.audio.enumerated().map { index, stream in
-        let source = try pipeline.appSource("audio\(index)")
+      audio = try plan.audio.map { stream in
+        let source = try pipeline.appSource(stream.name)
         source.setCaps(stream.caps)
         return source
       }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
-    MediaWriter.applyDelays(pipeline, layout)
+    let quicktime = Caps("video/quicktime")
+    hasMovieHeader = pipeline.elements(ofClass: "Muxer").contains { muxer in
+      quicktime.flatMap { caps in muxer.staticPad("src")?.possibleCaps?.intersects(caps) } ?? false
+    }
+    let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
+    mirrorStart = layout.leadIn
+    priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
+    orientation = plan.orientation
+    path = plan.path
+    rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
+    try plan.prepare(pipeline)
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let written = written
-    pipeline.element("file")?.staticPad("sink")?.onBuffer { _ in
-      written.count()
-      return nil
+    for sink in pipeline.elements(ofClass: "Sink") {
+      sink.firstSinkPad?.onBuffer { _ in
+        written.count()
+        return nil
+      }
     }
   }
 
@@ -86,32 +94,32 @@ final class MediaWriter: Sendable {
     /// Sample frames of priming, by stream.
     var samples: [Int: Int] = [:]
     /// How much earlier each encoder's packets are to be presented than it says.
-    var delays: [String: ClockTime] = [:]
+    var delays: [(encoder: Element, delay: ClockTime)] = []
   }
 
-  private static func layout(_ choice: EncodingChoice, _ audio: [Stream]) -> Layout {
+  private static func layout(_ pipeline: Pipeline, _ audio: [Stream], hasEditLists: Bool) -> Layout {
     var layout = Layout()
-    for (index, stream) in audio.enumerated() where index < choice.audioEncoders.count {
-      guard let encoder = choice.audioEncoders[index], let rate = stream.caps.int("rate") else { continue }
-      let delay = EncoderDelay(encoder: encoder, codec: choice.audioCodecs[index], raw: stream.caps)
+    for (index, stream) in audio.enumerated() {
+      guard let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }),
+        let factory = encoder.factoryName, let packets = encoder.staticPad("src")?.possibleCaps,
+        let rate = stream.caps.int("rate")
+      else { continue }
+      let delay = EncoderDelay(encoder: factory, packets: packets, raw: stream.caps)
       guard delay.samples > 0 else { continue }
       layout.samples[index] = delay.samples
-      if !choice.container.hasEditLists { layout.delays[encoder] = ClockTime(sampleIndex: delay.samples, rate: rate) }
+      if !hasEditLists { layout.delays.append((encoder, ClockTime(sampleIndex: delay.samples, rate: rate))) }
     }
-    layout.leadIn = layout.delays.values.max() ?? .zero
+    layout.leadIn = layout.delays.map(\.delay).max() ?? .zero
+    // The packets say when what they hold is really heard.
+    for (encoder, delay) in layout.delays {
+      encoder.staticPad("src")?.onBuffer { $0.withPresentationTime(earlierBy: delay) }
+    }
     return layout
   }
 
-  /// Makes the encoders' packets say when what they hold is really heard.
-  private static func applyDelays(_ pipeline: Pipeline, _ layout: Layout) {
-    for encoder in pipeline.elements(ofClass: "Encoder/Audio") {
-      guard let name = encoder.factoryName, let delay = layout.delays[name] else { continue }
-      encoder.staticPad("src")?.onBuffer { $0.withPresentationTime(earlierBy: delay) }
-    }
-  }
-
-  private static func description(
-    _ path: String, _ choice: EncodingChoice, _ video: Stream?, _ audio: [Stream]
+  /// The pipeline that writes what `choice` says.
+  static func description(
+    to path: String, _ choice: EncodingChoice, video: TagList??, audio: [TagList?]
   ) -> String {
     var lines = [
       "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! "
@@ -119,7 +127,7 @@ final class MediaWriter: Sendable {
     ]
     if let video {
       var parts = ["appsrc name=video format=time block=true max-buffers=2 max-bytes=0"]
-      var own = video.tags
+      var own = video
       if !choice.container.carriesOrientation, let orientation = own?.string("image-orientation") {
         own = own?.removing(["image-orientation"])
         if let direction = directions[orientation] {
@@ -130,9 +138,9 @@ final class MediaWriter: Sendable {
       parts += ["videoconvert n-threads=2 dither=none", "encode.video_0"]
       lines.append(parts.joined(separator: " ! "))
     }
-    for (index, stream) in audio.enumerated() {
+    for (index, tags) in audio.enumerated() {
       var parts = ["appsrc name=audio\(index) format=time block=true max-buffers=8 max-bytes=0"]
-      parts += [inject(stream.tags)].compactMap { $0 }
+      parts += [inject(tags)].compactMap { $0 }
       parts += ["audioconvert dithering=none", "audioresample", "encode.audio_\(index)"]
       lines.append(parts.joined(separator: " ! "))
     }

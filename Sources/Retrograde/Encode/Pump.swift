@@ -1,0 +1,108 @@
+import GStreamer
+
+/// Gives what is played to the writer: each stream on a thread of its own.
+struct Pump: Sendable {
+  let timing: Timing
+  let gauge: MemoryGauge
+  let cancellation: Cancellation
+  let report: @Sendable (Progress) -> Void
+
+  struct Counts {
+    var frames = 0
+    var samples: [Int] = []
+    var warnings: [String] = []
+  }
+
+  /// - Parameter isPadded: whether sound that starts late is to be preceded by silence.
+  func run(
+    _ legs: Legs, _ video: VideoSource?, _ audio: [AudioTrack], _ writer: MediaWriter, isPadded: Bool
+  ) throws -> Counts {
+    try cancellation.onCancel({ writer.abort() }) {
+      defer { writer.abort() }
+      try writer.start()
+      let soundWorkers = try audio.enumerated().map { index, track in
+        try Worker("mirror audio \(index)") {
+          try play(
+            track, legs, writer, writer.audio[index], isPadded: isPadded, isMain: video == nil && index == 0)
+        }
+      }
+      let pictures: Result<Pictures, any Error> = Result {
+        guard let video, let source = writer.video else { return Pictures() }
+        return try play(video, legs, writer, source)
+      }
+      if case .failure = pictures { writer.abort() }
+      let samples = soundWorkers.map { worker in Result { try worker.join() } }
+      try cancellation.check()
+      let failures = ([pictures.map { _ in }] + samples.map { $0.map { _ in } }).compactMap { result -> (any Error)? in
+        if case .failure(let error) = result { error } else { nil }
+      }
+      // A thread that was woken because another failed says only that it was cancelled.
+      if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
+      let heard = samples.map { (try? $0.get()) ?? 0 }
+      try writer.finish(heard: heard, shown: try? pictures.get().shown)
+      if let error = failures.first { throw error }
+      let (frames, warnings) = try (pictures.get().count, pictures.get().warnings)
+      return Counts(frames: frames, samples: heard, warnings: warnings)
+    }
+  }
+
+  private struct Pictures: Sendable {
+    var count = 0
+    /// From the start of the first frame to the end of the last.
+    var shown: ClockTime?
+    var warnings: [String] = []
+  }
+
+  /// Gives the frames of the video to the writer.
+  private func play(
+    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource
+  ) throws -> Pictures {
+    var pictures = Pictures()
+    var start: ClockTime?
+    var caps: Caps?
+    let watch = Stopwatch()
+    let total = legs.all.reduce(0) { $0 + video.timeline.clipped(to: $1.span).frames.count }
+    let player = VideoPlayer(video, legs, timing: timing, cancellation)
+    while let frame = try player.next(offset: writer.mirrorStart) {
+      if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
+      caps = frame.caps
+      try writer.push(frame.buffer, to: source)
+      pictures.count += 1
+      start = start ?? frame.shown.start
+      pictures.shown = start.map { frame.shown.end - $0 }
+      if pictures.count % 8 == 0 || pictures.count == total {
+        report(
+          Progress(
+            stage: .reversing, done: pictures.count, total: max(total, pictures.count), position: frame.shown.end,
+            duration: legs.duration ?? .zero, elapsed: watch.elapsed, memoryHeld: gauge.now))
+      }
+    }
+    pictures.warnings = player.warnings
+    source.endOfStream()
+    return pictures
+  }
+
+  /// Gives a stream of sound to the writer.
+  private func play(
+    _ track: AudioTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, isPadded: Bool, isMain: Bool
+  ) throws -> Int {
+    let length = legs.duration ?? .zero
+    let watch = Stopwatch()
+    var written = 0
+    var player = AudioPlayer(track, legs, isPadded: isPadded)
+    while let part = try player.next() {
+      try cancellation.check()
+      part.buffer.stamp(pts: writer.mirrorStart + part.shown.start, duration: part.shown.duration)
+      try writer.push(part.buffer, to: source)
+      written += part.count
+      if isMain {
+        report(
+          Progress(
+            stage: .reversing, done: written, total: max(written, length.sampleIndex(rate: track.rate)),
+            position: part.shown.end, duration: length, elapsed: watch.elapsed, memoryHeld: gauge.now))
+      }
+    }
+    source.endOfStream()
+    return written
+  }
+}

@@ -1,0 +1,273 @@
+import GStreamer
+import Glibc
+
+/// A pipeline description file: two halves in `gst-launch-1.0` syntax, with parameters. docs/pipeline-files.md specifies the
+/// format.
+public struct PipelineFile: Sendable {
+  /// A place in the file, counted from 1.
+  public struct Place: Sendable, Hashable {
+    public var line: Int
+    public var column: Int
+  }
+
+  /// `${name}` or `${name=default}`.
+  public struct Parameter: Sendable, Hashable {
+    public var name: String
+    /// What it is without a value; nil where it needs one.
+    public var fallback: String?
+    /// Where it stands first.
+    public var place: Place
+  }
+
+  /// The file's name, for messages.
+  public let name: String
+  /// In the order of their first appearance.
+  public let parameters: [Parameter]
+  /// What the comment at the top says.
+  public let summary: String
+  private let lines: [Line]
+
+  enum Section: Sendable, Hashable { case setting, decoding, encoding }
+
+  private struct Line: Sendable {
+    var section: Section
+    var number: Int
+    var pieces: [Piece]
+  }
+
+  private enum Piece: Sendable {
+    case text(String)
+    case parameter(Parameter, isQuoted: Bool)
+  }
+
+  /// - Throws: ``RetrogradeError``: `noInput` where the file can't be read, `usage` where it is not as it should be; with
+  ///   line and column.
+  public init(path: String) throws {
+    guard let bytes = PipelineFile.read(path) else {
+      throw RetrogradeError(.noInput, "\(path): \(String(cString: strerror(errno)))")
+    }
+    try self.init(String(decoding: bytes, as: UTF8.self), name: path)
+  }
+
+  /// - Parameter name: what to call it in messages.
+  public init(_ text: String, name: String) throws {
+    self.name = name
+    var lines: [Line] = []
+    var summary: [Substring] = []
+    var section = Section.decoding
+    var isAtTop = true
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      let trimmed = line.drop { $0 == " " || $0 == "\t" }
+      if trimmed.hasPrefix("#") {
+        if isAtTop { summary.append(trimmed.dropFirst().drop { $0 == " " }) }
+        continue
+      }
+      if trimmed.isEmpty {
+        if !summary.isEmpty { isAtTop = false }
+        continue
+      }
+      isAtTop = false
+      if trimmed == "---" {
+        guard section == .decoding else {
+          throw PipelineFile.failure(name, Place(line: index + 1, column: 1), "a second ---; there are two halves")
+        }
+        section = .encoding
+        continue
+      }
+      let isSetting = trimmed.hasPrefix("@")
+      lines.append(
+        Line(
+          section: isSetting ? .setting : section, number: index + 1,
+          pieces: try PipelineFile.pieces(line, index + 1, name, isSetting: isSetting)))
+    }
+    guard section == .encoding else {
+      throw PipelineFile.failure(
+        name, Place(line: 1, column: 1),
+        "no line with ---, which stands between the half that decodes and the one that encodes")
+    }
+    self.summary = summary.joined(separator: " ")
+    self.lines = lines
+    var known: [Parameter] = []
+    for case .parameter(let parameter, _) in lines.flatMap(\.pieces) {
+      if let first = known.firstIndex(where: { $0.name == parameter.name }) {
+        known[first].fallback = known[first].fallback ?? parameter.fallback
+      } else {
+        known.append(parameter)
+      }
+    }
+    parameters = known
+  }
+
+  private static func read(_ path: String) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &part, part.count)
+      if count < 0 { return nil }
+      if count == 0 { return bytes }
+      bytes += part[..<count]
+    }
+  }
+
+  static func failure(_ name: String, _ place: Place, _ message: String) -> RetrogradeError {
+    RetrogradeError(.usage, "\(name):\(place.line):\(place.column): \(message)")
+  }
+
+  /// Takes a line apart into text and parameters.
+  private static func pieces(_ line: Substring, _ number: Int, _ name: String, isSetting: Bool) throws -> [Piece] {
+    var pieces: [Piece] = []
+    var text = ""
+    var quote: Character?
+    var rest = line
+    func place() -> Place {
+      Place(line: number, column: line.distance(from: line.startIndex, to: rest.startIndex) + 1)
+    }
+    while let character = rest.first {
+      if character == "\\", rest.count > 1, !isSetting {
+        text += rest.prefix(2)
+        rest = rest.dropFirst(2)
+      } else if rest.hasPrefix("$${") {
+        text += "${"
+        rest = rest.dropFirst(3)
+      } else if rest.hasPrefix("${") {
+        let place = place()
+        guard quote != "'" else {
+          throw failure(name, place, "a parameter can't stand in single quotes; use double quotes, or none")
+        }
+        if !text.isEmpty { pieces.append(.text(text)) }
+        text = ""
+        let (parameter, after) = try parameter(rest, place, name)
+        pieces.append(.parameter(parameter, isQuoted: quote == "\""))
+        rest = after
+      } else {
+        if !isSetting, character == "\"" || character == "'" {
+          quote = quote == nil ? character : quote == character ? nil : quote
+        }
+        text.append(character)
+        rest = rest.dropFirst()
+      }
+    }
+    if !text.isEmpty { pieces.append(.text(text)) }
+    return pieces
+  }
+
+  private static func parameter(
+    _ text: Substring, _ place: Place, _ name: String
+  ) throws -> (Parameter, Substring) {
+    var rest = text.dropFirst(2)
+    let word = rest.prefix { $0.isLetter || $0.isNumber || $0 == "_" || $0 == "-" }
+    guard word.first?.isLetter ?? false else {
+      throw failure(name, place, "a parameter is ${name} or ${name=default}")
+    }
+    rest = rest.dropFirst(word.count)
+    var fallback: String?
+    if rest.first == "=" {
+      rest = rest.dropFirst()
+      if rest.first == "\"" {
+        var value = ""
+        rest = rest.dropFirst()
+        while let character = rest.first, character != "\"" {
+          rest = rest.dropFirst(character == "\\" && rest.count > 1 ? 1 : 0)
+          value.append(rest.removeFirst())
+        }
+        rest = rest.dropFirst()
+        fallback = value
+      } else {
+        let value = rest.prefix { $0 != "}" }
+        rest = rest.dropFirst(value.count)
+        fallback = String(value)
+      }
+    }
+    guard rest.first == "}" else { throw failure(name, place, "${\(word) has no closing }") }
+    return (Parameter(name: String(word), fallback: fallback, place: place), rest.dropFirst())
+  }
+}
+
+/// A pipeline file whose parameters have values.
+struct ResolvedPipelines: Sendable {
+  var name: String
+  var decoding: String
+  var encoding: String
+  /// `@name value`, with where it stands.
+  var settings: [(name: String, value: String, place: PipelineFile.Place)]
+  /// The lines of the file as they are, to find words in.
+  var lines: [(section: PipelineFile.Section, number: Int, text: String)]
+}
+
+extension PipelineFile {
+  /// Puts values in the place of parameters. A value is data wherever it stands: it is quoted as it must be, and is not
+  /// looked through for parameters.
+  func resolved(_ values: [String: String]) throws -> ResolvedPipelines {
+    if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
+      throw RetrogradeError(
+        .usage, "\(name): has no parameter \(unknown); it has \(parameters.map(\.name).joined(separator: ", "))")
+    }
+    for parameter in parameters where values[parameter.name] == nil && parameter.fallback == nil {
+      throw PipelineFile.failure(
+        name, parameter.place, "${\(parameter.name)} has no value; say \(parameter.name)=…")
+    }
+    var halves: [Section: [String]] = [:]
+    var result = ResolvedPipelines(name: name, decoding: "", encoding: "", settings: [], lines: [])
+    for line in lines {
+      let known = parameters
+      let text = line.pieces.map { piece -> String in
+        switch piece {
+        case .text(let text): return text
+        case .parameter(let parameter, let isQuoted):
+          let fallback = known.first { $0.name == parameter.name }?.fallback
+          let value = values[parameter.name] ?? parameter.fallback ?? fallback ?? ""
+          if line.section == .setting { return value }
+          return isQuoted ? PipelineFile.escaped(value) : PipelineFile.quoted(value)
+        }
+      }.joined()
+      result.lines.append((line.section, line.number, text))
+      if line.section == .setting {
+        let words = text.drop { $0 != "@" }.dropFirst().split(separator: " ", maxSplits: 1)
+        let value = words.count > 1 ? words[1].drop { $0 == " " } : ""
+        result.settings.append(
+          (String(words.first ?? ""), String(value), Place(line: line.number, column: 1)))
+      } else {
+        halves[line.section, default: []].append(text)
+      }
+    }
+    result.decoding = (halves[.decoding] ?? []).joined(separator: "\n")
+    result.encoding = (halves[.encoding] ?? []).joined(separator: "\n")
+    return result
+  }
+
+  /// Inside double quotes.
+  private static func escaped(_ value: String) -> String {
+    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+  }
+
+  /// As one word, wherever a word may stand; plain ones as they are, since caps hold numbers without quotes.
+  private static func quoted(_ value: String) -> String {
+    let isPlain =
+      !value.isEmpty
+      && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:%@".contains($0)) }
+    return isPlain ? value : "\"\(escaped(value))\""
+  }
+}
+
+extension ResolvedPipelines {
+  /// What GStreamer's `error` about one half means, with the place of the word that it complains of.
+  func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
+    let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
+      String($0.element)
+    }
+    let own = lines.filter { $0.section == section }
+    for word in words {
+      for line in own {
+        if let found = line.text.firstRange(of: word) {
+          let column = line.text.distance(from: line.text.startIndex, to: found.lowerBound) + 1
+          return PipelineFile.failure(name, .init(line: line.number, column: column), error.message)
+            .withCode(error.kind == .missingPlugin ? .missingPlugin : .usage)
+        }
+      }
+    }
+    return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), error.message)
+  }
+}
