@@ -26,6 +26,15 @@ public final class AppSink: @unchecked Sendable {
   /// The stream ended, and everything has been pulled.
   public var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 
+  /// Has the sink take nothing but `caps`, unless it was told already what to take.
+  public func setDefaultCaps(_ caps: Caps) {
+    if let known = gst_app_sink_get_caps(raw) {
+      gst_caps_unref(known)
+    } else {
+      gst_app_sink_set_caps(raw, caps.raw)
+    }
+  }
+
   /// Seeks what feeds this sink to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
   public func seek(to time: ClockTime) -> Bool {
     gst_element_seek(

@@ -71,6 +71,24 @@ public final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Calls `body` for each buffer, and lets none pass.
+  public func dropBuffers(_ body: @escaping @Sendable (Buffer) -> Void) {
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)))
+      return GST_PAD_PROBE_DROP
+    }
+  }
+
+  /// The segment that came with the stream last.
+  public var segment: Segment {
+    guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_SEGMENT, 0) else { return Segment() }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
+    var segment = GstSegment()
+    gst_event_copy_segment(event, &segment)
+    return Segment(segment)
+  }
+
   /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
   /// `body` what it really was.
   public func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {

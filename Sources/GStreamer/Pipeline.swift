@@ -56,15 +56,12 @@ public final class Pipeline: @unchecked Sendable {
 
   /// Every element of the pipeline, in bins of it too, that a factory of class `klass` made, such as `Encoder/Audio`.
   public func elements(ofClass klass: String) -> [Element] {
-    let wanted = klass.split(separator: "/")
-    return elements.filter { element in
-      guard let factory = gst_element_get_factory(element.raw),
-        let metadata = gst_element_factory_get_metadata(factory, "klass")
-      else { return false }
-      let own = String(cString: metadata).split(separator: "/")
-      return wanted.allSatisfy { own.contains($0) }
-    }
+    let wanted = klass.split(separator: "/").map(String.init)
+    return elements.filter { element in wanted.allSatisfy { element.isOfClass($0) } }
   }
+
+  /// Every element of the pipeline, in bins of it too, that `factory` made.
+  public func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
   /// Gives tags of the whole file to every element that writes such (`GstTagSetter`).
   public func setTags(_ tags: TagList) {

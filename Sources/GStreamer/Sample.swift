@@ -15,6 +15,15 @@ public struct Sample: Sendable {
     segment = gst_sample_get_segment(raw).map { Segment($0.pointee) } ?? Segment()
   }
 
+  /// The same, with another buffer.
+  package func holding(_ other: Buffer) -> Sample { Sample(buffer: other, caps: caps, segment: segment) }
+
+  private init(buffer: Buffer, caps: Caps?, segment: Segment) {
+    self.buffer = buffer
+    self.caps = caps
+    self.segment = segment
+  }
+
   /// The presentation timestamp in stream time: the position in the presentation, whatever the segment.
   public var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 }

@@ -7,7 +7,7 @@ package struct PlayableSource: Sendable {
   package let audio: [AudioTrack]
   package let index: SourceIndex
   /// Keeps what came through a pipe.
-  private let source: Source
+  private let source: Source?
 
   /// - Parameters:
   ///   - count: how often the loop is played; nil for ever.
@@ -30,6 +30,21 @@ package struct PlayableSource: Sendable {
       video = try VideoSource(
         pictures, recipe, range: range, options: options, gauge: gauge, cancellation: cancellation)
     }
+    try self.init(input, index, video, options: options, count: count, range: range, source: source)
+  }
+
+  /// A source of which all is known.
+  init(
+    _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?
+  ) throws {
+    try self.init(
+      input, index, video, options: options, count: count, range: PlayableSource.range(in: index, options), source: nil)
+  }
+
+  private init(
+    _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?,
+    range: TimeSpan?, source: Source?
+  ) throws {
     let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
     legs = Legs(
       options.loop, count: count, presentation, timeline: video?.timeline, dropsSeam: options.dropsSeam)

@@ -65,8 +65,19 @@ struct ReverseJob: Sendable {
   /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.
   func pipelines(to output: String) throws -> PipelineDescriptions {
     let prepared = try prepare(output)
+    let plan = prepared.encoding(output)
+    var settings: [String] = []
+    if options.loop != .reverse { settings.append("@loop \(options.loop.rawValue)") }
+    if options.count != 1 { settings.append("@count \(options.count)") }
+    if options.dropsSeam { settings.append("@seam drop") }
+    if options.timing != .mirror { settings.append("@timing \(options.timing.rawValue)") }
+    if let start = options.start { settings.append("@start \(start)") }
+    if let end = options.end { settings.append("@end \(end)") }
+    if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { settings.append("@tags \(tags)") }
+    if let orientation = plan.orientation { settings.append("@orientation \(orientation)") }
     return PipelineDescriptions(
-      decoding: prepared.source.video?.description, encoding: prepared.encoding(output).description)
+      decoding: PipelineFile.literal(prepared.source.index.decoding), encoding: PipelineFile.literal(plan.description),
+      settings: settings.map(PipelineFile.literal))
   }
 
   private func prepare(_ output: String) throws -> Preparation {

@@ -64,10 +64,18 @@ public struct EncodingOptions: Sendable {
 }
 
 /// A place in the source.
-public enum SourcePosition: Sendable, Hashable {
+public enum SourcePosition: Sendable, Hashable, CustomStringConvertible {
   case time(ClockTime)
   /// The start of a frame, counted from 0.
   case frame(Int)
+
+  /// As ``init(parsing:)`` reads it.
+  public var description: String {
+    switch self {
+    case .time(let time): "\(time.seconds)"
+    case .frame(let frame): "\(frame)f"
+    }
+  }
 
   /// Reads seconds (`2.5`), minutes and seconds (`1:02.5`), hours (`1:00:00`) or a frame (`250f`).
   public init?(parsing text: String) {

@@ -53,10 +53,18 @@ public struct Reverser: Sendable {
 
 /// The two pipelines of a reversal, in `gst-launch-1.0` syntax, that this library joins.
 public struct PipelineDescriptions: Sendable {
-  /// Decodes the video, window by window; its frames are taken from the appsink. Nil for sound alone.
-  public var decoding: String?
-  /// Encodes and writes what is put into its appsrcs.
+  /// Decodes; what comes out of its appsinks is turned round.
+  public var decoding: String
+  /// Encodes and writes what is put into its appsrcs, which have the same names.
   public var encoding: String
+  /// What ``PipelineFile`` knows by `@name value`: the order of play, tags, orientation.
+  public var settings: [String]
+
+  /// As a pipeline file.
+  public var file: String {
+    (["# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it."] + settings
+      + [decoding, "---", encoding]).joined(separator: "\n") + "\n"
+  }
 }
 
 extension Reverser {
@@ -79,6 +87,16 @@ public struct Reversal: Sendable {
   private let work: Task<Summary, any Error>
 
   fileprivate init(_ reverser: Reverser, _ output: String) {
+    self.init { cancellation, report in
+      try ReverseJob(
+        input: reverser.input, options: reverser.options, cancellation: cancellation, report: report
+      ).run(to: output)
+    }
+  }
+
+  fileprivate init(
+    _ job: @escaping @Sendable (Cancellation, @escaping @Sendable (Progress) -> Void) throws -> Summary
+  ) {
     let (stream, continuation) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: .bufferingNewest(1))
     progress = stream
     let cancellation = Cancellation()
@@ -86,10 +104,7 @@ public struct Reversal: Sendable {
     work = Task {
       defer { continuation.finish() }
       return try await onOwnThread("reverse", cancellation) {
-        let job = ReverseJob(input: reverser.input, options: reverser.options, cancellation: cancellation) {
-          continuation.yield($0)
-        }
-        return try job.run(to: output)
+        try job(cancellation) { continuation.yield($0) }
       }
     }
   }
@@ -106,4 +121,28 @@ public struct Reversal: Sendable {
 
   /// Stops the work at once, and removes what was begun.
   public func cancel() { cancellation.cancel() }
+}
+
+extension PipelineFile {
+  /// Begins to run the file; the result tells how far it is.
+  ///
+  /// - Parameters:
+  ///   - values: of the file's parameters.
+  ///   - options: memory, spool, strictness, whether outputs may be replaced; what the file itself sets counts more.
+  public func start(_ values: [String: String], options: ReverseOptions = ReverseOptions()) -> Reversal {
+    Reversal { cancellation, report in
+      try PipelineJob(file: self, values: values, options: options, cancellation: cancellation, report: report).run()
+    }
+  }
+
+  /// Finds out whether the file could be run with these values, without running it: both halves can be built, and each
+  /// appsink has its appsrc.
+  ///
+  /// - Throws: ``RetrogradeError``, with the place in the file.
+  public func check(_ values: [String: String], options: ReverseOptions = ReverseOptions()) async throws {
+    let cancellation = Cancellation()
+    try await onOwnThread("check", cancellation) {
+      try PipelineJob(file: self, values: values, options: options, cancellation: cancellation) { _ in }.check()
+    }
+  }
 }

@@ -13,6 +13,16 @@ struct ProgressDisplay {
 
   init(_ form: ProgressForm) { self.form = form }
 
+  /// Shows the progress of `reversal` until it ends, and what was done; Ctrl-C and SIGTERM stop it.
+  func follow(_ reversal: Reversal, _ budget: ByteCount, isQuiet: Bool) async throws {
+    let summary = try await Interruption.handled(by: { reversal.cancel() }) {
+      for await progress in reversal.progress { show(progress) }
+      clear()
+      return try await reversal.summary()
+    }
+    if !isQuiet { show(summary, budget) }
+  }
+
   func show(_ progress: Progress) {
     switch form {
     case .none: break

@@ -11,6 +11,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
       EXAMPLES
         retrograde reverse holiday.mp4 yadiloh.mp4
         retrograde reverse speech.wav hceeps.wav
+        retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong
+        retrograde run pipelines/webm.pipeline input=holiday.mp4 output=yadiloh.webm
         retrograde plan holiday.mp4 --memory 128MiB
 
       'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 64 wrong arguments, 65 not media, \
@@ -18,10 +20,10 @@ struct RetrogradeCommand: AsyncParsableCommand {
       error; 130 and 143 after Ctrl-C and SIGTERM.
       """,
     version: "retrograde \(version) (\(GStreamer.version))",
-    subcommands: [Reverse.self, PlanCommand.self])
+    subcommands: [Reverse.self, Run.self, PlanCommand.self])
 
   /// The version of this product.
-  static let version = "0.1.0"
+  static let version = "0.2.0"
 
   static func main() async {
     let interruption = Interruption()

@@ -81,7 +81,7 @@ struct Reverse: AsyncParsableCommand {
   @Flag(help: "Say nothing but errors.")
   var quiet = false
 
-  @Flag(help: "Print the two pipelines, in gst-launch-1.0 syntax, and write nothing.")
+  @Flag(help: "Print the pipeline file that would do it, for `retrograde run`, and write nothing.")
   var printPipeline = false
 
   func validate() throws {
@@ -108,19 +108,11 @@ struct Reverse: AsyncParsableCommand {
     options.encoding.profile = profile
     let reverser = Reverser(source.input, options: options)
     if printPipeline {
-      let pipelines = try await reverser.pipelines(to: output)
-      if let decoding = pipelines.decoding { print("# decodes, window by window, last first\n\(decoding)\n") }
-      print("# encodes\n\(pipelines.encoding)")
+      print(try await reverser.pipelines(to: output).file, terminator: "")
       return
     }
-    let display = ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none))
-    let reversal = reverser.start(to: output)
-    let summary = try await Interruption.handled(by: { reversal.cancel() }) {
-      for await progress in reversal.progress { display.show(progress) }
-      display.clear()
-      return try await reversal.summary()
-    }
-    if !quiet { display.show(summary, source.memory) }
+    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none)).follow(
+      reverser.start(to: output), source.memory, isQuiet: quiet)
   }
 }
 

@@ -4,6 +4,8 @@ import GStreamer
 struct DecodingRecipe: Sendable {
   /// In `gst-launch-1.0` syntax.
   var description: String
+  /// Of the description, what follows the parser.
+  var tail = ""
   /// The name of the appsink that the frames are taken from.
   var sink = "video"
   /// What is being read, for messages.
@@ -32,13 +34,10 @@ struct DecodingRecipe: Sendable {
       throw RetrogradeError(
         .missingPlugin, "\(topology.source): no decoder for \(caps.codecName); \(PackageHint.all)")
     }
-    description = topology.description([
-      (
-        path,
-        "\(decoder) name=decoder ! video/x-raw ! "
-          + "appsink name=video sync=false async=false enable-last-sample=false max-buffers=2"
-      )
-    ])
+    tail =
+      "\(decoder) name=decoder ! video/x-raw ! "
+      + "appsink name=video sync=false async=false enable-last-sample=false max-buffers=2"
+    description = topology.description([(path, tail)])
     source = topology.source
     packetCaps = caps
     // avdec_gif stamps every frame with 0.

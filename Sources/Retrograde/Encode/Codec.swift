@@ -55,11 +55,7 @@ struct Codec: Sendable, Equatable {
 
   /// Whether it can be made from `raw` frames or samples without converting them.
   func encodes(_ raw: Caps) -> Bool {
-    // x264 and x265 refuse odd sizes where colour has half the lines or columns.
-    let isOdd = ((raw.int("width") ?? 0) | (raw.int("height") ?? 0)) & 1 == 1
-    let isHalved =
-      raw.string("format").map { $0.hasPrefix("I420") || $0.hasPrefix("I422") || $0 == "NV12" || $0 == "Y42B" } ?? false
-    if isOdd, isHalved, ["video/x-h264", "video/x-h265"].contains(caps.mediaType) { return false }
+    if EncoderSettings.isHalvedOdd(raw), ["video/x-h264", "video/x-h265"].contains(caps.mediaType) { return false }
     return isRaw || encoder.map { Registry.factory($0, takes: raw) } ?? false
   }
 }

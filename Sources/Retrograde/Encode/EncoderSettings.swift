@@ -21,6 +21,14 @@ struct EncoderSettings: Sendable {
     "avenc_prores",
   ]
 
+  /// Whether the size is odd where colour has half the lines or columns: x264 and x265 refuse that.
+  static func isHalvedOdd(_ raw: Caps) -> Bool {
+    guard ((raw.int("width") ?? 0) | (raw.int("height") ?? 0)) & 1 == 1, let format = raw.string("format") else {
+      return false
+    }
+    return ["I420", "I422", "NV12", "YV12", "Y42B"].contains { format.hasPrefix($0) }
+  }
+
   /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
   private static let coarsest = 34
 

@@ -6,12 +6,14 @@ struct EncodingChoice: Sendable {
   var profile: String
   var container: Container
   var videoCodec: Codec?
+  /// The pixel format that the encoder needs, where it can't take the source's own.
+  var videoFormat: String?
   var audioCodecs: [Codec]
   var warnings: [String]
 
   /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
   /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
-  private static let preference: Void = Registry.prefer("avenc_aac")
+  static let preference: Void = Registry.prefer("avenc_aac")
 
   /// - Parameters:
   ///   - video: the raw frames, and the codec that they came in.
@@ -26,11 +28,14 @@ struct EncodingChoice: Sendable {
     warnings = []
     audioCodecs = []
     videoCodec = nil
+    videoFormat = nil
     var streams: [String] = []
     var audio = audio
     if let video, !container.videoCodecs.isEmpty {
       let codec = try EncodingChoice.videoCodec(video, container, options, output)
       videoCodec = codec
+      // Colour at full resolution has no odd half.
+      if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { videoFormat = "Y444" }
       if let index = codec.encoder {
         let settings = EncoderSettings(
           options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
@@ -76,7 +81,9 @@ struct EncodingChoice: Sendable {
     let source = Codec(of: video.index.caps).flatMap { codec in
       codec.encoder.map(EncoderSettings.known.contains) ?? false ? codec : nil
     }
-    let usual = container.videoCodecs.compactMap { Codec($0) }
+    let usual = container.videoCodecs.compactMap { Codec($0) }.filter {
+      $0.encoder.map(EncoderSettings.known.contains) ?? false
+    }
     let candidates: [Codec]
     if options.quality == .lossless {
       // FFV1 where the container takes it; H.264's lossless mode elsewhere.

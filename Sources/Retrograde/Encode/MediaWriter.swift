@@ -23,6 +23,8 @@ final class MediaWriter: Sendable {
     var path: String
     /// Called before the pipeline starts.
     var prepare: @Sendable (Pipeline) throws -> Void = { _ in }
+    /// The file, where only `prepare` finds out.
+    var header: (@Sendable () -> String)?
   }
 
   let video: AppSource?
@@ -49,6 +51,7 @@ final class MediaWriter: Sendable {
 
   /// - Parameter target: the output's own name, for messages.
   init(_ plan: Plan, for target: String) throws {
+    EncodingChoice.preference
     self.target = target
     do {
       let pipeline = try Pipeline(plan.description)
@@ -74,9 +77,9 @@ final class MediaWriter: Sendable {
     mirrorStart = layout.leadIn
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
     orientation = plan.orientation
-    path = plan.path
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
     try plan.prepare(pipeline)
+    path = plan.header?() ?? plan.path
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let written = written
     for sink in pipeline.elements(ofClass: "Sink") {
@@ -135,7 +138,9 @@ final class MediaWriter: Sendable {
         }
       }
       parts += [inject(own)].compactMap { $0 }
-      parts += ["videoconvert n-threads=2 dither=none", "encode.video_0"]
+      parts += ["videoconvert n-threads=2 dither=none"]
+      if let format = choice.videoFormat { parts += ["video/x-raw,format=\(format)"] }
+      parts += ["encode.video_0"]
       lines.append(parts.joined(separator: " ! "))
     }
     for (index, tags) in audio.enumerated() {
@@ -154,7 +159,7 @@ final class MediaWriter: Sendable {
   ]
 
   /// What the encoder and the muxer of the output know better than the source.
-  private static let technical = [
+  static let technical = [
     "container-format", "video-codec", "audio-codec", "codec", "bitrate", "minimum-bitrate", "maximum-bitrate",
     "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
@@ -199,6 +204,9 @@ final class MediaWriter: Sendable {
     pipeline.set(.null)  // wakes whoever pushes
   }
 
+  /// Says that nothing comes for the appsrc called `name`.
+  func end(_ name: String) { (try? pipeline.appSource(name))?.endOfStream() }
+
   /// Gives a buffer to one of the streams, and waits while its queue is full.
   /// - Throws: what made the pipeline stop.
   func push(_ buffer: Buffer, to source: AppSource) throws {
@@ -224,7 +232,7 @@ final class MediaWriter: Sendable {
     try bus.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
-    guard hasMovieHeader else { return }
+    guard hasMovieHeader, !path.isEmpty else { return }
     let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }
     try MovieHeader(orientation: orientation, pictureDuration: shown, sounds: sounds).apply(to: path)
   }

@@ -116,8 +116,13 @@ struct Indexer: Sendable {
       }
       let tags = topology.streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
       let recipe = try shown.flatMap { shown in try video.map { try DecodingRecipe($0, shown.caps, in: topology) } }
+      let branches =
+        chosen.filter { $0.stream.kind == .audio }
+        + [(video, recipe)].compactMap { path, recipe in
+          path.flatMap { path in recipe.map { (stream: path, tail: $0.tail) } }
+        }
       return SourceIndex(
-        recipe: recipe, video: shown, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+        decoding: topology.description(branches), recipe: recipe, video: shown, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
     }
   }
 

@@ -53,6 +53,8 @@ package struct VideoIndex: Sendable {
 
 /// Everything that one pass over a source found, with its sound decoded into the spool.
 package struct SourceIndex: Sendable {
+  /// A pipeline that decodes all streams, in `gst-launch-1.0` syntax.
+  var decoding = ""
   /// The way to the video's packets, decoded.
   var recipe: DecodingRecipe?
   var video: VideoIndex?

@@ -76,15 +76,17 @@ final class TrackIndexer: Sendable {
     }
   }
 
+  /// - Parameter first: a sample that was pulled already.
   func run(
-    _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation
+    _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation, first: Sample? = nil
   ) throws -> (track: AudioTrack?, warnings: [String]) {
     defer { activity.finish() }
     let spool = try Spool(directory: options.spoolDirectory)
     var decoded: [DecodedAudio] = []
     var caps: Caps?
     var segment = Segment()
-    while let sample = activity.next(from: sink) {
+    var early = first
+    while let sample = early.take() ?? activity.next(from: sink) {
       guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { continue }
       if let known = caps, !known.isEqual(current) {
         return (

@@ -238,6 +238,9 @@ extension PipelineFile {
     return result
   }
 
+  /// Text in which nothing is a parameter.
+  static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
+
   /// Inside double quotes.
   private static func escaped(_ value: String) -> String {
     value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

@@ -1,0 +1,235 @@
+import GStreamer
+import Synchronization
+
+/// Reads the first half of a pipeline file: what its appsinks give is what is to be reversed.
+///
+/// Where the elements between a decoder and the video's appsink are known to treat each frame by itself, and stand in the
+/// description, the video is indexed by its packets and read in windows, like any file. Elsewhere (live sources, decodebin,
+/// filters that look at neighbouring frames) everything is decoded once, forwards, into the spool.
+struct PipelineIndexer: Sendable {
+  let pipelines: ResolvedPipelines
+  let options: ReverseOptions
+  let gauge: MemoryGauge
+  let cancellation: Cancellation
+  /// Told how far the pass is, in stream time.
+  let progress: @Sendable (ClockTime) -> Void
+
+  struct Result: Sendable {
+    var video: (name: String, source: VideoSource)?
+    var audio: [(name: String, track: AudioTrack)] = []
+    var tags: TagList?
+    var warnings: [String] = []
+  }
+
+  /// Filters of which every frame comes out alone, whatever came before it.
+  private static let frameByFrame: Set = [
+    "videoconvert", "videoscale", "videoconvertscale", "videocrop", "videoflip", "videobox", "videobalance", "gamma",
+    "capsfilter", "queue",
+  ]
+
+  func run() throws -> Result {
+    let pipeline = try make()
+    defer { pipeline.set(.null) }
+    let sinks = pipeline.elements(ofFactory: "appsink")
+    let activity = Activity()
+    return try cancellation.onCancel({ pipeline.set(.null) }) {
+      let jobs = try sinks.map { element -> (name: String, work: @Sendable () throws -> (PipelineFound, [String])) in
+        let sink = try pipeline.appSink(element.name)
+        if let packets = PipelineIndexer.packets(before: element) {
+          // No picture is decoded for the index.
+          let collector = PacketCollector(packets)
+          return (element.name, { (try collector.run(sink, activity), []) })
+        }
+        let tracks = TrackIndexer(name: element.name, codec: nil, tags: nil, options: options)
+        tracks.watch(pipeline)
+        return (element.name, { try collect(sink, tracks, activity) })
+      }
+      pipeline.set(.playing)
+      let workers = try jobs.map { job in (job.name, try Worker("index \(job.name)", job.work)) }
+      try wait(pipeline, activity, workers.count)
+      var result = Result()
+      for (name, worker) in workers {
+        let (found, warnings) = try worker.join()
+        result.warnings += warnings
+        try add(found, name, to: &result)
+      }
+      try cancellation.check()
+      guard result.video != nil || !result.audio.isEmpty else {
+        throw RetrogradeError(.damagedInput, "\(pipelines.name): nothing came out of its first half")
+      }
+      return result
+    }
+  }
+
+  private func make() throws -> Pipeline {
+    do {
+      let pipeline = try Pipeline(pipelines.decoding)
+      PipelineIndexer.prepare(pipeline)
+      return pipeline
+    } catch let error as GStreamerError {
+      throw pipelines.failure(error, in: .decoding)
+    }
+  }
+
+  /// Nothing waits for a clock, and nothing is lost.
+  private static func prepare(_ pipeline: Pipeline) {
+    for sink in pipeline.elements(ofFactory: "appsink") {
+      for (property, value) in [
+        ("sync", "false"), ("async", "false"), ("enable-last-sample", "false"), ("max-buffers", "4"), ("drop", "false"),
+        ("wait-on-eos", "false"),
+      ] { sink.set(property, value) }
+      // The engine turns sample frames round, which lie side by side.
+      if let raw = Caps("video/x-raw; audio/x-raw, layout=(string)interleaved") {
+        (try? pipeline.appSink(sink.name))?.setDefaultCaps(raw)
+      }
+    }
+  }
+
+  private func wait(_ pipeline: Pipeline, _ activity: Activity, _ count: Int) throws {
+    while !activity.isFinished(of: count) {
+      if cancellation.isCancelled { break }
+      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
+      case .failed(let error):
+        activity.stop()
+        throw pipelines.failure(error, in: .decoding).withCode(
+          error.kind == .missingPlugin ? .missingPlugin : error.kind == .inputOutput ? .noInput : .damagedInput)
+      case nil:
+        progress(activity.position)
+        // A camera may take its time; what was played once and makes no progress is stuck.
+        if activity.idle(50_000_000) > 60_000_000_000 {
+          activity.stop()
+          throw RetrogradeError(.damagedInput, "\(pipelines.name): its first half makes no progress")
+        }
+      default: break
+      }
+    }
+    activity.stop()
+  }
+
+  /// The pad where packets enter the decoder, if the video of `sink` can be indexed by them.
+  private static func packets(before sink: Element) -> Pad? {
+    let rest = sink.upstream.dropFirst().drop { element in element.factoryName.map(frameByFrame.contains) ?? false }
+    guard let decoder = rest.first, decoder.isOfClass("Decoder"), decoder.isOfClass("Video"),
+      // A parser says which packets are keyframes.
+      rest.dropFirst().contains(where: { $0.isOfClass("Parser") || $0.isOfClass("Demuxer") })
+    else { return nil }
+    return decoder.staticPad("sink")
+  }
+
+  private func collect(
+    _ sink: AppSink, _ tracks: TrackIndexer, _ activity: Activity
+  ) throws -> (PipelineFound, [String]) {
+    guard let first = activity.next(from: sink) else {
+      activity.finish()
+      return (.nothing, [])
+    }
+    guard first.caps?.mediaType == "video/x-raw" else {
+      let (track, warnings) = try tracks.run(sink, activity, cancellation, first: first)
+      return (track.map { .sound($0) } ?? .nothing, warnings)
+    }
+    defer { activity.finish() }
+    return (try collectFrames(sink, first, activity), [])
+  }
+
+  private func collectFrames(_ sink: AppSink, _ first: Sample, _ activity: Activity) throws -> PipelineFound {
+    let planner = try Planner(options, frameBytes: max(first.buffer.size, 1))
+    var collector = FrameCollector(
+      held: planner.framesPerWindow, spool: try Spool(directory: options.spoolDirectory), gauge: gauge)
+    var packets: [VideoPacket] = []
+    var next: Sample? = first
+    let caps = first.caps ?? Caps("video/x-raw")
+    while let sample = next {
+      let before = collector.times.count
+      // A camera has only so many buffers.
+      _ = try collector.add(sample.buffer.isOfBoundedPool ? sample.holding(sample.buffer.deepCopy()) : sample)
+      if collector.times.count > before, let time = collector.times.last {
+        packets.append(
+          VideoPacket(time: time, duration: sample.buffer.duration, isKeyframe: true, bytes: 0, isHidden: false))
+        activity.moved(to: time)
+      }
+      try cancellation.check()
+      next = activity.next(from: sink)
+    }
+    guard let caps else { return .nothing }
+    let tags = sink.pad?.tags(global: false)
+    let index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil)
+    return .frames(index, collector.frames, planner)
+  }
+
+  private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
+    switch found {
+    case .nothing:
+      result.warnings.append("left out: nothing came out of appsink \(name)")
+    case .sound(let track):
+      result.audio.append((name, track))
+    case .packets, .frames:
+      guard result.video == nil else {
+        throw RetrogradeError(.usage, "\(pipelines.name): has two appsinks with pictures; one can be reversed")
+      }
+      result.video = (name, try source(found, name))
+    }
+  }
+
+  private func source(_ found: PipelineFound, _ name: String) throws -> VideoSource {
+    switch found {
+    case .frames(let index, let frames, let planner):
+      return try VideoSource(
+        index, store: frames, description: pipelines.decoding, planner: planner, options: options, gauge: gauge)
+    case .packets(let index):
+      let recipe = DecodingRecipe(pipeline: pipelines.decoding, sink: name, source: pipelines.name) { pipeline in
+        PipelineIndexer.prepare(pipeline)
+        // What the other sinks gave has been taken; it must not hold up this one.
+        for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
+          other.set("max-buffers", "1")
+          other.set("drop", "true")
+        }
+      }
+      return try VideoSource(
+        index, recipe, range: nil, options: options, gauge: gauge, cancellation: cancellation)
+    case .sound, .nothing:
+      throw RetrogradeError(.internalFailure, "\(pipelines.name): no picture in \(name)")
+    }
+  }
+}
+
+/// Notes the packets on their way into a decoder, and lets none through.
+private final class PacketCollector: Sendable {
+  private let packets = Mutex<(list: [VideoPacket], caps: Caps?, end: ClockTime?)>(([], nil, nil))
+  private let pad: Pad
+
+  init(_ pad: Pad) {
+    self.pad = pad
+    pad.dropBuffers { [unowned self] buffer in
+      if buffer.isHeader && buffer.pts == nil { return }
+      let segment = pad.segment
+      let time = buffer.pts.map { segment.streamTime(of: $0) }
+      let isOutside = buffer.pts.map { !segment.presents($0) } ?? false
+      let caps = pad.caps
+      packets.withLock { state in
+        state.caps = state.caps ?? caps
+        state.end = segment.streamEnd
+        state.list.append(
+          VideoPacket(
+            time: time, duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size,
+            isHidden: isOutside))
+      }
+    }
+  }
+
+  func run(_ sink: AppSink, _ activity: Activity) throws -> PipelineFound {
+    defer { activity.finish() }
+    while activity.next(from: sink) != nil {}
+    let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
+    guard let caps, !list.isEmpty else { return .nothing }
+    return .packets(
+      VideoIndex(caps: caps, tags: sink.pad?.tags(global: false), packets: list, segmentEnd: end))
+  }
+}
+
+/// What came out of one appsink.
+private enum PipelineFound: Sendable {
+  case packets(VideoIndex)
+  case frames(VideoIndex, DecodedWindow, Planner)
+  case sound(AudioTrack)
+  case nothing
+}

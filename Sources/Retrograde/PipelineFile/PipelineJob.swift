@@ -1,0 +1,171 @@
+import GStreamer
+import Synchronization
+
+/// One run of a pipeline file: its first half is read, what it gives is turned round, its second half writes that.
+struct PipelineJob: Sendable {
+  let file: PipelineFile
+  let values: [String: String]
+  let cancellation: Cancellation
+  let report: @Sendable (Progress) -> Void
+  private let gauge = MemoryGauge()
+  private let began = Stopwatch()
+  private let given: ReverseOptions
+
+  /// - Parameter options: what the file does not set.
+  init(
+    file: PipelineFile, values: [String: String], options: ReverseOptions, cancellation: Cancellation,
+    report: @escaping @Sendable (Progress) -> Void
+  ) {
+    self.file = file
+    self.values = values
+    given = options
+    self.cancellation = cancellation
+    self.report = report
+  }
+
+  /// Finds out whether the file could be run: both halves can be built, and belong together.
+  func check() throws {
+    let pipelines = try file.resolved(values)
+    _ = try PipelineSettings(pipelines, given)
+    _ = try names(pipelines)
+  }
+
+  func run() throws -> Summary {
+    let pipelines = try file.resolved(values)
+    let settings = try PipelineSettings(pipelines, given)
+    let options = settings.options
+    let names = try names(pipelines)
+    let outputs = OutputSet(overwrites: options.overwrites)
+    try outputs.check(pipelines)
+    let indexer = PipelineIndexer(
+      pipelines: pipelines, options: options, gauge: gauge, cancellation: cancellation
+    ) { position in
+      report(
+        Progress(
+          stage: .indexing, done: 0, total: 0, position: position, duration: .zero, elapsed: began.elapsed,
+          memoryHeld: gauge.now))
+    }
+    let found = try indexer.run()
+    let index = SourceIndex(
+      recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track), tags: settings.tags,
+      warnings: found.warnings)
+    let source = try PlayableSource(file.name, index, found.video?.source, options: options, count: options.count)
+    let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
+    let isBackward = source.legs[0]?.direction == .backward
+    var isWhole = false
+    defer { if !isWhole { outputs.discard() } }
+    let isPadded = Mutex(true)
+    let writer = try MediaWriter(
+      MediaWriter.Plan(
+        description: pipelines.encoding,
+        video: found.video.map { .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps) },
+        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: settings.tags,
+        orientation: settings.orientation, path: "",
+        prepare: { pipeline in
+          PipelineJob.prepare(pipeline)
+          try outputs.redirect(pipeline)
+          let padded = PipelineJob.needsSoundFromStart(pipeline)
+          isPadded.withLock { $0 = padded }
+        }, header: { outputs.headerPath }), for: pipelines.name)
+    // A stream of which nothing came still has an appsrc, that must not be waited for.
+    for name in names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name)) { writer.end(name) }
+    let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
+    let counts = try pump.run(
+      source.legs, source.video, audio.map(\.track), writer, isPadded: isPadded.withLock { $0 })
+    try cancellation.check()
+    try outputs.commit()
+    isWhole = true
+    return Summary(
+      output: outputs.names.joined(separator: ", "), frames: counts.frames, samples: counts.samples,
+      duration: source.legs.duration ?? .zero, elapsed: began.elapsed, peakMemory: gauge.peak,
+      plan: source.video?.plan, warnings: source.warnings + counts.warnings)
+  }
+
+  /// The names of the streams, which are the same in both halves.
+  private func names(_ pipelines: ResolvedPipelines) throws -> Set<String> {
+    func names(_ description: String, _ section: PipelineFile.Section, _ factory: String) throws -> Set<String> {
+      do {
+        return Set(try Pipeline(description).elements(ofFactory: factory).map(\.name))
+      } catch let error as GStreamerError {
+        throw pipelines.failure(error, in: section)
+      }
+    }
+    let given = try names(pipelines.decoding, .decoding, "appsink")
+    let taken = try names(pipelines.encoding, .encoding, "appsrc")
+    let first = pipelines.lines.first { $0.section == .decoding }?.number ?? 1
+    guard !given.isEmpty else {
+      throw PipelineFile.failure(
+        pipelines.name, .init(line: first, column: 1), "the first half has no appsink; each is a stream to be reversed")
+    }
+    if let lonely = given.symmetricDifference(taken).sorted().first {
+      let (has, lacks) = given.contains(lonely) ? ("appsink", "appsrc") : ("appsrc", "appsink")
+      let line = pipelines.lines.first { $0.text.contains("name=\(lonely)") }
+      throw PipelineFile.failure(
+        pipelines.name, .init(line: line?.number ?? first, column: 1),
+        "\(has) \(lonely) has no \(lacks) of the same name in the other half")
+    }
+    return given
+  }
+
+  /// The engine's way of giving buffers: with times, and waiting while the queue is full.
+  private static func prepare(_ pipeline: Pipeline) {
+    for source in pipeline.elements(ofFactory: "appsrc") {
+      for (property, value) in [("format", "time"), ("block", "true"), ("max-buffers", "4"), ("max-bytes", "0")] {
+        source.set(property, value)
+      }
+    }
+  }
+
+  /// Whether what is written has no times of its own for sound: see Container.
+  private static func needsSoundFromStart(_ pipeline: Pipeline) -> Bool {
+    let untimed: Set = ["avimux", "oggmux", "wavenc"]
+    return !pipeline.elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
+      && !pipeline.elements(ofClass: "Sink").contains { ($0.factoryName ?? "").contains("mux") || ($0.factoryName ?? "").hasPrefix("hls") }
+  }
+}
+
+/// What a file sets by `@name value`.
+struct PipelineSettings: Sendable {
+  var options: ReverseOptions
+  var tags: TagList?
+  var orientation: String?
+
+  init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
+    self.options = options
+    for (name, value, place) in pipelines.settings {
+      guard try set(name, value) else {
+        throw PipelineFile.failure(
+          pipelines.name, place,
+          "@\(name) \(value): there are @loop reverse|ping-pong|reverse-forward|forward, @count N, @seam keep|drop, "
+            + "@timing mirror|source, @start and @end PLACE, @memory SIZE, @tags TAGLIST, @orientation TAG")
+      }
+    }
+  }
+
+  private mutating func set(_ name: String, _ value: String) throws -> Bool {
+    func take<Value>(_ new: Value?, _ target: inout Value) -> Bool {
+      guard let new else { return false }
+      target = new
+      return true
+    }
+    func take<Value>(_ new: Value?, _ target: inout Value?) -> Bool {
+      guard let new else { return false }
+      target = new
+      return true
+    }
+    switch name {
+    case "loop": return take(Loop(rawValue: value), &options.loop)
+    case "count": return take(Int(value).flatMap { $0 >= 1 ? $0 : nil }, &options.count)
+    case "seam": return take(["keep": false, "drop": true][value], &options.dropsSeam)
+    case "timing": return take(Timing(rawValue: value), &options.timing)
+    case "start": return take(SourcePosition(parsing: value), &options.start)
+    case "end": return take(SourcePosition(parsing: value), &options.end)
+    case "memory": return take(ByteCount(parsing: value), &options.memory)
+    case "tags": return take(TagList(value), &tags)
+    case "orientation":
+      orientation = value
+      return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import Retrograde
+
+struct Run: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Run a pipeline file: its first half decodes, what comes is reversed, its second half encodes.",
+    discussion: """
+      The files in pipelines/ are examples; `retrograde reverse … --print-pipeline` prints one. Values of parameters are \
+      data: they may hold spaces, quotes, ! or $.
+
+      EXAMPLES
+        retrograde run pipelines/h264-mp4.pipeline input=clip.mp4 output=pilc.mp4
+        retrograde run pipelines/caption.pipeline input=clip.mp4 output=out.mp4 caption='It works!'
+        retrograde run --check mine.pipeline input=a.mp4 output=b.mp4
+        retrograde run pipelines/webm.pipeline                 (lists the parameters)
+        retrograde reverse clip.mp4 pilc.mp4 --print-pipeline > mine.pipeline
+      """)
+
+  @Argument(help: "The pipeline file.", completion: .file(extensions: ["pipeline"]))
+  var file: String
+
+  @Argument(help: ArgumentHelp("Values of the file's parameters.", valueName: "name=value"))
+  var values: [Value] = []
+
+  @Flag(help: "Find out whether the file could be run, and run nothing.")
+  var check = false
+
+  @Option(help: ArgumentHelp("The most decoded media to hold in memory: 512MiB, 2G.", valueName: "size"))
+  var memory: ByteCount = ByteCount(512 << 20)
+
+  @Option(
+    help: ArgumentHelp("Where spool files live (default: TMPDIR, or /var/tmp).", valueName: "folder"),
+    completion: .directory)
+  var spoolDir: String?
+
+  @Flag(name: [.customShort("y"), .long], help: "Replace files that exist.")
+  var overwrite = false
+
+  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
+  var progress: ProgressForm?
+
+  @Flag(help: "Say nothing but errors.")
+  var quiet = false
+
+  func run() async throws {
+    let pipeline = try PipelineFile(path: file)
+    if values.isEmpty && !check && pipeline.parameters.contains(where: { $0.fallback == nil }) {
+      print("\(pipeline.summary)\n\nParameters of \(file):")
+      for parameter in pipeline.parameters {
+        print("  \(parameter.name)=\(parameter.fallback ?? "…")\(parameter.fallback == nil ? "  (needed)" : "")")
+      }
+      throw ExitCode(64)
+    }
+    var options = ReverseOptions()
+    options.memory = memory
+    if let spoolDir { options.spoolDirectory = spoolDir }
+    options.overwrites = overwrite
+    let given = Dictionary(values.map { ($0.name, $0.text) }) { $1 }
+    if check {
+      try await pipeline.check(given, options: options)
+      if !quiet { print("\(file): can be run") }
+      return
+    }
+    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none)).follow(
+      pipeline.start(given, options: options), memory, isQuiet: quiet)
+  }
+}
+
+/// `name=value`
+struct Value: ExpressibleByArgument {
+  var name: String
+  var text: String
+
+  init?(argument: String) {
+    guard let equals = argument.firstIndex(of: "="), equals != argument.startIndex else { return nil }
+    name = String(argument[..<equals])
+    text = String(argument[argument.index(after: equals)...])
+  }
+}
