@@ -73,7 +73,9 @@ struct ReverseJob: Sendable {
     if options.timing != .mirror { settings.append("@timing \(options.timing.rawValue)") }
     if let start = options.start { settings.append("@start \(start)") }
     if let end = options.end { settings.append("@end \(end)") }
-    if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { settings.append("@tags \(tags)") }
+    if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty {
+      settings.append("@tags \(tags)")
+    }
     if let orientation = plan.orientation { settings.append("@orientation \(orientation)") }
     return PipelineDescriptions(
       decoding: PipelineFile.literal(prepared.source.index.decoding), encoding: PipelineFile.literal(plan.description),

@@ -122,7 +122,8 @@ struct Indexer: Sendable {
           path.flatMap { path in recipe.map { (stream: path, tail: $0.tail) } }
         }
       return SourceIndex(
-        decoding: topology.description(branches), recipe: recipe, video: shown, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+        decoding: topology.description(branches), recipe: recipe, video: shown, audio: audio.compactMap(\.track),
+        tags: tags, warnings: warnings)
     }
   }
 

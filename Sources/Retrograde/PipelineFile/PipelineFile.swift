@@ -32,6 +32,8 @@ public struct PipelineFile: Sendable {
   private struct Line: Sendable {
     var section: Section
     var number: Int
+    /// As it stands in the file.
+    var raw: String
     var pieces: [Piece]
   }
 
@@ -77,7 +79,7 @@ public struct PipelineFile: Sendable {
       let isSetting = trimmed.hasPrefix("@")
       lines.append(
         Line(
-          section: isSetting ? .setting : section, number: index + 1,
+          section: isSetting ? .setting : section, number: index + 1, raw: String(line),
           pieces: try PipelineFile.pieces(line, index + 1, name, isSetting: isSetting)))
     }
     guard section == .encoding else {
@@ -223,7 +225,7 @@ extension PipelineFile {
           return isQuoted ? PipelineFile.escaped(value) : PipelineFile.quoted(value)
         }
       }.joined()
-      result.lines.append((line.section, line.number, text))
+      result.lines.append((line.section, line.number, line.raw))
       if line.section == .setting {
         let words = text.drop { $0 != "@" }.dropFirst().split(separator: " ", maxSplits: 1)
         let value = words.count > 1 ? words[1].drop { $0 == " " } : ""

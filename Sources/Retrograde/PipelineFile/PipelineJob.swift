@@ -58,7 +58,9 @@ struct PipelineJob: Sendable {
     let writer = try MediaWriter(
       MediaWriter.Plan(
         description: pipelines.encoding,
-        video: found.video.map { .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps) },
+        video: found.video.map {
+          .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps)
+        },
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: settings.tags,
         orientation: settings.orientation, path: "",
         prepare: { pipeline in
@@ -120,7 +122,9 @@ struct PipelineJob: Sendable {
   private static func needsSoundFromStart(_ pipeline: Pipeline) -> Bool {
     let untimed: Set = ["avimux", "oggmux", "wavenc"]
     return !pipeline.elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
-      && !pipeline.elements(ofClass: "Sink").contains { ($0.factoryName ?? "").contains("mux") || ($0.factoryName ?? "").hasPrefix("hls") }
+      && !pipeline.elements(ofClass: "Sink").contains {
+        ($0.factoryName ?? "").contains("mux") || ($0.factoryName ?? "").hasPrefix("hls")
+      }
   }
 }
 

@@ -1,0 +1,172 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+
+/// What the format promises: docs/pipeline-files.md.
+@Suite struct PipelineFileTests {
+  private let small = """
+    # One line of summary.
+
+    filesrc location=${input} ! decodebin ! appsink name=v
+    ---
+    appsrc name=v ! textoverlay text="${text=a b}" ! fakesink name=${name=plain}
+    """
+
+  @Test func parametersHaveDefaultsAndPlaces() throws {
+    let file = try PipelineFile(small, name: "f")
+    #expect(file.summary == "One line of summary.")
+    #expect(file.parameters.map(\.name) == ["input", "text", "name"])
+    #expect(file.parameters.map(\.fallback) == [nil, "a b", "plain"])
+    #expect(file.parameters[0].place == PipelineFile.Place(line: 3, column: 18))
+  }
+
+  @Test(arguments: [
+    "plain", "two words", "a \"quoted\" word", "back\\slash", "one ! fakesink", "$x ${input} $$", "it's", "ünï", "",
+    " ", "a=b;c",
+    "\\\"", "'", "# no comment", "@no setting", "---",
+  ])
+  func aValueIsDataWhateverItHolds(value: String) throws {
+    let resolved = try PipelineFile(small, name: "f").resolved(["input": value, "text": value])
+    let decoding = try Pipeline(resolved.decoding)
+    #expect(decoding.elements(ofFactory: "filesrc").first?.string("location") ?? "" == value)
+    let encoding = try Pipeline(resolved.encoding)
+    #expect(encoding.elements(ofFactory: "textoverlay").first?.string("text") == value)
+    #expect(encoding.elements(ofFactory: "fakesink").count == 1)
+  }
+
+  @Test(arguments: [
+    ("a ! b", "f:1:1", "---"), ("a\n---\nb\n---\nc", "f:4:1", "second"), ("x ! ${1} y\n---\nb", "f:1:5", "parameter"),
+    ("x ${abc\n---\nb", "f:1:3", "no closing"), ("x '${abc}'\n---\nb", "f:1:4", "single quotes"),
+  ])
+  func whatIsWrongIsSaidWithLineAndColumn(text: String, place: String, words: String) throws {
+    let error = #expect(throws: RetrogradeError.self) { try PipelineFile(text, name: "f") }
+    #expect(error?.message.hasPrefix(place + ":") ?? false, "\(error?.message ?? "")")
+    #expect(error?.message.contains(words) ?? false)
+  }
+
+  @Test(arguments: [
+    ("filesrc location=${input} ! nosuchelement ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:29: "),
+    ("videotestsrc ! appsink name=v\n---\nappsrc name=v !\n  identity nosuch=1 ! fakesink", "f:4:12: "),
+    ("videotestsrc ! appsink name=v\n---\nappsrc name=w ! fakesink", "f:1:1: "),
+    ("videotestsrc ! fakesink\n---\nappsrc name=w ! fakesink", "f:1:1: "),
+    ("@loop sideways\nvideotestsrc ! appsink name=v\n---\nappsrc name=v ! fakesink", "f:1:1: "),
+  ])
+  func checkingFindsWhatCannotRun(text: String, place: String) async throws {
+    let file = try PipelineFile(text, name: "f")
+    let values = file.parameters.isEmpty ? [:] : ["input": "x"]
+    let error = await #expect(throws: RetrogradeError.self) { try await file.check(values) }
+    #expect(error?.message.hasPrefix(place) ?? false, "\(error?.message ?? "")")
+  }
+
+  @Test func valuesThatLackOrAreUnknownAreNamed() throws {
+    let file = try PipelineFile(small, name: "f")
+    #expect(throws: RetrogradeError.self) { try file.resolved([:]) }
+    let error = #expect(throws: RetrogradeError.self) { try file.resolved(["input": "x", "inptu": "y"]) }
+    #expect(error?.message.contains("inptu") ?? false)
+  }
+
+  /// Two seconds of numbered frames and a sound.
+  private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
+    var media = TestMedia()
+    media.width = 192
+    media.height = 128
+    media.times = TestMedia.regular(50, rate: 25)
+    media.sampleCount = 96_000
+    media.muxer = "matroskamux"
+    media.name = "source.mkv"
+    return (try media.write(to: folder), media)
+  }
+
+  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "pipelines")
+
+  @Test func thereAreFilesToRun() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: PipelineFileTests.folder.path)
+    #expect(Set(names) == Set(PipelineFileTests.shipped.map { $0.file + ".pipeline" }), "each is tested below")
+  }
+
+  /// The files that are shipped, what they are given, and what they make.
+  static let shipped: [(file: String, values: [String: String], output: String)] = [
+    ("h264-mp4", [:], "o.mp4"), ("webm", [:], "o.webm"), ("prores", [:], "o.mov"), ("lossless", [:], "o.mkv"),
+    ("audio-flac", [:], "o.flac"), ("ping-pong", ["count": "1"], "o.mp4"),
+    ("crop-scale", ["width": "96", "height": "64"], "o.mp4"),
+    ("caption", ["caption": "It's \"done\" ! $5", "place": "top"], "o.mp4"), ("deinterlace", [:], "o.mp4"),
+    ("capture", ["source": "videotestsrc", "frames": "20"], "o.mp4"), ("hls", ["seconds": "1"], "playlist.m3u8"),
+    ("thumbnails", ["rate": "5/1"], "out000.png"),
+  ]
+
+  @Test(arguments: shipped.indices)
+  func eachFileThatIsShippedRuns(index: Int) async throws {
+    let (name, given, output) = PipelineFileTests.shipped[index]
+    let folder = try TemporaryFolder()
+    let (source, media) = try clip(folder)
+    let file = try PipelineFile(path: PipelineFileTests.folder.appending(path: "\(name).pipeline").path)
+    #expect(!file.summary.isEmpty)
+    var values = given
+    for parameter in file.parameters where values[parameter.name] == nil {
+      switch parameter.name {
+      case "input": values["input"] = source
+      case "output": values["output"] = folder.path(output)
+      case "folder": values["folder"] = folder.url.path
+      default: #expect(parameter.fallback != nil, "\(parameter.name) can be left out")
+      }
+    }
+    let summary = try await file.start(values).summary()
+    #expect(folder.names.contains(output))
+    #expect(folder.names.allSatisfy { !$0.hasPrefix(".") }, "nothing else is left behind")
+    var like = TestMedia()
+    like.sampleCount = 0
+    switch name {
+    case "h264-mp4", "webm", "prores", "lossless", "crop-scale":
+      #expect(try DecodedMedia(folder.path(output), like: like).numbers == (0..<media.frameCount).reversed())
+    case "ping-pong":
+      #expect(
+        try DecodedMedia(folder.path(output), like: like).numbers == Array(0..<50) + Array((0..<49).reversed()))
+    case "audio-flac":
+      #expect(summary.samples == [96_000])
+    case "capture": #expect(summary.frames == 39)
+    case "thumbnails":
+      #expect(folder.names.count(where: { $0.hasSuffix(".png") }) == summary.frames && summary.frames > 8)
+    case "hls": #expect(folder.names.count(where: { $0.hasSuffix(".ts") }) >= 1)
+    default: #expect(summary.frames >= media.frameCount)
+    }
+  }
+
+  @Test func whatIsPrintedGivesTheSameBytes() async throws {
+    let folder = try TemporaryFolder()
+    let (source, _) = try clip(folder)
+    var options = ReverseOptions()
+    options.loop = .pingPong
+    options.memory = ByteCount(1 << 20)
+    let reverser = Reverser(source, options: options)
+    let printed = try await reverser.pipelines(to: folder.path("a.ts")).file
+    try await reverser.reverse(to: folder.path("a.ts"))
+    let direct = try Data(contentsOf: folder.url.appending(path: "a.ts"))
+    options.overwrites = true
+    _ = try await PipelineFile(printed, name: "printed").start([:], options: options).summary()
+    let run = try Data(contentsOf: folder.url.appending(path: "a.ts"))
+    #expect(run.count == direct.count)
+    let isSame = run == direct
+    #expect(isSame)
+  }
+
+  @Test func anOutputThatExistsIsRefusedAndNothingIsLeftBehind() async throws {
+    let folder = try TemporaryFolder()
+    let (source, _) = try clip(folder)
+    try Data("mine".utf8).write(to: folder.url.appending(path: "o.mkv"))
+    let file = try PipelineFile(path: PipelineFileTests.folder.appending(path: "lossless.pipeline").path)
+    let values = ["input": source, "output": folder.path("o.mkv")]
+    let error = await #expect(throws: RetrogradeError.self) { try await file.start(values).summary() }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(Set(folder.names) == ["source.mkv", "o.mkv"])
+    let same = await #expect(throws: RetrogradeError.self) {
+      var options = ReverseOptions()
+      options.overwrites = true
+      return try await file.start(["input": source, "output": source], options: options).summary()
+    }
+    #expect(same?.code == .cannotCreateOutput)
+  }
+}
