@@ -64,7 +64,8 @@ public final class Element: @unchecked Sendable {
 
   /// A property's value as text; nil if it has none, or is none that can be text.
   public func string(_ property: String) -> String? {
-    guard let spec = specification(of: property), spec.pointee.value_type == GType(16 << 2) else { return nil }  // G_TYPE_STRING
+    // G_TYPE_STRING is a macro: the 16th fundamental type.
+    guard let spec = specification(of: property), spec.pointee.value_type == GType(16 << 2) else { return nil }
     var value = GValue()
     g_value_init(&value, spec.pointee.value_type)
     defer { g_value_unset(&value) }
