@@ -259,3 +259,34 @@ extension Pipeline {
     return nil
   }
 }
+
+@Suite struct FilterSeekTests {
+  /// A place in the mirror is a place in the source, counted from its end.
+  @Test func seeksInTheMirrorAreSeeksInTheSource() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "retrograde-\(UUID().uuidString).mkv")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let write = try pipeline(
+      "appsrc name=in format=time ! avenc_ffv1 ! matroskamux ! filesink location=\(folder.path)")
+    let source = try write.appSource("in")
+    source.setCaps(try #require(Caps(grey)))
+    write.set(.playing)
+    for number in 0..<50 { _ = source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
+    source.endOfStream()
+    _ = write.nextMessage(timeout: ClockTime(seconds: 20)) { if case .endOfStream = $0 { true } else { false } }
+    write.set(.null)
+
+    let read = try pipeline(
+      "filesrc location=\(folder.path) ! matroskademux ! avdec_ffv1 ! videoreverse ! "
+        + "appsink name=out sync=false async=false wait-on-eos=false")
+    let sink = try read.appSink("out")
+    read.set(.playing)
+    let first = try #require(sink.pull(timeout: ClockTime(seconds: 20)))
+    #expect(try first.buffer.withBytes { $0[0] } == 49)
+    for place in [10, 30, 0, 49] {
+      #expect(read.seek(to: ms(place * 40)))
+      let frame = try #require(sink.pull(timeout: ClockTime(seconds: 20)))
+      #expect(try frame.buffer.withBytes { Int($0[0]) } == 49 - place)
+      #expect(frame.streamTime == ms(place * 40))
+    }
+  }
+}

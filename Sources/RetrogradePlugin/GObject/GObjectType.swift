@@ -5,6 +5,7 @@ protocol ElementBody: AnyObject, Sendable {
   init(_ element: UnsafeMutablePointer<GstElement>)
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>)
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>)
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
 
 /// What ties elements, which are C, to their Swift objects.
@@ -21,11 +22,11 @@ enum ElementType {
     }
   }
 
-  static func body<Body: ElementBody>(_ type: Body.Type, of instance: UnsafeMutableRawPointer?) -> Body? {
+  static func body(of instance: UnsafeMutableRawPointer?) -> (any ElementBody)? {
     guard let instance,
       let data = g_object_get_qdata(instance.assumingMemoryBound(to: GObject.self), quark)
     else { return nil }
-    return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? Body
+    return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? any ElementBody
   }
 
   /// Registers a subclass of GstElement without fields of its own.
@@ -77,6 +78,15 @@ struct ElementClass {
   init?(_ pointer: gpointer?) {
     guard let pointer else { return nil }
     raw = pointer.assumingMemoryBound(to: GstElementClass.self)
+    object.pointee.set_property = { object, id, value, _ in
+      if let value { ElementType.body(of: object)?.setProperty(id, value) }
+    }
+    object.pointee.get_property = { object, id, value, _ in
+      if let value { ElementType.body(of: object)?.getProperty(id, value) }
+    }
+    raw.pointee.change_state = { element, transition in
+      ElementType.body(of: element)?.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
+    }
   }
 
   func describe(name: String, klass: String, description: String) {
@@ -87,18 +97,6 @@ struct ElementClass {
     guard let caps = gst_caps_from_string(caps) else { return }
     defer { gst_caps_unref(caps) }
     gst_element_class_add_pad_template(raw, gst_pad_template_new(name, direction, presence, caps))
-  }
-
-  /// To be called before any property is installed.
-  func setPropertyFunctions(
-    set:
-      @escaping @convention(c) (UnsafeMutablePointer<GObject>?, guint, UnsafePointer<GValue>?, OpaquePointer?) -> Void,
-    get:
-      @escaping @convention(c) (UnsafeMutablePointer<GObject>?, guint, UnsafeMutablePointer<GValue>?, OpaquePointer?)
-      -> Void
-  ) {
-    object.pointee.set_property = unsafeBitCast(set, to: type(of: object.pointee.set_property))
-    object.pointee.get_property = unsafeBitCast(get, to: type(of: object.pointee.get_property))
   }
 
   /// G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS is not needed: GObject copies the strings.

@@ -29,18 +29,12 @@ final class AudioReverse: ElementBody, Sendable {
 
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { filter.getProperty(id, value) }
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn { filter.changeState(transition) }
 
   static let type = ElementType.register(
     "RetrogradeAudioReverse",
     classInit: { pointer, _ in
       guard let klass = ElementClass(pointer) else { return }
-      klass.setPropertyFunctions(
-        set: { object, id, value, _ in
-          if let value { ElementType.body(AudioReverse.self, of: object)?.setProperty(id, value) }
-        },
-        get: { object, id, value, _ in
-          if let value { ElementType.body(AudioReverse.self, of: object)?.getProperty(id, value) }
-        })
       klass.describe(
         name: "Audio reverser", klass: "Filter/Effect/Audio",
         description:
@@ -54,9 +48,6 @@ final class AudioReverse: ElementBody, Sendable {
         "With loop=ping-pong, how much sound is left out at the turn, in nanoseconds: the duration of a video frame, so "
           + "that sound stays in sync with a videoreverse beside it, which shows the frame at the turn once",
         uint64: 0, from: 0, to: UInt64(Int64.max))
-      klass.raw.pointee.change_state = { element, transition in
-        ElementType.body(AudioReverse.self, of: element)?.filter.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
-      }
     },
     instanceInit: { instance, _ in if let instance { ElementType.attach(AudioReverse.self, to: instance) } })
 }

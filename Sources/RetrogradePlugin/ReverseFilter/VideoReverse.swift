@@ -24,6 +24,7 @@ final class VideoReverse: ElementBody, Sendable {
 
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { filter.getProperty(id, value) }
+  func changeState(_ transition: GstStateChange) -> GstStateChangeReturn { filter.changeState(transition) }
 
   private static let caps =
     "video/x-raw; video/x-raw(format:Interlaced); video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition)"
@@ -32,13 +33,6 @@ final class VideoReverse: ElementBody, Sendable {
     "RetrogradeVideoReverse",
     classInit: { pointer, _ in
       guard let klass = ElementClass(pointer) else { return }
-      klass.setPropertyFunctions(
-        set: { object, id, value, _ in
-          if let value { ElementType.body(VideoReverse.self, of: object)?.setProperty(id, value) }
-        },
-        get: { object, id, value, _ in
-          if let value { ElementType.body(VideoReverse.self, of: object)?.getProperty(id, value) }
-        })
       klass.describe(
         name: "Video reverser", klass: "Filter/Effect/Video",
         description:
@@ -47,9 +41,6 @@ final class VideoReverse: ElementBody, Sendable {
       klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, VideoReverse.caps)
       klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, VideoReverse.caps)
       ReverseFilter.installProperties(klass)
-      klass.raw.pointee.change_state = { element, transition in
-        ElementType.body(VideoReverse.self, of: element)?.filter.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
-      }
     },
     instanceInit: { instance, _ in if let instance { ElementType.attach(VideoReverse.self, to: instance) } })
 }

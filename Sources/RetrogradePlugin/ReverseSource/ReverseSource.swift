@@ -239,7 +239,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   private static func of(_ pad: UnsafeMutablePointer<GstPad>?) -> ReverseSource? {
     guard let pad, let parent = gst_object_get_parent(pad.asObject) else { return nil }
     defer { gst_object_unref(parent) }
-    return ElementType.body(ReverseSource.self, of: parent)
+    return ElementType.body(of: parent) as? ReverseSource
   }
 
   private func stream(of pad: UnsafeMutablePointer<GstPad>) -> SourceStream? { streams.first { $0.pad == pad } }

@@ -8,13 +8,6 @@ extension ReverseSource {
       "RetrogradeReverseSrc",
       classInit: { pointer, _ in
         guard let klass = ElementClass(pointer) else { return }
-        klass.setPropertyFunctions(
-          set: { object, id, value, _ in
-            if let value { ElementType.body(ReverseSource.self, of: object)?.setProperty(id, value) }
-          },
-          get: { object, id, value, _ in
-            if let value { ElementType.body(ReverseSource.self, of: object)?.getProperty(id, value) }
-          })
         klass.describe(
           name: "Reverse source", klass: "Source/File/Video/Audio",
           description:
@@ -23,11 +16,8 @@ extension ReverseSource {
         klass.addPad("video_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "video/x-raw")
         klass.addPad("audio_%u", GST_PAD_SRC, GST_PAD_SOMETIMES, "audio/x-raw")
         SourceSettings.install(klass)
-        klass.raw.pointee.change_state = { element, transition in
-          ElementType.body(ReverseSource.self, of: element)?.changeState(transition) ?? GST_STATE_CHANGE_FAILURE
-        }
         klass.raw.pointee.send_event = { element, event in
-          guard let event, let source = ElementType.body(ReverseSource.self, of: element) else { return 0 }
+          guard let event, let source = ElementType.body(of: element) as? ReverseSource else { return 0 }
           if let handled = source.sendEvent(event) { return handled }
           let parent = g_type_class_peek(gst_element_get_type())?.assumingMemoryBound(to: GstElementClass.self)
           return parent?.pointee.send_event?(element, event) ?? 0
@@ -40,15 +30,14 @@ extension ReverseSource {
       handler.pointee.get_type = { _ in GST_URI_SRC }
       handler.pointee.get_protocols = { _ in ReverseSource.protocols }
       handler.pointee.get_uri = { handler in
-        guard
-          let uri = ElementType.body(ReverseSource.self, of: handler.map { UnsafeMutableRawPointer($0) })?.settings.uri
-        else { return nil }
-        return g_strdup(uri)
+        let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource
+        return source?.settings.uri.flatMap { g_strdup($0) }
       }
       handler.pointee.set_uri = { handler, uri, _ in
-        guard let source = ElementType.body(ReverseSource.self, of: handler.map { UnsafeMutableRawPointer($0) }) else {
-          return 0
-        }
+        // What is being played stays: GST_URI_ERROR_BAD_STATE.
+        guard let source = ElementType.body(of: handler.map { UnsafeMutableRawPointer($0) }) as? ReverseSource,
+          source.element.pointee.current_state.rawValue < GST_STATE_PAUSED.rawValue
+        else { return 0 }
         source.setURI(uri.map { String(cString: $0) })
         return 1
       }
