@@ -35,6 +35,9 @@ public final class Element: @unchecked Sendable {
     return chain
   }
 
+  /// Whether it has a sink pad, and nothing is linked to that.
+  public var isOpenEnded: Bool { firstSinkPad.map { $0.peer == nil } ?? false }
+
   /// The elements after this one that are linked already, nearest first, and this one first of all: through all source
   /// pads, and into bins.
   public var downstream: [Element] {
@@ -122,6 +125,19 @@ public final class Element: @unchecked Sendable {
       Unmanaged<Callback<Void>>.fromOpaque(box).takeUnretainedValue().body(())
     }
     connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Callback<Void>(body))
+  }
+
+  /// Calls `body` for each element that is added, to the bin or to a bin in it, on the thread that adds it
+  /// (`deep-element-added`). The element must be a bin.
+  func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
+    typealias Handler =
+      @convention(c) (
+        UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, gpointer
+      ) -> Void
+    let handler: Handler = { _, _, added, box in
+      Unmanaged<Callback<Element>>.fromOpaque(box).takeUnretainedValue().body(Element(retaining: added))
+    }
+    connect("deep-element-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
   /// The signal's connection holds `callback` for as long as it stands.

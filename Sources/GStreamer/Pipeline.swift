@@ -63,6 +63,12 @@ public final class Pipeline: @unchecked Sendable {
   /// Every element of the pipeline, in bins of it too, that `factory` made.
   public func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
+  /// Calls `body` for each element that is added from now on, in bins too, on the thread that adds it. What `body` holds
+  /// is held as long as the pipeline.
+  public func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
+    Element(retaining: raw).onElementAdded(body)
+  }
+
   /// Gives tags of the whole file to every element that writes such (`GstTagSetter`).
   public func setTags(_ tags: TagList) {
     for element in elements

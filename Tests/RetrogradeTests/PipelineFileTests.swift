@@ -135,6 +135,41 @@ import Testing
     }
   }
 
+  @Test func aStreamThatTheSourceDoesNotHaveIsLeftOutWithAWarning() async throws {
+    let folder = try TemporaryFolder()
+    let media = TestMedia()
+    let source = try media.write(to: folder)
+    let file = try PipelineFile(path: PipelineFileTests.folder.appending(path: "h264-mp4.pipeline").path)
+    let summary = try await file.start(["input": source, "output": folder.path("o.mp4")]).summary()
+    #expect(summary.warnings == ["left out: nothing came out of appsink audio"])
+    #expect(try DecodedMedia(folder.path("o.mp4"), like: media).numbers == (0..<media.frameCount).reversed())
+  }
+
+  /// The first packet of AAC gives no output, and GStreamer stamps what follows with its time: 21 ms early.
+  @Test func soundFromDecodebinStaysInSync() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "mp4mux"
+    media.audio = "avenc_aac ! aacparse"
+    media.sampleCount = 96_000
+    media.click = 30_000
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: PipelineFileTests.lossless).reverse(to: folder.path("a.mkv"))
+    let file = try PipelineFile(path: PipelineFileTests.folder.appending(path: "lossless.pipeline").path)
+    _ = try await file.start(["input": source, "output": folder.path("b.mkv")]).summary()
+    let direct = try DecodedMedia(folder.path("a.mkv"), like: media)
+    let run = try DecodedMedia(folder.path("b.mkv"), like: media)
+    #expect(direct.soundStart == run.soundStart)
+    let isSame = direct.sound == run.sound
+    #expect(isSame)
+  }
+
+  private static var lossless: ReverseOptions {
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    return options
+  }
+
   @Test func whatIsPrintedGivesTheSameBytes() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)

@@ -39,7 +39,8 @@ final class MediaWriter: Sendable {
   /// Sample frames that the encoder of each stream of sound puts before the first.
   private let priming: [Int]
   private let rates: [Int]
-  private let hasMovieHeader: Bool
+  /// Whether it is MP4 or MOV.
+  let hasMovieHeader: Bool
   private let target: String
   private let failure = Mutex<GStreamerError?>(nil)
   private let isStopped = Mutex(false)

@@ -31,7 +31,7 @@ final class TrackIndexer: Sendable {
   private let codec: Caps?
   private let tags: TagList?
   private let options: ReverseOptions
-  private let clock = PacketClock()
+  private let ownClock = PacketClock()
 
   init(name: String, codec: Caps?, tags: TagList?, options: ReverseOptions) {
     self.name = name
@@ -49,37 +49,33 @@ final class TrackIndexer: Sendable {
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// Has the packets watched on their way into the decoder, and the sound on its way out.
-  ///
-  /// Where what is between the sink and the decoder could change the number of buffers, nothing is watched, and the
-  /// decoder's own timestamps count.
-  func watch(_ pipeline: Pipeline) {
-    guard let chain = pipeline.element(name)?.upstream.dropFirst() else { return }
+  /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can tell which
+  /// packet a buffer came from, and the decoder's own timestamps count.
+  static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "queue"]
-    let rest = chain.drop { element in element.factoryName.map(plain.contains) ?? false }
-    let decoder = rest.first { $0.isOfClass("Decoder") }
+    let chain = sink.upstream.dropFirst()
+    let rest = Array(chain.drop { element in element.factoryName.map(plain.contains) ?? false })
+    let decoder = rest.first.flatMap { $0.isOfClass("Decoder") ? $0 : nil }
     let parser = rest.first { $0.isOfClass("Parser") }
-    guard decoder != nil || rest.isEmpty || parser != nil else { return }
-    // Nothing downstream may clip: decoders do it by timestamps that can be wrong (see AudioLayout). The segment is
-    // opened before the parser, since parsers drop the packets before its start, which the next ones overlap.
-    let entry = parser ?? chain.last { $0.factoryName == "queue" } ?? decoder
-    entry?.staticPad("sink")?.openSegments { [clock] in clock.segment($0) }
-    guard let decoder else { return }
-    clock.watchesDecoder()
-    decoder.staticPad("sink")?.onBuffer { [clock] packet in
-      clock.packet(packet)
-      return nil
-    }
-    decoder.staticPad("src")?.onBuffer { [clock] _ in
-      clock.output()
-      return nil
-    }
+    return decoder != nil || rest.isEmpty || parser != nil ? (decoder, parser, Array(chain)) : nil
   }
 
-  /// - Parameter first: a sample that was pulled already.
+  /// Has the packets watched on their way into the decoder, and the sound on its way out.
+  func watch(_ pipeline: Pipeline) {
+    guard let chain = pipeline.element(name).flatMap(TrackIndexer.chain) else { return }
+    let entry = chain.parser ?? chain.rest.last { $0.factoryName == "queue" } ?? chain.decoder
+    if let entry { ownClock.openSegments(before: entry) }
+    if let decoder = chain.decoder { ownClock.watch(decoder) }
+  }
+
+  /// - Parameters:
+  ///   - first: a sample that was pulled already.
+  ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
   func run(
-    _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation, first: Sample? = nil
+    _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation, first: Sample? = nil,
+    watched: PacketClock? = nil
   ) throws -> (track: AudioTrack?, warnings: [String]) {
+    let clock = watched ?? ownClock
     defer { activity.finish() }
     let spool = try Spool(directory: options.spoolDirectory)
     var decoded: [DecodedAudio] = []
@@ -90,7 +86,7 @@ final class TrackIndexer: Sendable {
       guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { continue }
       if let known = caps, !known.isEqual(current) {
         return (
-          try track(caps, decoded, segment, spool),
+          try track(caps, decoded, segment, spool, clock),
           ["the sound changes format at \(activity.position); the rest of it is left out"]
         )
       }
@@ -104,11 +100,11 @@ final class TrackIndexer: Sendable {
     guard !decoded.isEmpty else {
       return (nil, ["left out: sound that decodes to nothing (\(codec?.codecName ?? name))"])
     }
-    return (try track(caps, decoded, segment, spool), [])
+    return (try track(caps, decoded, segment, spool, clock), [])
   }
 
   private func track(
-    _ caps: Caps?, _ decoded: [DecodedAudio], _ segment: Segment, _ spool: Spool
+    _ caps: Caps?, _ decoded: [DecodedAudio], _ segment: Segment, _ spool: Spool, _ clock: PacketClock
   ) throws -> AudioTrack? {
     guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
     let layout = AudioLayout(
@@ -120,7 +116,7 @@ final class TrackIndexer: Sendable {
 }
 
 /// Which packet each of a decoder's outputs came from.
-private final class PacketClock: Sendable {
+final class PacketClock: Sendable {
   private struct State {
     var segment: Segment?
     var hasDecoder = false
@@ -132,15 +128,34 @@ private final class PacketClock: Sendable {
   }
   private let state = Mutex(State())
 
+  /// Nothing from `element` on may clip: decoders do it by timestamps that can be wrong (see AudioLayout), and parsers drop
+  /// the packets before a segment's start, which the next ones overlap.
+  func openSegments(before element: Element) {
+    element.staticPad("sink")?.openSegments { [self] in segment($0) }
+  }
+
+  /// Notes which packet each of `decoder`'s buffers comes from.
+  func watch(_ decoder: Element) {
+    watchesDecoder()
+    decoder.staticPad("sink")?.onBuffer { [self] packet in
+      self.packet(packet)
+      return nil
+    }
+    decoder.staticPad("src")?.onBuffer { [self] _ in
+      output()
+      return nil
+    }
+  }
+
   func segment(_ segment: Segment) { state.withLock { $0.segment = segment } }
   /// What the segment was before it was opened; nil where nobody opened it.
   var segment: Segment? { state.withLock { $0.segment } }
-  func watchesDecoder() { state.withLock { $0.hasDecoder = true } }
+  private func watchesDecoder() { state.withLock { $0.hasDecoder = true } }
   /// nil where there is no decoder.
   var packetCount: Int? { state.withLock { $0.hasDecoder ? $0.packetCount : nil } }
   var packetBytes: Int { state.withLock { $0.packetBytes } }
 
-  func packet(_ packet: Buffer) {
+  private func packet(_ packet: Buffer) {
     state.withLock { state in
       state.current = packet.pts
       state.packetCount += 1
@@ -148,7 +163,7 @@ private final class PacketClock: Sendable {
     }
   }
 
-  func output() { state.withLock { $0.stamps.append($0.current) } }
+  private func output() { state.withLock { $0.stamps.append($0.current) } }
 
   /// The stamp of the packet that the next output came from.
   func takeStamp() -> ClockTime? {
@@ -158,4 +173,37 @@ private final class PacketClock: Sendable {
       return state.stamps[state.taken]
     }
   }
+}
+
+/// Watches the decoders of sound that come into a pipeline while it runs, as decodebin's do.
+final class DecoderWatch: Sendable {
+  private let known = Mutex<[(element: Element, clock: PacketClock)]>([])
+
+  init(_ pipeline: Pipeline) {
+    // Not `self`: the pipeline keeps the closure.
+    pipeline.onElementAdded { [weak self] element in self?.add(element) }
+  }
+
+  private func add(_ element: Element) {
+    guard element.isOfClass("Audio"), element.isOfClass("Decoder") || element.isOfClass("Parser") else { return }
+    let clock = PacketClock()
+    clock.openSegments(before: element)
+    if element.isOfClass("Decoder") { clock.watch(element) }
+    known.withLock { $0.append((element, clock)) }
+  }
+
+  /// What was noted of the decoder before `sink`; to be asked when sound has come out of it.
+  func clock(for sink: Element) -> PacketClock? {
+    guard let chain = TrackIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
+    func clock(of element: Element) -> PacketClock? {
+      known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
+    }
+    guard let found = clock(of: decoder) else { return nil }
+    // The decoder saw the segment that the parser's clock had opened.
+    if let segment = chain.parser.flatMap(clock)?.segment { found.segment(segment) }
+    return found
+  }
+
+  /// Lets go of the elements, which hold the clocks.
+  func letGo() { known.withLock { $0 = [] } }
 }

@@ -31,6 +31,8 @@ struct PipelineIndexer: Sendable {
     let pipeline = try make()
     defer { pipeline.set(.null) }
     let sinks = pipeline.elements(ofFactory: "appsink")
+    let decoders = DecoderWatch(pipeline)
+    defer { decoders.letGo() }
     let activity = Activity()
     return try cancellation.onCancel({ pipeline.set(.null) }) {
       let jobs = try sinks.map { element -> (name: String, work: @Sendable () throws -> (PipelineFound, [String])) in
@@ -42,15 +44,18 @@ struct PipelineIndexer: Sendable {
         }
         let tracks = TrackIndexer(name: element.name, codec: nil, tags: nil, options: options)
         tracks.watch(pipeline)
-        return (element.name, { try collect(sink, tracks, activity) })
+        return (element.name, { try collect(sink, tracks, activity) { decoders.clock(for: element) } })
       }
       pipeline.set(.playing)
       let workers = try jobs.map { job in (job.name, try Worker("index \(job.name)", job.work)) }
-      try wait(pipeline, activity, workers.count)
+      try wait(pipeline, activity, sinks)
       var result = Result()
       for (name, worker) in workers {
         let (found, warnings) = try worker.join()
         result.warnings += warnings
+        if let tags = (try? pipeline.appSink(name))?.pad?.tags(global: true) {
+          result.tags = result.tags?.merging(tags) ?? tags
+        }
         try add(found, name, to: &result)
       }
       try cancellation.check()
@@ -85,8 +90,8 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  private func wait(_ pipeline: Pipeline, _ activity: Activity, _ count: Int) throws {
-    while !activity.isFinished(of: count) {
+  private func wait(_ pipeline: Pipeline, _ activity: Activity, _ sinks: [Element]) throws {
+    while !activity.isFinished(of: sinks.count) {
       if cancellation.isCancelled { break }
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
       case .failed(let error):
@@ -95,6 +100,12 @@ struct PipelineIndexer: Sendable {
           error.kind == .missingPlugin ? .missingPlugin : error.kind == .inputOutput ? .noInput : .damagedInput)
       case nil:
         progress(activity.position)
+        // A stream that the source does not have is never linked: what it has, has ended.
+        let missing = sinks.count { $0.upstream.last?.isOpenEnded ?? false }
+        if missing > 0, missing < sinks.count, activity.isFinished(of: sinks.count - missing) {
+          activity.stop()
+          return
+        }
         // A camera may take its time; what was played once and makes no progress is stuck.
         if activity.idle(50_000_000) > 60_000_000_000 {
           activity.stop()
@@ -117,14 +128,15 @@ struct PipelineIndexer: Sendable {
   }
 
   private func collect(
-    _ sink: AppSink, _ tracks: TrackIndexer, _ activity: Activity
+    _ sink: AppSink, _ tracks: TrackIndexer, _ activity: Activity, _ watched: () -> PacketClock?
   ) throws -> (PipelineFound, [String]) {
     guard let first = activity.next(from: sink) else {
       activity.finish()
       return (.nothing, [])
     }
     guard first.caps?.mediaType == "video/x-raw" else {
-      let (track, warnings) = try tracks.run(sink, activity, cancellation, first: first)
+      let (track, warnings) = try tracks.run(
+        sink, activity, cancellation, first: first, watched: watched())
       return (track.map { .sound($0) } ?? .nothing, warnings)
     }
     defer { activity.finish() }

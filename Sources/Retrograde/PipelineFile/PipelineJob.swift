@@ -47,11 +47,12 @@ struct PipelineJob: Sendable {
     }
     let found = try indexer.run()
     let index = SourceIndex(
-      recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track), tags: settings.tags,
-      warnings: found.warnings)
+      recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),
+      tags: settings.tags ?? found.tags, warnings: found.warnings)
     let source = try PlayableSource(file.name, index, found.video?.source, options: options, count: options.count)
     let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
     let isBackward = source.legs[0]?.direction == .backward
+    let orientation = settings.orientation ?? found.video?.source.video.tags?.string("image-orientation")
     var isWhole = false
     defer { if !isWhole { outputs.discard() } }
     let isPadded = Mutex(true)
@@ -61,8 +62,8 @@ struct PipelineJob: Sendable {
         video: found.video.map {
           .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps)
         },
-        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: settings.tags,
-        orientation: settings.orientation, path: "",
+        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags, orientation: orientation,
+        path: "",
         prepare: { pipeline in
           PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)
@@ -80,7 +81,15 @@ struct PipelineJob: Sendable {
     return Summary(
       output: outputs.names.joined(separator: ", "), frames: counts.frames, samples: counts.samples,
       duration: source.legs.duration ?? .zero, elapsed: began.elapsed, peakMemory: gauge.peak,
-      plan: source.video?.plan, warnings: source.warnings + counts.warnings)
+      plan: source.video?.plan, warnings: source.warnings + counts.warnings + lost(orientation, writer))
+  }
+
+  private func lost(_ orientation: String?, _ writer: MediaWriter) -> [String] {
+    guard let orientation, orientation != "rotate-0", !writer.hasMovieHeader else { return [] }
+    return [
+      "the picture lies as it was filmed (\(orientation)), and this container can't say so: put videoflip video-direction=auto "
+        + "into the first half"
+    ]
   }
 
   /// The names of the streams, which are the same in both halves.
