@@ -16,8 +16,9 @@ import Testing
     _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> (status: Int32, output: String) {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
+    // A hang is a failure, not the end of all tests.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+    process.arguments = ["120", "sh", "-c", command]
     process.currentDirectoryURL = folder.url
     var variables = ProcessInfo.processInfo.environment
     variables["GST_PLUGIN_PATH"] = LoadedPluginTests.folder

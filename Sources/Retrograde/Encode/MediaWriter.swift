@@ -205,9 +205,6 @@ final class MediaWriter: Sendable {
     pipeline.set(.null)  // wakes whoever pushes
   }
 
-  /// Says that nothing comes for the appsrc called `name`.
-  func end(_ name: String) { (try? pipeline.appSource(name))?.endOfStream() }
-
   /// Gives a buffer to one of the streams, and waits while its queue is full.
   /// - Throws: what made the pipeline stop.
   func push(_ buffer: Buffer, to source: AppSource) throws {

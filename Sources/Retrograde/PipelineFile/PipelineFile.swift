@@ -258,6 +258,50 @@ extension PipelineFile {
 }
 
 extension ResolvedPipelines {
+  /// The second half without the chains that begin with the appsrcs of `names`.
+  func encoding(without names: Set<String>) -> String {
+    var words = ResolvedPipelines.words(encoding)
+    var index = 0
+    func propertiesEnd(_ start: Int) -> Int {
+      words[start...].firstIndex { $0 == "!" || !$0.contains("=") } ?? words.count
+    }
+    while index < words.count {
+      var end = words[index] == "appsrc" ? propertiesEnd(index + 1) : index
+      let isUnwanted = words[index..<end].contains { word in
+        names.contains { word == "name=\($0)" || word == "name=\"\($0)\"" }
+      }
+      if isUnwanted {
+        // Each link is followed by an element, or a reference to one, and its properties.
+        while end < words.count, words[end] == "!" { end = min(propertiesEnd(min(end + 2, words.count)), words.count) }
+        words.removeSubrange(index..<end)
+      } else {
+        index += 1
+      }
+    }
+    return words.joined(separator: " ")
+  }
+
+  /// A description taken apart at the spaces that are not inside quotes.
+  private static func words(_ text: String) -> [String] {
+    var words: [String] = []
+    var word = ""
+    var quote: Character?
+    var isEscaped = false
+    for character in text {
+      if quote == nil, !isEscaped, character.isWhitespace {
+        if !word.isEmpty { words.append(word) }
+        word = ""
+        continue
+      }
+      if !isEscaped, character == "\"" || character == "'" {
+        quote = quote == nil ? character : quote == character ? nil : quote
+      }
+      isEscaped = character == "\\" && !isEscaped
+      word.append(character)
+    }
+    return word.isEmpty ? words : words + [word]
+  }
+
   /// What GStreamer's `error` about one half means, with the place of the word that it complains of.
   func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
     let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {

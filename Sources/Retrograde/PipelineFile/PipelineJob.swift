@@ -56,9 +56,11 @@ struct PipelineJob: Sendable {
     var isWhole = false
     defer { if !isWhole { outputs.discard() } }
     let isPadded = Mutex(true)
+    let missing = names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name))
     let writer = try MediaWriter(
       MediaWriter.Plan(
-        description: pipelines.encoding,
+        // A muxer would write an empty track for a stream that does not come.
+        description: pipelines.encoding(without: missing),
         video: found.video.map {
           .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps)
         },
@@ -70,8 +72,6 @@ struct PipelineJob: Sendable {
           let padded = PipelineJob.needsSoundFromStart(pipeline)
           isPadded.withLock { $0 = padded }
         }, header: { outputs.headerPath }), for: pipelines.name)
-    // A stream of which nothing came still has an appsrc, that must not be waited for.
-    for name in names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name)) { writer.end(name) }
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     let counts = try pump.run(
       source.legs, source.video, audio.map(\.track), writer, isPadded: isPadded.withLock { $0 })

@@ -259,12 +259,28 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
           segment: segment, number: number, from: ClockTime(raw: UInt(segment.start)) ?? .zero,
           to: ClockTime(raw: UInt(segment.stop)), cancellation: run)
         shared.isNew = true
+        shared.hasBegun = false
+        shared.firstStart = nil
+        shared.isFinished = false
         shared.isDone = false
         shared.flow = GST_FLOW_OK
       }
       stream.startTask()
     }
   }
+
+  /// Every stream that anybody listens to, and that has anything before `time`, has given out its first buffer.
+  func haveAllBegun(before time: ClockTime) -> Bool {
+    streams.allSatisfy { stream in
+      stream.shared.withLock { shared in
+        // What starts later may have to wait for the end of the one that asks: a muxer takes buffers in the order of time.
+        shared.hasBegun || shared.flow == GST_FLOW_NOT_LINKED || shared.firstStart.map { $0 >= time } ?? false
+      }
+    }
+  }
+
+  /// Lets streams that have nothing left find out again whether they may say so.
+  func wakeFinished() { streams.forEach { $0.wakeIfFinished() } }
 
   /// Nobody listens, nor will: a pad that is linked to a bin's inside may be linked further on later, as editors do.
   var isUnlinked: Bool { streams.allSatisfy { gst_pad_is_linked($0.pad) == 0 } }

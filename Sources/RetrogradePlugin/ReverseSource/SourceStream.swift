@@ -34,6 +34,14 @@ final class SourceStream: @unchecked Sendable {
     /// The order has just been given: the segment is still to be sent.
     var isNew = false
     var flow = GST_FLOW_OK
+    /// How often the pad was linked, or linked anew.
+    var links = 0
+    /// When the first buffer of the order is shown; nil while that is not known.
+    var firstStart: ClockTime?
+    /// The first buffer of the order was taken, or there is none.
+    var hasBegun = false
+    /// Nothing is left to give out, but the end is still to be said.
+    var isFinished = false
     /// Everything of the order was given out.
     var isDone = false
     var position: ClockTime?
@@ -52,6 +60,8 @@ final class SourceStream: @unchecked Sendable {
   private var caps: Caps?
   private var position = ClockTime.zero
   private var isDiscontinuous = true
+  /// What nobody took, since the pad was not linked.
+  private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(_ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: Legs, _ tags: [TagList]) {
     self.owner = owner
@@ -79,6 +89,7 @@ final class SourceStream: @unchecked Sendable {
   func rest() {
     video = nil
     audio = nil
+    unsent = nil
     isDiscontinuous = true
   }
 
@@ -97,9 +108,10 @@ final class SourceStream: @unchecked Sendable {
       gst_pad_pause_task(pad)
       return
     }
+    let links = shared.withLock { $0.links }
     // Whoever is not listening costs no decoding.
     guard gst_pad_is_linked(pad) != 0 else {
-      stop(GST_FLOW_NOT_LINKED)
+      stop(GST_FLOW_NOT_LINKED, links)
       return
     }
     if shared.withLock({ shared in
@@ -109,12 +121,23 @@ final class SourceStream: @unchecked Sendable {
       begin(order)
     }
     do {
-      guard let next = try next(order) else {
+      guard let next = try unsent ?? next(order) else {
         finish(order)
         return
       }
+      let isFirst = shared.withLock { shared in
+        guard !shared.hasBegun else { return false }
+        shared.firstStart = next.shown.start
+        return true
+      }
+      if isFirst { owner.wakeFinished() }
       let flow = give(next)
-      if flow != GST_FLOW_OK { stop(flow) }
+      if isFirst, flow == GST_FLOW_OK {
+        shared.withLock { $0.hasBegun = true }
+        owner.wakeFinished()
+      }
+      unsent = flow == GST_FLOW_NOT_LINKED ? next : nil
+      if flow != GST_FLOW_OK { stop(flow, links) }
     } catch let error as RetrogradeError {
       gst_pad_pause_task(pad)
       if error.code == .cancelled || order.cancellation.isCancelled { return }
@@ -172,6 +195,14 @@ final class SourceStream: @unchecked Sendable {
   /// Everything was given out.
   private func finish(_ order: Order) {
     gst_pad_pause_task(pad)
+    shared.withLock { $0.hasBegun = true }
+    // decodebin3 of GStreamer 1.22 takes a stream that ends before the first buffer of another came for one that was
+    // removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). A demuxer, which interleaves, never gets there.
+    guard owner.haveAllBegun(before: position) else {
+      shared.withLock { $0.isFinished = true }
+      if owner.haveAllBegun(before: position) { wakeIfFinished() }
+      return
+    }
     owner.debug("\(name): done")
     shared.withLock { $0.isDone = true }
     if order.segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0 {
@@ -187,14 +218,32 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
+  /// Goes on, if it waits for others before it says that it has ended.
+  func wakeIfFinished() {
+    let waits = shared.withLock { shared in
+      defer { shared.isFinished = false }
+      return shared.isFinished
+    }
+    if waits { startTask() }
+  }
+
   /// Downstream takes no more.
-  private func stop(_ flow: GstFlowReturn) {
-    shared.withLock { $0.flow = flow }
+  /// - Parameter links: how often the pad had been linked when it was asked.
+  private func stop(_ flow: GstFlowReturn, _ links: Int) {
     owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
-    gst_pad_pause_task(pad)
+    let isPaused = shared.withLock { shared in
+      // Linked meanwhile, by another thread: go on.
+      if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
+      shared.flow = flow
+      // Under the lock, so that whoever links it next finds it paused.
+      gst_pad_pause_task(pad)
+      return true
+    }
+    guard isPaused else { return }
     switch flow {
     case GST_FLOW_FLUSHING: break
     case GST_FLOW_NOT_LINKED:
+      owner.wakeFinished()
       // A player may link the pad later, or never: it is an error only where nobody listens at all.
       if owner.isUnlinked { owner.fail(flow) }
     case GST_FLOW_EOS: gst_pad_push_event(pad, gst_event_new_eos())
@@ -205,6 +254,7 @@ final class SourceStream: @unchecked Sendable {
   /// The pad was linked, or linked anew: go on from here.
   func resume() {
     let wasUnlinked = shared.withLock { shared in
+      shared.links += 1
       defer { if shared.flow == GST_FLOW_NOT_LINKED { shared.flow = GST_FLOW_OK } }
       return shared.flow == GST_FLOW_NOT_LINKED && !shared.isDone
     }
