@@ -126,7 +126,6 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         gst_pad_stop_task(stream.pad)
         stream.rest()
         gst_element_remove_pad(element, stream.pad)
-        Unmanaged.passUnretained(stream).release()
       }
     }
   }
@@ -161,7 +160,6 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       guard let pad = makePad(template, name) else { return nil }
       let tags = [own, source.index.tags].compactMap { $0 }
       let stream = SourceStream(self, pad, media, source.legs, tags)
-      gst_pad_set_element_private(pad, Unmanaged.passRetained(stream).toOpaque())
       let id = String(cString: upstream) + "/" + name
       guard let described = gst_stream_new(id, stream.firstCaps.raw, type, GST_STREAM_FLAG_SELECT) else { return nil }
       if let own { gst_stream_set_tags(described, own.raw) }
