@@ -187,7 +187,8 @@ extension Planner {
     guard framesPerWindow >= 1 else {
       throw RetrogradeError(
         .usage,
-        "a frame of this video takes \(ByteCount(frameBytes)): --memory must be at least \(ByteCount(smallestBudget))")
+        "a frame of this video takes \(ByteCount(frameBytes)): the memory budget (--memory, memory-budget) must be at least "
+          + "\(ByteCount(smallestBudget))")
     }
   }
 }
