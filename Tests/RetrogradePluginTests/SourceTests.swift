@@ -132,6 +132,37 @@ import Testing
     #expect(numbers == [49, 48, 47, 46, 45])
   }
 
+  @Test(arguments: ["reverse", "ping-pong"])
+  func aRateBelowZeroGivesTheSameFramesLastFirst(loop: String) throws {
+    let folder = try TemporaryFolder()
+    let media = media()
+    let pipeline = try source(try media.write(to: folder), "loop=\(loop)")
+    let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
+    pipeline.set(.playing)
+    _ = try pull(video, pipeline)
+    let flags = GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
+    #expect(
+      gst_element_seek(pipeline.raw, -1, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET, 1_200_000_000)
+        != 0)
+    var numbers: [Int] = []
+    var times: [ClockTime] = []
+    while let sample = try pull(video, pipeline) {
+      numbers.append(try number(sample))
+      times.append(try #require(sample.buffer.pts))
+    }
+    #expect(numbers == (loop == "reverse" ? Array(30..<60) : Array((0..<30).reversed())))
+    #expect(times == (0..<30).reversed().map { ms($0 * 40) })
+    var parts: [[UInt32]] = []
+    while let sample = try pull(audio, pipeline) {
+      parts.append(try sample.buffer.withBytes { Array($0.bindMemory(to: UInt32.self)) })
+    }
+    // Parts come last first, the samples of each in the order in which they are heard.
+    let samples = media.soundBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
+    let heard = loop == "reverse" ? Array(samples.suffix(57600).reversed()) : Array(samples.prefix(57600))
+    let isExact = Array(parts.reversed().joined()) == heard
+    #expect(isExact)
+  }
+
   @Test func aSegmentSeekEndsWithASegmentDone() throws {
     let folder = try TemporaryFolder()
     let pipeline = try source(

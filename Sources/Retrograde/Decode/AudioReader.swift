@@ -45,6 +45,21 @@ package struct AudioReader {
   mutating func next() throws -> Part? {
     guard done < range.count else { return nil }
     let count = min(AudioReader.partSize, range.count - done)
+    defer { done += count }
+    return try part(after: done, count)
+  }
+
+  /// The part before the one given last, beginning with the last of all; nil after the first. Not to be mixed with
+  /// ``next()``.
+  mutating func nextFromEnd() throws -> Part? {
+    guard done < range.count else { return nil }
+    let count = min(AudioReader.partSize, range.count - done)
+    defer { done += count }
+    return try part(after: range.count - done - count, count)
+  }
+
+  /// - Parameter done: sample frames of the output before the part.
+  private func part(after done: Int, _ count: Int) throws -> Part {
     let part =
       leg.direction == .forward
       ? range.lowerBound + done..<range.lowerBound + done + count
@@ -56,7 +71,6 @@ package struct AudioReader {
     let shown = TimeSpan(
       start: max(.zero, origin + ClockTime(sampleIndex: done, rate: track.rate)),
       end: origin + ClockTime(sampleIndex: done + count, rate: track.rate))
-    done += count
     return Part(buffer: buffer, shown: shown, count: count)
   }
 }

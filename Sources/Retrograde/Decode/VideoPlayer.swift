@@ -15,6 +15,8 @@ package final class VideoPlayer {
   private let cancellation: Cancellation
   private let from: ClockTime
   private let end: ClockTime?
+  /// Frames come in descending order of their times in the output, as players ask for with a rate below 0.
+  private let isDescending: Bool
   /// The leg to be opened next.
   private var number: Int?
   private var open: (leg: Leg, reader: VideoReader, clock: MirrorClock)?
@@ -27,15 +29,16 @@ package final class VideoPlayer {
   ///   - end: where in the output to end; nil: where the legs do.
   package init(
     _ video: VideoSource, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, timing: Timing,
-    _ cancellation: Cancellation
+    isDescending: Bool = false, _ cancellation: Cancellation
   ) {
+    self.isDescending = isDescending
     self.video = video
     self.legs = legs
     self.from = from
     self.end = end
     self.timing = timing
     self.cancellation = cancellation
-    number = legs.number(at: from)
+    number = isDescending ? legs.last(before: end) : legs.number(at: from)
   }
 
   deinit { _ = try? open?.reader.close() }
@@ -49,6 +52,9 @@ package final class VideoPlayer {
         warnings += try current.reader.close()
         open = nil
         continue
+      }
+      if isDescending {
+        return descending(frame, current.leg, isLast: frame.number == current.reader.frames.last, offset)
       }
       let shown = current.clock.next(frame.span)
       open = current
@@ -70,13 +76,23 @@ package final class VideoPlayer {
     }
   }
 
+  private func descending(_ frame: SourceFrame, _ leg: Leg, isLast: Bool, _ offset: ClockTime) -> Frame {
+    var span = frame.span
+    if isLast { span.end = max(span.end, leg.span.end) }
+    let shown = leg.place(span)
+    let isMirrored = leg.direction == .forward
+    return Frame(
+      buffer: frame.buffer.placed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
+      shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps)
+  }
+
   private func openNext() throws -> (leg: Leg, reader: VideoReader, clock: MirrorClock)? {
     while let number, let whole = legs[number] {
-      self.number = number + 1
+      self.number = isDescending ? number - 1 : number + 1
       var clock = MirrorClock(whole, timeline: video.timeline, timing: timing)
       let leg: Leg?
       let span: TimeSpan?
-      if clock.borrowed != nil {
+      if clock.borrowed != nil, !isDescending {
         // Frames with other frames' times: those that are shown from `from` on are still the last ones of the source.
         let skipped = clock.skip(to: from)
         span = video.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
@@ -87,7 +103,8 @@ package final class VideoPlayer {
         if let leg { clock = MirrorClock(leg, timeline: video.timeline, timing: timing) }
       }
       guard let leg, let span else { continue }
-      let reader = try VideoReader(video, over: span, leg.direction, cancellation)
+      let reader = try VideoReader(
+        video, over: span, isDescending ? leg.direction.opposite : leg.direction, cancellation)
       guard !reader.frames.isEmpty else { continue }
       let opened = (leg, reader, clock)
       open = opened
@@ -114,35 +131,50 @@ package struct AudioPlayer {
   private let end: ClockTime?
   /// Whether sound that starts late is preceded by silence, rather than by nothing.
   private let isPadded: Bool
+  /// Parts come in descending order of their times; the samples of each in ascending order, as GStreamer has it.
+  private let isDescending: Bool
   private var number: Int?
   private var reader: AudioReader?
   private var hasBegun = false
 
-  package init(_ track: AudioTrack, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool) {
+  package init(
+    _ track: AudioTrack, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool,
+    isDescending: Bool = false
+  ) {
+    self.isDescending = isDescending
     self.track = track
     self.legs = legs
     self.from = from
     self.end = end
     self.isPadded = isPadded
-    number = legs.number(at: from)
+    number = isDescending ? legs.last(before: end) : legs.number(at: from)
   }
 
   /// The next part; nil after the last.
   package mutating func next() throws -> AudioReader.Part? {
     while true {
-      if let part = try reader?.next() {
+      if let part = try isDescending ? reader?.nextFromEnd() : reader?.next() {
         hasBegun = true
         return part
       }
       guard let number, let whole = legs[number] else { return nil }
-      self.number = number + 1
+      self.number = isDescending ? number - 1 : number + 1
       guard let leg = whole.clipped(from: from, to: end ?? whole.end) else {
-        if let end, whole.start >= end { return nil }
+        if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
       // Between legs sound goes on: what is missing there is silence.
       reader = AudioReader(
         track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false)
     }
+  }
+}
+
+extension Legs {
+  /// The number of the leg that is played last before `time`; of the last one of all where that is nil or later.
+  fileprivate func last(before time: ClockTime?) -> Int? {
+    guard let duration else { return nil }
+    let end = min(time ?? duration, duration)
+    return number(at: end - ClockTime(nanoseconds: 1))
   }
 }

@@ -21,6 +21,8 @@ public enum Loop: String, Sendable, CaseIterable, Codable {
 
 public enum Direction: String, Sendable, Codable {
   case forward, backward
+
+  var opposite: Direction { self == .forward ? .backward : .forward }
 }
 
 /// A stretch of the source that is played in one direction: what a loop is made of.

@@ -357,7 +357,7 @@ extension ReverseSource {
     var format = GST_FORMAT_UNDEFINED
     var flags = GstSeekFlags(0)
     gst_event_parse_seek(event, &rate, &format, &flags, nil, nil, nil, nil)
-    guard rate > 0, format == GST_FORMAT_TIME else { return 0 }
+    guard rate != 0, format == GST_FORMAT_TIME else { return 0 }
     let isFlushing = flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue != 0
     let kept = AnyThread(retain(event))
     let isEarly = state.withLock { state in
@@ -392,6 +392,8 @@ extension ReverseSource {
         &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
         &didChange) != 0
     else { return false }
+    // What never ends has no end to begin at.
+    if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
     if isFlushing {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }

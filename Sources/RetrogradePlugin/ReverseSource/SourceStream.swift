@@ -27,6 +27,9 @@ final class SourceStream: @unchecked Sendable {
     var from: ClockTime
     var to: ClockTime?
     var cancellation: Cancellation
+
+    /// Players ask for that with a rate below 0: what comes later is given first.
+    var isDescending: Bool { segment.rate < 0 }
   }
 
   struct Shared {
@@ -131,7 +134,7 @@ final class SourceStream: @unchecked Sendable {
         return true
       }
       if isFirst { owner.wakeFinished() }
-      let flow = give(next)
+      let flow = give(next, isDescending: order.isDescending)
       if isFirst, flow == GST_FLOW_OK {
         shared.withLock { $0.hasBegun = true }
         owner.wakeFinished()
@@ -163,9 +166,12 @@ final class SourceStream: @unchecked Sendable {
     for tags in tags { gst_pad_push_event(pad, gst_event_new_tag(gst_tag_list_ref(tags.raw))) }
     switch media {
     case .video(let source, let timing):
-      video = VideoPlayer(source, legs, from: order.from, to: order.to, timing: timing, order.cancellation)
+      video = VideoPlayer(
+        source, legs, from: order.from, to: order.to, timing: timing, isDescending: order.isDescending,
+        order.cancellation)
     case .audio(let track):
-      audio = AudioPlayer(track, legs, from: order.from, to: order.to, isPadded: false)
+      audio = AudioPlayer(
+        track, legs, from: order.from, to: order.to, isPadded: false, isDescending: order.isDescending)
     }
   }
 
@@ -180,8 +186,8 @@ final class SourceStream: @unchecked Sendable {
     return (part.buffer, part.shown)
   }
 
-  private func give(_ next: (buffer: Buffer, shown: TimeSpan)) -> GstFlowReturn {
-    if next.shown.start > position + ClockTime(nanoseconds: 1_000_000) {
+  private func give(_ next: (buffer: Buffer, shown: TimeSpan), isDescending: Bool) -> GstFlowReturn {
+    if !isDescending, next.shown.start > position + ClockTime(nanoseconds: 1_000_000) {
       gst_pad_push_event(
         pad, gst_event_new_gap(GstClockTime(position.raw), GstClockTime((next.shown.start - position).raw)))
     }
@@ -206,7 +212,7 @@ final class SourceStream: @unchecked Sendable {
     owner.debug("\(name): done")
     shared.withLock { $0.isDone = true }
     if order.segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0 {
-      let stop = order.to ?? legs.duration ?? position
+      let stop = order.isDescending ? order.from : order.to ?? legs.duration ?? position
       if let event = gst_event_new_segment_done(GST_FORMAT_TIME, gint64(stop.nanoseconds)) {
         gst_event_set_seqnum(event, order.number)
         gst_pad_push_event(pad, event)
