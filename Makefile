@@ -31,7 +31,7 @@ help:
 	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
-	@echo "make install    install the command, its completions and the plugin: PREFIX=$(PREFIX) DESTDIR= PLUGINDIR="
+	@echo "make install    install the command, its completions, pkg-config file and the plugin: PREFIX=$(PREFIX) DESTDIR= PLUGINDIR="
 	@echo "make install-plugin  install the plugin alone"
 	@echo "make clean      remove what was built"
 
@@ -73,6 +73,9 @@ quality: build setup-tools
 
 install: build install-plugin
 	install -Dm755 $(BIN) $(DESTDIR)$(PREFIX)/bin/retrograde
+	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed -e 's|@PREFIX@|$(PREFIX)|; s|@PLUGINDIR@|$(PLUGINDIR)|' \
+	  -e "s|@VERSION@|$$($(BIN) --version | cut -d' ' -f2)|" scripts/retrograde.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/retrograde.pc
 	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 	$(BIN) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/retrograde
