@@ -317,6 +317,9 @@ extension ResolvedPipelines {
         }
       }
     }
-    return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), error.message)
+    // GStreamer's "Resource not found." has the file's name in the last line of what it says for debugging.
+    let lines = error.debug?.split(separator: "\n") ?? []
+    let detail = lines.count > 1 ? lines.last.map { " \($0)" } ?? "" : ""
+    return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), error.message + detail)
   }
 }
