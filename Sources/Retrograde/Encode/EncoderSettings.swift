@@ -70,8 +70,10 @@ struct EncoderSettings: Sendable {
         set += [("bitrate", "\(kilobits)")]
       }
     case "vp8enc", "vp9enc":
+      // With libvpx's realtime deadline, 1, VP8's quality depends on what else the processor has to do.
       set = [
-        ("deadline", "(gint64)1"), ("cpu-used", options.preset ?? (encoder == "vp9enc" ? "4" : "2")), ("threads", "4"),
+        ("deadline", encoder == "vp9enc" ? "(gint64)1" : "(gint64)1000000"), ("cpu-used", options.preset ?? "4"),
+        ("threads", "4"),
       ]
       if encoder == "vp9enc" { set += [("row-mt", "true")] }
       if options.bitrate == nil, let crf {
