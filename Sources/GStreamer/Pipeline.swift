@@ -63,6 +63,14 @@ public final class Pipeline: @unchecked Sendable {
   /// Every element of the pipeline, in bins of it too, that `factory` made.
   public func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
+  /// The local files that its elements name: their properties `location` and `uri`.
+  public var files: [String] {
+    elements.flatMap { element -> [String] in
+      let named = element.string("uri").flatMap { takeString(g_filename_from_uri($0, nil, nil)) }
+      return [element.string("location"), named].compactMap { $0 }
+    }
+  }
+
   /// Calls `body` for each element that is added from now on, in bins too, on the thread that adds it. What `body` holds
   /// is held as long as the pipeline.
   public func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {

@@ -20,7 +20,6 @@ package struct PlayableSource: Sendable {
     guard !(options.noAudio && options.noVideo) else {
       throw RetrogradeError(.usage, "without video and without sound, nothing is left")
     }
-    guard count.map({ $0 >= 1 }) ?? true else { throw RetrogradeError(.usage, "--count must be at least 1") }
     let source = try Source(input, options: options, cancellation: cancellation)
     let topology = try Topology(probing: source.path, cancellation)
     let index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
@@ -45,6 +44,9 @@ package struct PlayableSource: Sendable {
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?,
     range: TimeSpan?, source: Source?
   ) throws {
+    guard count.map(Legs.counts.contains) ?? true else {
+      throw RetrogradeError(.usage, "a loop is played \(Legs.counts.lowerBound) to \(Legs.counts.upperBound) times")
+    }
     let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
     legs = Legs(
       options.loop, count: count, presentation, timeline: video?.timeline, dropsSeam: options.dropsSeam)

@@ -36,7 +36,7 @@ struct ReverseJob: Sendable {
         video: video.map { .init(name: "video", caps: isBackward ? $0.caps.mirroredFields : $0.caps) },
         audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) }, tags: source.index.tags,
         orientation: choice.container.carriesOrientation ? video?.video.tags?.string("image-orientation") : nil,
-        path: path)
+        prepare: { _ in path })
     }
   }
 

@@ -85,7 +85,9 @@ struct Reverse: AsyncParsableCommand {
   var printPipeline = false
 
   func validate() throws {
-    if count < 1 { throw ValidationError("--count must be at least 1.") }
+    guard Legs.counts.contains(count) else {
+      throw ValidationError("--count must be \(Legs.counts.lowerBound) to \(Legs.counts.upperBound).")
+    }
     if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
     if quality == .lossless && (bitrate != nil || crf != nil) {
       throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")

@@ -115,6 +115,7 @@ final class Scratch: Sendable {
     ["reverse"], ["reverse", "a.mp4", "b.mp4", "--memory", "lots"],
     ["reverse", "a.mp4", "b.mp4", "--crf", "20", "--bitrate", "1M"],
     ["reverse", "a.mp4", "b.mp4", "--start", "yesterday"], ["sideways"],
+    ["reverse", "a.mp4", "b.mp4", "--count", "9223372036854775807"],
   ])
   func wrongArgumentsEndWithUsage(arguments: [String]) throws {
     #expect(try Command.run(arguments).status == 64)

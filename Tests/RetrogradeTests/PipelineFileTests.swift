@@ -204,4 +204,25 @@ import Testing
     }
     #expect(same?.code == .cannotCreateOutput)
   }
+
+  @Test(arguments: ["filesrc location=${input} ! decodebin", "uridecodebin uri=file://${input}"])
+  func theInputIsNeverReplacedWhateverItsNameAndHoweverItIsRead(reading: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.name = "50%.mp4"
+    let source = try media.write(to: folder)
+    let before = try Data(contentsOf: URL(fileURLWithPath: source))
+    // In a URI, a percent sign is written %25.
+    let input = reading.contains("uri=") ? source.replacing("%", with: "%25") : source
+    let file = try PipelineFile(
+      "\(reading) ! video/x-raw ! videoconvert ! appsink name=v\n---\n"
+        + "appsrc name=v ! videoconvert ! x264enc ! mp4mux ! filesink location=${output}", name: "f")
+    var options = ReverseOptions()
+    options.overwrites = true
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await file.start(["input": input, "output": source], options: options).summary()
+    }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: source)) == before)
+  }
 }

@@ -27,7 +27,6 @@ final class VideoReader: Sendable {
     /// Frames of the store or of the forward decoder still to be given.
     var left: Range<Int>
     var forward: ForwardDecoding?
-    var warnings: [String] = []
   }
 
   let frames: Range<Int>
@@ -165,8 +164,13 @@ private final class ForwardDecoding: Sendable {
     self.frames = frames
     self.cancellation = cancellation
     let decoder = try source.takeDecoder(cancellation)
-    try decoder.start(
-      at: frames.lowerBound == 0 ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
+    do {
+      try decoder.start(
+        at: frames.lowerBound == 0 ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
+    } catch is VideoDecoder.Mismatch {
+      throw RetrogradeError(
+        .damagedInput, "the video can't be played forwards from \(source.timeline.starts[frames.lowerBound]) on")
+    }
     state = Mutex(State(decoder: decoder, next: frames.lowerBound))
   }
 

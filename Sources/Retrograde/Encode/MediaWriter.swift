@@ -19,12 +19,8 @@ final class MediaWriter: Sendable {
     var tags: TagList?
     /// GST_TAG_IMAGE_ORIENTATION, where the container carries it.
     var orientation: String?
-    /// The file that the muxer's sink writes.
-    var path: String
-    /// Called before the pipeline starts.
-    var prepare: @Sendable (Pipeline) throws -> Void = { _ in }
-    /// The file, where only `prepare` finds out.
-    var header: (@Sendable () -> String)?
+    /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
+    var prepare: @Sendable (Pipeline) throws -> String
   }
 
   let video: AppSource?
@@ -79,8 +75,7 @@ final class MediaWriter: Sendable {
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
     orientation = plan.orientation
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
-    try plan.prepare(pipeline)
-    path = plan.header?() ?? plan.path
+    path = try plan.prepare(pipeline)
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let written = written
     for sink in pipeline.elements(ofClass: "Sink") {

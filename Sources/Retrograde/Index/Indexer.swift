@@ -81,7 +81,9 @@ struct Indexer: Sendable {
       }
       let trackWorkers = try tracks.map { track in
         let sink = try pipeline.appSink(track.name)
-        return try Worker("index \(track.name)") { try track.run(sink, activity, cancellation) }
+        return try Worker("index \(track.name)") {
+          try activity.stoppingOnFailure { try track.run(sink, activity, cancellation) }
+        }
       }
       var failure: GStreamerError?
       waiting: while !activity.isFinished(of: chosen.count) {
@@ -176,7 +178,19 @@ final class Activity: Sendable {
   func count() { state.withLock { $0.count += 1 } }
 
   func finish() { state.withLock { $0.finished += 1 } }
-  func isFinished(of count: Int) -> Bool { state.withLock { $0.finished >= count } }
+  /// All streams have ended, or the pass was stopped.
+  func isFinished(of count: Int) -> Bool { state.withLock { $0.isStopped || $0.finished >= count } }
+
+  /// Runs a stream's part of the pass. If it fails (no room in the spool), the others, which would wait for it, stop too.
+  func stoppingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      stop()
+      throw error
+    }
+  }
+
   func stop() { state.withLock { $0.isStopped = true } }
 
   /// Adds `step` to the time that nothing has come, and returns it, in nanoseconds.

@@ -87,6 +87,9 @@ public struct Legs: Sendable {
     last = shown.map { $0.count > 0 ? min($0.span(of: $0.count - 1).duration, length) : .zero } ?? .zero
   }
 
+  /// How often a loop that ends may be played.
+  public static let counts = 1...100_000
+
   private var perRound: Int { loop.directions.count }
 
   /// Leg `number`, counted from 0; nil after the last. Legs may be empty.
@@ -117,7 +120,7 @@ public struct Legs: Sendable {
     let whole = (number - perRound) / perRound
     let length = round.reduce(ClockTime.zero, +)
     let rest = round.prefix((number - perRound) % perRound).reduce(ClockTime.zero, +)
-    return opening + ClockTime(nanoseconds: length.nanoseconds * Int64(whole)) + rest
+    return opening + ClockTime(nanoseconds: length.nanoseconds &* Int64(whole)) + rest
   }
 
   /// The length of the whole; nil if it never ends.

@@ -28,11 +28,10 @@ final class OutputSet: Sendable {
   /// Finds out early whether the outputs may be made.
   func check(_ pipelines: ResolvedPipelines) throws {
     guard let pipeline = try? Pipeline(pipelines.encoding) else { return }
-    let inputs = ((try? Pipeline(pipelines.decoding))?.elements(ofFactory: "filesrc") ?? []).compactMap {
-      $0.string("location")
-    }
-    for (_, _, path) in OutputSet.locations(pipeline) {
-      if path.contains("%") { continue }
+    let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
+    for (sink, _, path) in OutputSet.locations(pipeline) {
+      // A pattern names files that are known when they are there: commit() looks.
+      if path.contains("%"), sink.factoryName != "filesink" { continue }
       for input in inputs + [""] { try OutputFile.check(path, overwrites: overwrites, input: input) }
     }
   }

@@ -47,7 +47,9 @@ struct PipelineIndexer: Sendable {
         return (element.name, { try collect(sink, tracks, activity) { decoders.clock(for: element) } })
       }
       pipeline.set(.playing)
-      let workers = try jobs.map { job in (job.name, try Worker("index \(job.name)", job.work)) }
+      let workers = try jobs.map { job in
+        (job.name, try Worker("index \(job.name)") { try activity.stoppingOnFailure(job.work) })
+      }
       try wait(pipeline, activity, sinks)
       var result = Result()
       for (name, worker) in workers {

@@ -65,13 +65,13 @@ struct PipelineJob: Sendable {
           .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps)
         },
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags, orientation: orientation,
-        path: "",
         prepare: { pipeline in
           PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)
           let padded = PipelineJob.needsSoundFromStart(pipeline)
           isPadded.withLock { $0 = padded }
-        }, header: { outputs.headerPath }), for: pipelines.name)
+          return outputs.headerPath
+        }), for: pipelines.name)
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     let counts = try pump.run(
       source.legs, source.video, audio.map(\.track), writer, isPadded: isPadded.withLock { $0 })
@@ -168,7 +168,7 @@ struct PipelineSettings: Sendable {
     }
     switch name {
     case "loop": return take(Loop(rawValue: value), &options.loop)
-    case "count": return take(Int(value).flatMap { $0 >= 1 ? $0 : nil }, &options.count)
+    case "count": return take(Int(value).flatMap { Legs.counts.contains($0) ? $0 : nil }, &options.count)
     case "seam": return take(["keep": false, "drop": true][value], &options.dropsSeam)
     case "timing": return take(Timing(rawValue: value), &options.timing)
     case "start": return take(SourcePosition(parsing: value), &options.start)

@@ -80,7 +80,7 @@ final class ReverseFilter: @unchecked Sendable {
     let me = Unmanaged.passUnretained(self).toOpaque()
     for pad in [sink, source] {
       gst_pad_set_element_private(pad, me)
-      // GST_PAD_SET_PROXY_CAPS, GST_PAD_SET_PROXY_SCHEDULING
+      // GST_PAD_SET_PROXY_CAPS
       pad.asObject.pointee.flags |= GST_PAD_FLAG_PROXY_CAPS.rawValue
     }
     gst_pad_set_chain_function_full(

@@ -141,13 +141,12 @@ final class SourceStream: @unchecked Sendable {
       }
       unsent = flow == GST_FLOW_NOT_LINKED ? next : nil
       if flow != GST_FLOW_OK { stop(flow, links) }
-    } catch let error as RetrogradeError {
-      gst_pad_pause_task(pad)
-      if error.code == .cancelled || order.cancellation.isCancelled { return }
-      owner.post(error)
-      gst_pad_push_event(pad, gst_event_new_eos())
     } catch {
       gst_pad_pause_task(pad)
+      let failure = error as? RetrogradeError
+      if failure?.code == .cancelled || order.cancellation.isCancelled { return }
+      owner.post(failure ?? RetrogradeError(.internalFailure, "\(error)"))
+      gst_pad_push_event(pad, gst_event_new_eos())
     }
   }
 
