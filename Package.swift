@@ -24,11 +24,14 @@ let package = Package(
     .target(name: "CSystemSupport"),
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
-    .target(name: "Retrograde", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
+    .target(
+      name: "RetrogradeEngine", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
+    .target(
+      name: "Retrograde", dependencies: ["RetrogradeEngine", "GStreamer", "CSystemSupport"], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
     .target(
       name: "RetrogradePlugin",
-      dependencies: ["Retrograde", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"], swiftSettings: strict),
+      dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"], swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
@@ -39,10 +42,10 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["Retrograde", "GStreamer"], path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
-      name: "RetrogradeTests", dependencies: ["Retrograde", "GStreamer", "TestSupport"], swiftSettings: strict),
+      name: "RetrogradeTests", dependencies: ["Retrograde", "RetrogradeEngine", "GStreamer", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",
-      dependencies: ["RetrogradePlugin", "Retrograde", "GStreamer", "CGStreamer", "TestSupport"],
+      dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "CGStreamer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer"],

@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 
 /// How far the work is.
 public struct Progress: Sendable {

@@ -1,4 +1,6 @@
 import GStreamer
+// Whoever uses the library has what its engine is told by: options, times, plans, errors.
+@_exported import RetrogradeEngine
 
 /// Turns a file of video and sound round in time.
 ///

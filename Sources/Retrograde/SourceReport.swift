@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 
 /// What is in a source, and how it would be read backwards.
 public struct SourceReport: Sendable, Codable {

@@ -1,7 +1,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 import TestSupport
 import Testing
 

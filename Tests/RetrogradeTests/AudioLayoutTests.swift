@@ -2,6 +2,7 @@ import MediaTime
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 @Suite struct AudioLayoutTests {
   private func stamped(_ milliseconds: [Int], count: Int = 1000) -> [DecodedAudio] {

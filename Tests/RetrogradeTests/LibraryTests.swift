@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 /// What `everyFrameAndEverySampleComesOutLastFirst` does not look at: what surrounds the frames and the samples, and the
 /// library as a program uses it.

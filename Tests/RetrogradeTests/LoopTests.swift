@@ -2,6 +2,7 @@ import MediaTime
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 @Suite struct LoopTests {
   private let tenFrames = VideoTimeline(

@@ -2,6 +2,7 @@ import MediaTime
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 /// Random numbers that are the same in every run, so that a failure can be repeated.
 struct SeededGenerator: RandomNumberGenerator {

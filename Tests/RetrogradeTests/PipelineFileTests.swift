@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 /// What the format promises: docs/pipeline-files.md.
 @Suite struct PipelineFileTests {

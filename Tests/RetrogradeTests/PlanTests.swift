@@ -1,6 +1,7 @@
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 @Suite struct PlanTests {
   @Test func everyFrameIsInExactlyOneWindowAndNoWindowIsOverBudget() throws {

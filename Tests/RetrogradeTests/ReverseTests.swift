@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 /// What a reversal is to be proved on.
 struct ReverseCase: Sendable, CustomTestStringConvertible {

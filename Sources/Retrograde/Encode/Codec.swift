@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 
 /// A codec, as the caps that name it and nothing more.
 struct Codec: Sendable, Equatable {

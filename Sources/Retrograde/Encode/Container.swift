@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 
 /// A container format that can be written, by file name extension.
 struct Container: Sendable {

@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 
 /// The properties that make an encoder give the quality wanted, in the encoder's own terms.
 ///

@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 import Synchronization
 
 /// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.

@@ -1,4 +1,5 @@
 import Glibc
+import RetrogradeEngine
 import MediaTime
 
 /// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the picture is

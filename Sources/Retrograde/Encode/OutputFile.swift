@@ -1,5 +1,6 @@
 import CSystemSupport
 import Glibc
+import RetrogradeEngine
 
 /// The file to be made. It is written beside its final name, under another, and appears whole or not at all.
 final class OutputFile: Sendable {

@@ -1,5 +1,6 @@
 import CSystemSupport
 import GStreamer
+import RetrogradeEngine
 import Glibc
 import Synchronization
 

@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 import Glibc
 
 /// A pipeline description file: two halves in `gst-launch-1.0` syntax, with parameters. docs/pipeline-files.md specifies the

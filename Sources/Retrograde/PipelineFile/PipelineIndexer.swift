@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 import Synchronization
 
 /// Reads the first half of a pipeline file: what its appsinks give is what is to be reversed.

@@ -1,4 +1,5 @@
 import GStreamer
+import RetrogradeEngine
 import Synchronization
 
 /// One run of a pipeline file: its first half is read, what it gives is turned round, its second half writes that.

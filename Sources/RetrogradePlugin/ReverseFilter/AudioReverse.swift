@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 
 /// audioreverse.
 final class AudioReverse: ElementBody, Sendable {

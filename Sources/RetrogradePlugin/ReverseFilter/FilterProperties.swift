@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 
 /// The properties that videoreverse and audioreverse have.
 extension ReverseFilter {

@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 
 /// What came in since the segment began, in the order in which it came: in memory up to the budget, and from there on, the
 /// oldest first, in the spool.

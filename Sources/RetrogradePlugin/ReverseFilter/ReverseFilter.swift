@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 import Synchronization
 
 /// What videoreverse and audioreverse share: a filter that gives out at the end, last first, what came in since the

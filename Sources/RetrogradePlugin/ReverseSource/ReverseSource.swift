@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 import Synchronization
 
 /// reversesrc: a source of raw streams, played backwards, or in any order of play.

@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 
 /// reversesrc's properties.
 struct SourceSettings: Sendable {

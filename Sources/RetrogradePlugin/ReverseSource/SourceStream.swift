@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import Retrograde
+import RetrogradeEngine
 import Synchronization
 
 /// One stream of reversesrc: its pad, and what plays on it.

@@ -36,9 +36,9 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message }
 
-  func withCode(_ code: Code) -> RetrogradeError { RetrogradeError(code, message, underlying: underlying) }
+  package func withCode(_ code: Code) -> RetrogradeError { RetrogradeError(code, message, underlying: underlying) }
 
-  static let cancelled = RetrogradeError(.cancelled, "cancelled")
+  package static let cancelled = RetrogradeError(.cancelled, "cancelled")
 
   /// What GStreamer's `error` means for somebody who was reading `path`.
   static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
@@ -53,7 +53,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   /// What GStreamer's `error` means for somebody who was writing `path`.
-  static func writing(_ path: String, _ error: GStreamerError) -> RetrogradeError {
+  package static func writing(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
       RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)
@@ -72,7 +72,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 }
 
 /// Which Debian package has which plugins.
-enum PackageHint {
-  static let all =
+package enum PackageHint {
+  package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 }

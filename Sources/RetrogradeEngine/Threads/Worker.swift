@@ -71,7 +71,7 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
 }
 
 /// Runs `body` on a thread of its own while the task waits without blocking one; cancelling the task cancels `token`.
-func onOwnThread<Value: Sendable>(
+package func onOwnThread<Value: Sendable>(
   _ name: String, _ token: Cancellation, _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
   try await withTaskCancellationHandler {

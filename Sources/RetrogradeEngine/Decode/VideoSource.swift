@@ -11,12 +11,12 @@ package final class VideoSource: Sendable {
   /// The caps of the decoded frames.
   package let caps: Caps
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
-  let description: String
+  package let description: String
   /// When each frame is shown.
   package let timeline: VideoTimeline
   /// How all of it, or of the range that was asked for, is read backwards.
   package let plan: Plan
-  let warnings: [String]
+  package let warnings: [String]
   /// All frames, where seeking is not exact.
   let store: DecodedWindow?
   private let planner: Planner
@@ -25,7 +25,7 @@ package final class VideoSource: Sendable {
 
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
-  init(
+  package init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, options: ReverseOptions, gauge: MemoryGauge,
     cancellation: Cancellation
   ) throws {
@@ -69,7 +69,7 @@ package final class VideoSource: Sendable {
   /// - Parameters:
   ///   - video: made from the frames themselves.
   ///   - store: all frames, and the caps of each.
-  init(
+  package init(
     _ video: VideoIndex, store: DecodedWindow, description: String, planner: Planner, options: ReverseOptions,
     gauge: MemoryGauge
   ) throws {
@@ -181,7 +181,7 @@ extension VideoIndex {
 
 extension Planner {
   /// - Throws: ``RetrogradeError`` of code `usage` if the budget is too small for two frames.
-  init(_ options: ReverseOptions, frameBytes: Int) throws {
+  package init(_ options: ReverseOptions, frameBytes: Int) throws {
     self.init(
       budget: options.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: options.spoolDirectory))
     guard framesPerWindow >= 1 else {

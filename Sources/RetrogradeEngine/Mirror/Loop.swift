@@ -147,7 +147,7 @@ public struct Legs: Sendable {
 
 extension Legs {
   /// The legs that play anything, in order. Not for loops without end.
-  var all: [Leg] {
+  package var all: [Leg] {
     (0..<(count ?? 1) * loop.directions.count).compactMap { self[$0] }.filter { $0.span.start < $0.span.end }
   }
 }

@@ -2,22 +2,22 @@ import GStreamer
 
 /// Takes decoded frames in display order, keeps the last ones in memory and the others in the spool, and notes when each is
 /// shown.
-struct FrameCollector {
-  let frames: DecodedWindow
-  private(set) var times: [ClockTime] = []
+package struct FrameCollector {
+  package let frames: DecodedWindow
+  package private(set) var times: [ClockTime] = []
   /// How many frames stay in memory.
-  let held: Int
+  package let held: Int
   /// When frames start, where they do not say so themselves.
-  var given: [ClockTime]?
+  package var given: [ClockTime]?
 
-  init(held: Int, spool: Spool, gauge: MemoryGauge, given: [ClockTime]? = nil) {
+  package init(held: Int, spool: Spool, gauge: MemoryGauge, given: [ClockTime]? = nil) {
     frames = DecodedWindow(spool: spool, gauge: gauge)
     self.held = held
     self.given = given
   }
 
   /// - Returns: false if the frame starts at or after `limit`: it, and what follows, is not wanted.
-  mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
+  package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.streamTime ?? times.last
     else { return true }
     // Frames that begin before an edit, or after its end, are no part of the presentation.

@@ -29,7 +29,7 @@ package final class Cancellation: Sendable {
   }
 
   /// Runs `body`; if the work is cancelled meanwhile, calls `handler` at once, on the thread that cancels.
-  func onCancel<T>(_ handler: @escaping @Sendable () -> Void, while body: () throws -> T) rethrows -> T {
+  package func onCancel<T>(_ handler: @escaping @Sendable () -> Void, while body: () throws -> T) rethrows -> T {
     let key: Int? = state.withLock { state in
       guard !state.isCancelled else { return nil }
       state.nextKey += 1

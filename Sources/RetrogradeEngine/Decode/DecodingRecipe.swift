@@ -1,23 +1,23 @@
 import GStreamer
 
 /// How to make a pipeline that decodes one stream of pictures.
-struct DecodingRecipe: Sendable {
+package struct DecodingRecipe: Sendable {
   /// In `gst-launch-1.0` syntax.
-  var description: String
+  package var description: String
   /// Of the description, what follows the parser.
-  var tail = ""
+  package var tail = ""
   /// The name of the appsink that the frames are taken from.
-  var sink = "video"
+  package var sink = "video"
   /// What is being read, for messages.
-  var source: String
+  package var source: String
   /// The caps of the packets, of which the container knows more than the decoder; nil where the frames are as they are to be.
-  var packetCaps: Caps?
+  package var packetCaps: Caps?
   /// Whether the decoder does not say when frames are shown, so that their packets must.
-  var isTimedByPackets = false
+  package var isTimedByPackets = false
   /// Called before the pipeline starts.
-  var prepare: @Sendable (Pipeline) -> Void = { _ in }
+  package var prepare: @Sendable (Pipeline) -> Void = { _ in }
 
-  init(pipeline description: String, sink: String, source: String, prepare: @escaping @Sendable (Pipeline) -> Void) {
+  package init(pipeline description: String, sink: String, source: String, prepare: @escaping @Sendable (Pipeline) -> Void) {
     self.description = description
     self.sink = sink
     self.source = source
@@ -25,7 +25,7 @@ struct DecodingRecipe: Sendable {
   }
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
-  init(_ path: StreamPath, _ caps: Caps, in topology: Topology) throws {
+  package init(_ path: StreamPath, _ caps: Caps, in topology: Topology) throws {
     // Alpha that lies in a second stream beside the picture is not carried: see docs/limits.md.
     let candidates = Registry.factories(.decoder, sinks: caps).filter { !$0.hasSuffix("alphadecodebin") }
     // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.

@@ -157,7 +157,7 @@ struct Indexer: Sendable {
 }
 
 /// What the threads of one indexing pass tell each other.
-final class Activity: Sendable {
+package final class Activity: Sendable {
   private struct State {
     var position = ClockTime.zero
     var count = 0
@@ -168,21 +168,23 @@ final class Activity: Sendable {
   }
   private let state = Mutex(State())
 
-  var position: ClockTime { state.withLock { $0.position } }
+  package init() {}
 
-  func moved(to time: ClockTime) {
+  package var position: ClockTime { state.withLock { $0.position } }
+
+  package func moved(to time: ClockTime) {
     state.withLock { $0.position = max($0.position, time) }
   }
 
   /// Something came.
-  func count() { state.withLock { $0.count += 1 } }
+  package func count() { state.withLock { $0.count += 1 } }
 
-  func finish() { state.withLock { $0.finished += 1 } }
+  package func finish() { state.withLock { $0.finished += 1 } }
   /// All streams have ended, or the pass was stopped.
-  func isFinished(of count: Int) -> Bool { state.withLock { $0.isStopped || $0.finished >= count } }
+  package func isFinished(of count: Int) -> Bool { state.withLock { $0.isStopped || $0.finished >= count } }
 
   /// Runs a stream's part of the pass. If it fails (no room in the spool), the others, which would wait for it, stop too.
-  func stoppingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
+  package func stoppingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
     } catch {
@@ -191,10 +193,10 @@ final class Activity: Sendable {
     }
   }
 
-  func stop() { state.withLock { $0.isStopped = true } }
+  package func stop() { state.withLock { $0.isStopped = true } }
 
   /// Adds `step` to the time that nothing has come, and returns it, in nanoseconds.
-  func idle(_ step: Int) -> Int {
+  package func idle(_ step: Int) -> Int {
     state.withLock { state in
       state.idle = state.count == state.seen ? state.idle + step : 0
       state.seen = state.count
@@ -203,7 +205,7 @@ final class Activity: Sendable {
   }
 
   /// The next sample; nil at the end of the stream, or when the pass was stopped and nothing is left.
-  func next(from sink: AppSink) -> Sample? {
+  package func next(from sink: AppSink) -> Sample? {
     while true {
       if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
         count()

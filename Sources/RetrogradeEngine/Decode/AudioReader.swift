@@ -7,7 +7,7 @@ package struct AudioReader {
     package var buffer: Buffer
     package var shown: TimeSpan
     /// Sample frames.
-    var count: Int
+    package var count: Int
   }
 
   private let track: AudioTrack
@@ -83,5 +83,5 @@ extension AudioTrack {
   }
 
   /// The sample frames that are heard during a stretch of the source.
-  func frames(during span: TimeSpan) -> Range<Int> { frames.clamped(to: all(during: span)) }
+  package func frames(during span: TimeSpan) -> Range<Int> { frames.clamped(to: all(during: span)) }
 }

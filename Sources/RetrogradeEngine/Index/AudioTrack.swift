@@ -5,15 +5,15 @@ package struct AudioTrack: Sendable {
   /// The caps of the samples, interleaved.
   package let caps: Caps
   /// The caps of the packets that they were decoded from.
-  let codec: Caps
+  package let codec: Caps
   package let tags: TagList?
   package let rate: Int
-  let channels: Int
-  let bytesPerFrame: Int
+  package let channels: Int
+  package let bytesPerFrame: Int
   /// Ascending, without overlap. What is between them is silence.
   let chunks: [AudioChunk]
   /// The bytes of all packets.
-  let packetBytes: Int
+  package let packetBytes: Int
   private let spool: Spool
 
   init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], packetBytes: Int, spool: Spool) {
@@ -32,12 +32,12 @@ package struct AudioTrack: Sendable {
   }
 
   /// The sample frames that are heard, counted from stream time 0.
-  var frames: Range<Int> {
+  package var frames: Range<Int> {
     guard let first = chunks.first, let last = chunks.last else { return 0..<0 }
     return first.position..<last.position + last.count
   }
 
-  var span: TimeSpan {
+  package var span: TimeSpan {
     TimeSpan(
       start: ClockTime(sampleIndex: frames.lowerBound, rate: rate),
       end: ClockTime(sampleIndex: frames.upperBound, rate: rate))

@@ -33,7 +33,7 @@ package struct PlayableSource: Sendable {
   }
 
   /// A source of which all is known.
-  init(
+  package init(
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?
   ) throws {
     try self.init(
@@ -99,12 +99,12 @@ package struct PlayableSource: Sendable {
 }
 
 extension SourceIndex {
-  var presentationStart: ClockTime {
+  package var presentationStart: ClockTime {
     ([video?.starts?.first].compactMap { $0 } + audio.map(\.span.start)).min() ?? .zero
   }
 
   /// The latest end of any stream, as far as the packets tell.
-  var presentationEnd: ClockTime {
+  package var presentationEnd: ClockTime {
     let picture = video.flatMap { video in
       video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max()
     }
@@ -114,7 +114,7 @@ extension SourceIndex {
 
 extension VideoTimeline {
   /// Frames per second, on average.
-  var frameRate: Double {
+  package var frameRate: Double {
     guard let first = starts.first, end > first else { return 25 }
     return Double(count) / (end - first).seconds
   }

@@ -2,12 +2,12 @@ import GStreamer
 import Synchronization
 
 /// The decoder for a stream of sound.
-struct AudioDecoder: Sendable {
+package struct AudioDecoder: Sendable {
   /// The factory's name; nil for raw sound.
-  let factory: String?
+  package let factory: String?
 
   /// - Returns: nil if no plugin decodes `caps`.
-  init?(for caps: Caps) {
+  package init?(for caps: Caps) {
     guard caps.mediaType != "audio/x-raw" else {
       factory = nil
       return
@@ -24,16 +24,16 @@ struct AudioDecoder: Sendable {
 }
 
 /// Decodes one stream of sound into the spool, during the indexing pass.
-final class TrackIndexer: Sendable {
+package final class TrackIndexer: Sendable {
   /// The name of the appsink that the sound comes out of.
-  let name: String
+  package let name: String
   /// The caps of the packets; nil where nothing is known of them.
   private let codec: Caps?
   private let tags: TagList?
   private let options: ReverseOptions
   private let ownClock = PacketClock()
 
-  init(name: String, codec: Caps?, tags: TagList?, options: ReverseOptions) {
+  package init(name: String, codec: Caps?, tags: TagList?, options: ReverseOptions) {
     self.name = name
     self.codec = codec
     self.tags = tags
@@ -41,7 +41,7 @@ final class TrackIndexer: Sendable {
   }
 
   /// The end of a stream's branch in a description of an indexing pipeline.
-  static func tail(_ number: Int, _ codec: Caps, _ decoder: AudioDecoder) -> String {
+  package static func tail(_ number: Int, _ codec: Caps, _ decoder: AudioDecoder) -> String {
     let decode = decoder.factory.map { "\($0) name=decoder\(number) ! " } ?? ""
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
     let rate = codec.mediaType == "audio/x-opus" ? ",rate=48000" : ""
@@ -51,7 +51,7 @@ final class TrackIndexer: Sendable {
 
   /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can tell which
   /// packet a buffer came from, and the decoder's own timestamps count.
-  static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
+  package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "queue"]
     let chain = sink.upstream.dropFirst()
     let rest = Array(chain.drop { element in element.factoryName.map(plain.contains) ?? false })
@@ -61,7 +61,7 @@ final class TrackIndexer: Sendable {
   }
 
   /// Has the packets watched on their way into the decoder, and the sound on its way out.
-  func watch(_ pipeline: Pipeline) {
+  package func watch(_ pipeline: Pipeline) {
     guard let chain = pipeline.element(name).flatMap(TrackIndexer.chain) else { return }
     let entry = chain.parser ?? chain.rest.last { $0.factoryName == "queue" } ?? chain.decoder
     if let entry { ownClock.openSegments(before: entry) }
@@ -71,7 +71,7 @@ final class TrackIndexer: Sendable {
   /// - Parameters:
   ///   - first: a sample that was pulled already.
   ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
-  func run(
+  package func run(
     _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation, first: Sample? = nil,
     watched: PacketClock? = nil
   ) throws -> (track: AudioTrack?, warnings: [String]) {
@@ -116,7 +116,7 @@ final class TrackIndexer: Sendable {
 }
 
 /// Which packet each of a decoder's outputs came from.
-final class PacketClock: Sendable {
+package final class PacketClock: Sendable {
   private struct State {
     var segment: Segment?
     var hasDecoder = false
@@ -176,10 +176,10 @@ final class PacketClock: Sendable {
 }
 
 /// Watches the decoders of sound that come into a pipeline while it runs, as decodebin's do.
-final class DecoderWatch: Sendable {
+package final class DecoderWatch: Sendable {
   private let known = Mutex<[(element: Element, clock: PacketClock)]>([])
 
-  init(_ pipeline: Pipeline) {
+  package init(_ pipeline: Pipeline) {
     // Not `self`: the pipeline keeps the closure.
     pipeline.onElementAdded { [weak self] element in self?.add(element) }
   }
@@ -193,7 +193,7 @@ final class DecoderWatch: Sendable {
   }
 
   /// What was noted of the decoder before `sink`; to be asked when sound has come out of it.
-  func clock(for sink: Element) -> PacketClock? {
+  package func clock(for sink: Element) -> PacketClock? {
     guard let chain = TrackIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
     func clock(of element: Element) -> PacketClock? {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
@@ -205,5 +205,5 @@ final class DecoderWatch: Sendable {
   }
 
   /// Lets go of the elements, which hold the clocks.
-  func letGo() { known.withLock { $0 = [] } }
+  package func letGo() { known.withLock { $0 = [] } }
 }

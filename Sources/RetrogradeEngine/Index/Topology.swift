@@ -8,7 +8,7 @@ public enum StreamKind: String, Sendable, Codable {
 }
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
-struct StreamPath: Sendable {
+package struct StreamPath: Sendable {
   struct Step: Sendable {
     /// Names the same element in the paths of all streams.
     let element: Int
@@ -25,7 +25,7 @@ struct StreamPath: Sendable {
 }
 
 /// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
-struct Topology: Sendable {
+package struct Topology: Sendable {
   let source: String
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.

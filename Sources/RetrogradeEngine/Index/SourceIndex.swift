@@ -1,7 +1,7 @@
 import GStreamer
 
 /// One packet of a video stream.
-struct VideoPacket: Hashable, Sendable {
+package struct VideoPacket: Hashable, Sendable {
   /// When its picture is shown, in stream time; nil where the container does not say.
   var time: ClockTime?
   var duration: ClockTime?
@@ -9,11 +9,19 @@ struct VideoPacket: Hashable, Sendable {
   var bytes: Int
   /// It decodes to no picture of its own, or to one outside the presentation.
   var isHidden: Bool
+
+  package init(time: ClockTime?, duration: ClockTime?, isKeyframe: Bool, bytes: Int, isHidden: Bool) {
+    self.time = time
+    self.duration = duration
+    self.isKeyframe = isKeyframe
+    self.bytes = bytes
+    self.isHidden = isHidden
+  }
 }
 
 /// What one pass over a video stream's packets found. No picture was decoded for it.
 package struct VideoIndex: Sendable {
-  var caps: Caps
+  package var caps: Caps
   package var tags: TagList?
   /// In decoding order.
   var packets: [VideoPacket]
@@ -21,15 +29,15 @@ package struct VideoIndex: Sendable {
   var segmentEnd: ClockTime?
 
   /// Start times in display order, if every shown packet has one of its own: only then can windows be planned on them.
-  let starts: [ClockTime]?
+  package let starts: [ClockTime]?
   /// The keyframes' places in display order.
-  let keyframes: [Int]
+  package let keyframes: [Int]
   /// How long the frame shown last is shown, by its own account or else the median of the others.
   let lastDuration: ClockTime
   /// The bytes of all packets.
-  let bytes: Int
+  package let bytes: Int
 
-  init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
+  package init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
     self.caps = caps
     self.tags = tags
     self.packets = packets
@@ -54,12 +62,24 @@ package struct VideoIndex: Sendable {
 /// Everything that one pass over a source found, with its sound decoded into the spool.
 package struct SourceIndex: Sendable {
   /// A pipeline that decodes all streams, in `gst-launch-1.0` syntax.
-  var decoding = ""
+  package var decoding = ""
   /// The way to the video's packets, decoded.
   var recipe: DecodingRecipe?
   var video: VideoIndex?
-  var audio: [AudioTrack]
+  package var audio: [AudioTrack]
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
-  var warnings: [String]
+  package var warnings: [String]
+
+  package init(
+    decoding: String = "", recipe: DecodingRecipe?, video: VideoIndex?, audio: [AudioTrack], tags: TagList?,
+    warnings: [String]
+  ) {
+    self.decoding = decoding
+    self.recipe = recipe
+    self.video = video
+    self.audio = audio
+    self.tags = tags
+    self.warnings = warnings
+  }
 }
