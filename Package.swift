@@ -22,12 +22,19 @@ let package = Package(
         .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])
       ]),
     .target(name: "CSystemSupport"),
+    .systemLibrary(
+      name: "CImages",
+      providers: [.apt(["libgif-dev", "libimagequant-dev", "libwebp-dev", "zlib1g-dev"])]),
+    .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
+    .target(name: "Drawing", dependencies: ["CPango"], swiftSettings: strict),
+    .target(name: "Images", dependencies: ["CImages"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
     .target(
       name: "RetrogradeEngine", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
     .target(
-      name: "Retrograde", dependencies: ["RetrogradeEngine", "GStreamer", "CSystemSupport"], swiftSettings: strict),
+      name: "Retrograde", 
+      dependencies: ["RetrogradeEngine", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
     .target(
       name: "RetrogradePlugin",

@@ -55,7 +55,7 @@ public final class Buffer: @unchecked Sendable {
     return try body(UnsafeMutableRawBufferPointer(start: map.data, count: Int(map.size)))
   }
 
-  private static let unmappable = GStreamerError(
+  static let unmappable = GStreamerError(
     kind: .other, element: nil, message: "a buffer's memory can't be reached by the processor", debug: nil)
 
   /// A buffer over the same memory and with the same metas, with its own times. No pixel is copied: the memory is

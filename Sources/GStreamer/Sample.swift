@@ -18,7 +18,8 @@ public struct Sample: Sendable {
   /// The same, with another buffer.
   package func holding(_ other: Buffer) -> Sample { Sample(buffer: other, caps: caps, segment: segment) }
 
-  private init(buffer: Buffer, caps: Caps?, segment: Segment) {
+  /// A buffer whose timestamps are stream time.
+  package init(buffer: Buffer, caps: Caps?, segment: Segment = Segment()) {
     self.buffer = buffer
     self.caps = caps
     self.segment = segment

@@ -1,5 +1,6 @@
 import GStreamer
 // Whoever uses the library has what its engine is told by: options, times, plans, errors.
+@_exported import MediaTime
 @_exported import RetrogradeEngine
 
 /// Turns a file of video and sound round in time.
@@ -15,6 +16,10 @@ public struct Reverser: Sendable {
   /// The path of the source; `-` is standard input.
   public let input: String
   public var options: ReverseOptions
+  /// Draws over every frame; nil: nothing does.
+  public var overlay: Overlay?
+  /// Comes before the first frame.
+  public var title: Title?
 
   public init(_ input: String, options: ReverseOptions = ReverseOptions()) {
     self.input = input
@@ -76,7 +81,9 @@ extension Reverser {
   public func pipelines(to output: String) async throws -> PipelineDescriptions {
     let cancellation = Cancellation()
     return try await onOwnThread("describe", cancellation) {
-      try ReverseJob(input: input, options: options, cancellation: cancellation) { _ in }.pipelines(to: output)
+      try ReverseJob(
+        input: input, options: options, drawing: FrameDrawing(overlay: overlay, title: title), cancellation: cancellation
+      ) { _ in }.pipelines(to: output)
     }
   }
 }
@@ -91,7 +98,9 @@ public struct Reversal: Sendable {
   fileprivate init(_ reverser: Reverser, _ output: String) {
     self.init { cancellation, report in
       try ReverseJob(
-        input: reverser.input, options: reverser.options, cancellation: cancellation, report: report
+        input: reverser.input, options: reverser.options,
+        drawing: FrameDrawing(overlay: reverser.overlay, title: reverser.title), cancellation: cancellation,
+        report: report
       ).run(to: output)
     }
   }

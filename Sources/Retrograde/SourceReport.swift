@@ -31,7 +31,7 @@ public struct SourceReport: Sendable, Codable {
   public var warnings: [String]
 
   init(_ job: ReverseJob) throws {
-    let playable = try job.open()
+    let playable = try job.open(job.options)
     let index = playable.index
     input = job.input
     duration = (index.presentationEnd - index.presentationStart).seconds

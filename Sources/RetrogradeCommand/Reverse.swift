@@ -6,7 +6,7 @@ struct Reverse: AsyncParsableCommand {
     abstract: "Write the mirror of a file: every frame and every sample, last first.",
     discussion: """
       The container follows OUTPUT's extension: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for sound wav, flac, mp3, \
-      m4a, opus, oga, mka. The codecs are the source's own where the container takes them.
+      m4a, opus, oga, mka; for loops gif, webp, apng; numbered pictures as in 'out/%05d.png'. The codecs are the source's own where the container takes them.
 
       EXAMPLES
         retrograde reverse holiday.mp4 yadiloh.mp4
@@ -15,6 +15,9 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse film.mkv out.mkv --memory 128MiB
         retrograde reverse song.mp3 gnos.flac
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong --count 3
+        retrograde reverse clip.mp4 loop.gif --loop ping-pong --fps 15 --width 480
+        retrograde reverse 'frames/%05d.png' out.mp4 --fps 25
+        retrograde reverse clip.mp4 'out/%05d.png'
         retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
         cat clip.mp4 | retrograde reverse - out.mp4
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
@@ -71,9 +74,18 @@ struct Reverse: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "drop leaves out the last frame of all where it is the first one again: for files that players repeat.",
-      valueName: "keep|drop"))
-  var seam: Seam = .keep
+      "drop leaves out the last frame of all where it is the first one again: for files that players repeat, as they do "
+        + "GIF, WebP and APNG by themselves.", valueName: "keep|drop"))
+  var seam: Seam?
+
+  @Option(
+    help: ArgumentHelp(
+      "The most frames per second; those between are left out. Of numbered pictures: how fast they are shown (25).",
+      valueName: "rate"))
+  var fps: FrameRate?
+
+  @Option(help: ArgumentHelp("The width of the picture, as shown, in pixels; the height follows.", valueName: "pixels"))
+  var width: Int?
 
   @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
   var progress: ProgressForm?
@@ -88,6 +100,7 @@ struct Reverse: AsyncParsableCommand {
     guard Legs.counts.contains(count) else {
       throw ValidationError("--count must be \(Legs.counts.lowerBound) to \(Legs.counts.upperBound).")
     }
+    if let width, !(2...16_384).contains(width) { throw ValidationError("--width must be 2 to 16384.") }
     if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
     if quality == .lossless && (bitrate != nil || crf != nil) {
       throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
@@ -99,7 +112,10 @@ struct Reverse: AsyncParsableCommand {
     options.timing = timing
     options.loop = loop
     options.count = count
-    options.dropsSeam = seam == .drop
+    options.dropsSeam = seam.map { $0 == .drop }
+    options.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
+    if let fps { options.sequenceRate = fps }
+    options.encoding.width = width
     options.overwrites = overwrite
     options.encoding.quality = quality
     options.encoding.videoCodec = videoCodec

@@ -55,6 +55,10 @@ extension SourcePosition: ExpressibleByArgument {
   public init?(argument: String) { self.init(parsing: argument) }
 }
 
+extension FrameRate: ExpressibleByArgument {
+  public init?(argument: String) { self.init(parsing: argument) }
+}
+
 extension Timing: ExpressibleByArgument {}
 extension Loop: ExpressibleByArgument {}
 extension EncodingOptions.Quality: ExpressibleByArgument {}

@@ -21,7 +21,7 @@ package struct PlayableSource: Sendable {
       throw RetrogradeError(.usage, "without video and without sound, nothing is left")
     }
     let source = try Source(input, options: options, cancellation: cancellation)
-    let topology = try Topology(probing: source.path, cancellation)
+    let topology = try Topology(probing: source.path, source.opening, cancellation)
     let index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
     let range = try PlayableSource.range(in: index, options)
     var video: VideoSource?
@@ -49,7 +49,7 @@ package struct PlayableSource: Sendable {
     }
     let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
     legs = Legs(
-      options.loop, count: count, presentation, timeline: video?.timeline, dropsSeam: options.dropsSeam)
+      options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false)
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     self.video = video

@@ -41,7 +41,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   package static let cancelled = RetrogradeError(.cancelled, "cancelled")
 
   /// What GStreamer's `error` means for somebody who was reading `path`.
-  static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
+  package static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
       RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)

@@ -12,11 +12,19 @@ public struct ReverseOptions: Sendable {
   public var loop = Loop.reverse
   /// How often the loop is played; at least 1.
   public var count = 1
-  /// Whether the last frame of all is left out where it is the first one again: for files that players repeat.
-  public var dropsSeam = false
+  /// Whether the last frame of all is left out where it is the first one again: for files that players repeat. Nil: as
+  /// players treat the output; of those that can be written, GIF, WebP and APNG are repeated.
+  public var dropsSeam: Bool?
   /// What of the source to mirror; nil: from its start, to its end.
   public var start: SourcePosition?
   public var end: SourcePosition?
+  /// The most frames per second to show; nil: all. Where there are more, those between are left out, the same ones
+  /// forwards and backwards.
+  public var frameRate: FrameRate?
+  /// How fast the pictures of an image sequence (`frames/%05d.png`) are shown.
+  public var sequenceRate = FrameRate.usual
+  /// More frames per second than this are thinned out; what the output can hold.
+  package var fastest: FrameRate?
   public var noAudio = false
   public var noVideo = false
   /// Whether damage in the source is an error rather than a warning.
@@ -59,6 +67,8 @@ public struct EncodingOptions: Sendable {
   public var constantRateFactor: Int?
   /// One of the encoder's own speed presets.
   public var preset: String?
+  /// The width of the picture as it is shown, in pixels; its height follows. Nil: the source's own.
+  public var width: Int?
 
   public init() {}
 }

@@ -1,22 +1,32 @@
 import Glibc
 
 /// Where the media is read from: a file, or what came through a pipe.
-struct Source: Sendable {
+package struct Source: Sendable {
   /// The path that GStreamer reads.
-  let path: String
+  package let path: String
+  /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
+  package let opening: String
   private let spool: Spool?
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
   /// indexed and sought in like any file, which takes far less room than the decoded frames would.
-  init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
+  package init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
     if input == "-" {
       let spool = try Source.spool(descriptor: STDIN_FILENO, "standard input", options, cancellation)
       self.spool = spool
       path = spool.path
+      opening = Source.opening(path)
       return
     }
     var info = stat()
-    guard stat(input, &info) == 0 else {
+    let exists = stat(input, &info) == 0
+    if !exists, let sequence = try ImageSequence(input) {
+      spool = nil
+      path = input
+      opening = sequence.opening(options.sequenceRate)
+      return
+    }
+    guard exists else {
       throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))")
     }
     switch info.st_mode & S_IFMT {
@@ -37,6 +47,11 @@ struct Source: Sendable {
       self.spool = spool
       path = spool.path
     }
+    opening = Source.opening(path)
+  }
+
+  private static func opening(_ path: String) -> String {
+    "filesrc name=source location=\(Description.quoted(path))"
   }
 
   private static func spool(

@@ -16,16 +16,42 @@ struct Container: Sendable {
   var carriesOrientation = false
   /// Its sound has no timestamps of its own, and starts when the file does.
   var needsSoundFromStart = false
+  /// Pictures without sound, one file or one a picture, for which no muxer is needed.
+  var pictures: PictureFormat?
+
+  /// What holds pictures and nothing else.
+  enum PictureFormat: Sendable {
+    /// One file, which players repeat for ever.
+    case animation(AnimationFormat)
+    /// A file for each picture, written by this encoder; the name has a pattern such as `%05d` for its number.
+    case sequence(encoder: String)
+  }
+
+  /// Which animation it is, if it is one: players repeat those by themselves.
+  var animation: AnimationFormat? {
+    if case .animation(let format) = pictures { format } else { nil }
+  }
 
   /// The container that a file name asks for.
   static func of(_ path: String) throws -> Container {
     let name = path.split(separator: "/").last ?? ""
     let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
+    if ImageSequence.isPattern(path) {
+      guard let encoder = sequenceEncoders[suffix.lowercased()] else {
+        throw RetrogradeError(
+          .usage, "\(path): no pictures go by the extension “\(suffix)”; there are "
+            + sequenceEncoders.keys.sorted().joined(separator: ", "))
+      }
+      return Container(caps: nil, videoCodecs: [], audioCodecs: [], pictures: .sequence(encoder: encoder))
+    }
     guard let container = named(suffix) else {
+      let advice =
+        sequenceEncoders[suffix.lowercased()] != nil
+        ? "; pictures are numbered: \(path.dropLast(suffix.count + 1))-%05d.\(suffix)" : ""
       throw RetrogradeError(
         .usage,
         "\(path): no container goes by the extension “\(suffix)”; there are "
-          + extensions.joined(separator: ", "))
+          + extensions.joined(separator: ", ") + advice)
     }
     if container.caps != nil && container.muxers.isEmpty {
       throw RetrogradeError(.missingPlugin, "\(path): no muxer for .\(suffix) is installed; \(PackageHint.all)")
@@ -68,7 +94,17 @@ struct Container: Sendable {
       needsSoundFromStart: true)
   }
 
+  private static func animation(_ format: AnimationFormat) -> Container {
+    Container(caps: nil, videoCodecs: [], audioCodecs: [], pictures: .animation(format))
+  }
+
+  private static let sequenceEncoders = [
+    "png": "pngenc", "jpg": "jpegenc quality=95", "jpeg": "jpegenc quality=95", "webp": "webpenc quality=95",
+    "tiff": "avenc_tiff", "bmp": "avenc_bmp",
+  ]
+
   private static let byExtension: [String: Container] = [
+    "gif": animation(.gif), "webp": animation(.webp), "apng": animation(.apng),
     "mp4": mp4, "m4v": mp4, "mov": mov, "mkv": matroska, "webm": webm, "avi": avi, "ts": ts, "ogg": ogg, "ogv": ogg,
     "wav": sound("audio/x-wav", pcm),
     "flac": sound(nil, "audio/x-flac"),

@@ -22,13 +22,16 @@ struct EncoderSettings: Sendable {
     "avenc_prores",
   ]
 
+  /// Codecs whose players expect colour at half resolution.
+  static let films: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
+
   /// Whether the size is odd where colour has half the lines or columns: x264 and x265 refuse that.
   static func isHalvedOdd(_ raw: Caps) -> Bool {
-    guard ((raw.int("width") ?? 0) | (raw.int("height") ?? 0)) & 1 == 1, let format = raw.string("format") else {
-      return false
-    }
+    guard isOdd(raw), let format = raw.string("format") else { return false }
     return ["I420", "I422", "NV12", "YV12", "Y42B"].contains { format.hasPrefix($0) }
   }
+
+  static func isOdd(_ raw: Caps) -> Bool { ((raw.int("width") ?? 0) | (raw.int("height") ?? 0)) & 1 == 1 }
 
   /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
   private static let coarsest = 34

@@ -9,6 +9,12 @@ struct EncodingChoice: Sendable {
   var videoCodec: Codec?
   /// The pixel format that the encoder needs, where it can't take the source's own.
   var videoFormat: String?
+  /// The size that the picture is to have, where it is not the source's.
+  var size: (width: Int, height: Int)?
+  /// Whether the pixels say how much of them is seen.
+  var hasAlpha = false
+  /// Whether the picture is to be written.
+  var hasPicture: Bool { videoCodec != nil || container.pictures != nil }
   var audioCodecs: [Codec]
   var warnings: [String]
 
@@ -32,11 +38,26 @@ struct EncodingChoice: Sendable {
     videoFormat = nil
     var streams: [String] = []
     var audio = audio
+    hasAlpha = video?.raw.hasAlpha ?? false
+    size = try video.flatMap { video in
+      try PictureSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
+        to: options.width, for: container)
+    }
+    if container.pictures != nil {
+      guard video != nil else { throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write") }
+      if !audio.isEmpty { warnings.append("left out: the sound, which this format can't hold") }
+      profile = ""
+      return
+    }
     if let video, !container.videoCodecs.isEmpty {
       let codec = try EncodingChoice.videoCodec(video, container, options, output)
       videoCodec = codec
       // Colour at full resolution has no odd half.
       if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { videoFormat = "Y444" }
+      // Encoders of film would take it at full resolution too, which phones and browsers don't play.
+      if video.raw.isRGB, options.quality != .lossless, EncoderSettings.films.contains(codec.text) {
+        videoFormat = EncoderSettings.isOdd(video.raw) ? "Y444" : "I420"
+      }
       if let index = codec.encoder {
         let settings = EncoderSettings(
           options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)

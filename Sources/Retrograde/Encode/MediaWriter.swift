@@ -20,6 +20,8 @@ final class MediaWriter: Sendable {
     var tags: TagList?
     /// GST_TAG_IMAGE_ORIENTATION, where the container carries it.
     var orientation: String?
+    /// Where no muxer writes the file: what does, from the appsink `pictures`.
+    var animation: (format: AnimationFormat, options: ReverseOptions)?
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
     var prepare: @Sendable (Pipeline) throws -> String
   }
@@ -43,6 +45,8 @@ final class MediaWriter: Sendable {
   private let isStopped = Mutex(false)
   private let written = Activity()
   private let bus = Mutex<Worker<Void>?>(nil)
+  private let animation: AnimationWriter?
+  private let animator = Mutex<Worker<Void>?>(nil)
 
   /// No byte written for this long after everything was given: the pipeline hangs.
   private static let stall = 120_000_000_000
@@ -51,6 +55,7 @@ final class MediaWriter: Sendable {
   init(_ plan: Plan, for target: String) throws {
     EncodingChoice.preference
     self.target = target
+    let pictures: AppSink?
     do {
       let pipeline = try Pipeline(plan.description)
       self.pipeline = pipeline
@@ -64,6 +69,7 @@ final class MediaWriter: Sendable {
         source.setCaps(stream.caps)
         return source
       }
+      pictures = try plan.animation.map { _ in try pipeline.appSink("pictures") }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
@@ -76,7 +82,11 @@ final class MediaWriter: Sendable {
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
     orientation = plan.orientation
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
-    path = try plan.prepare(pipeline)
+    let path = try plan.prepare(pipeline)
+    self.path = path
+    animation = pictures.flatMap { sink in
+      plan.animation.map { AnimationWriter(sink: sink, format: $0.format, path: path, options: $0.options) }
+    }
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let written = written
     for sink in pipeline.elements(ofClass: "Sink") {
@@ -121,10 +131,19 @@ final class MediaWriter: Sendable {
   static func description(
     to path: String, _ choice: EncodingChoice, video: TagList??, audio: [TagList?]
   ) -> String {
-    var lines = [
-      "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! "
-        + "filesink name=file location=\(Description.quoted(path))"
-    ]
+    let location = Description.quoted(path)
+    var lines: [String] = []
+    var end: [String]
+    switch choice.container.pictures {
+    case nil:
+      lines.append(
+        "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! filesink name=file location=\(location)")
+      end = ["encode.video_0"]
+    case .animation(let format):
+      end = format.preparation(hasAlpha: choice.hasAlpha) + ["appsink name=pictures sync=false enable-last-sample=false max-buffers=4"]
+    case .sequence(let encoder):
+      end = [encoder, "multifilesink name=file index=1 location=\(location)"]
+    }
     if let video {
       var parts = ["appsrc name=video format=time block=true max-buffers=2 max-bytes=0"]
       var own = video
@@ -135,9 +154,15 @@ final class MediaWriter: Sendable {
         }
       }
       parts += [inject(own)].compactMap { $0 }
+      if let size = choice.size {
+        parts += [
+          "videoscale method=lanczos n-threads=2",
+          "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
+        ]
+      }
       parts += ["videoconvert n-threads=2 dither=none"]
       if let format = choice.videoFormat { parts += ["video/x-raw,format=\(format)"] }
-      parts += ["encode.video_0"]
+      parts += end
       lines.append(parts.joined(separator: " ! "))
     }
     for (index, tags) in audio.enumerated() {
@@ -175,6 +200,16 @@ final class MediaWriter: Sendable {
     let worker = try Worker("encoder bus") { [self] in watchBus() }
     bus.withLock { $0 = worker }
     pipeline.set(.playing)
+    if let animation {
+      let worker = try Worker("animation") { [self] in
+        do {
+          try animation.run { self.isStopped.withLock { $0 } }
+        } catch {
+          fail(GStreamerError(kind: .other, element: nil, message: "\(error)", debug: nil))
+        }
+      }
+      animator.withLock { $0 = worker }
+    }
   }
 
   /// Until everything is written, something fails, or the writing is aborted.
@@ -224,6 +259,7 @@ final class MediaWriter: Sendable {
   ///   - shown: how long the video is shown, from its first frame's start to its last one's end.
   func finish(heard: [Int], shown: ClockTime?) throws {
     try bus.withLock { $0.take() }?.join()
+    try animator.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
     guard hasMovieHeader, !path.isEmpty else { return }

@@ -16,7 +16,8 @@ struct Pump: Sendable {
 
   /// - Parameter isPadded: whether sound that starts late is to be preceded by silence.
   func run(
-    _ legs: Legs, _ video: VideoSource?, _ audio: [AudioTrack], _ writer: MediaWriter, isPadded: Bool
+    _ legs: Legs, _ video: VideoSource?, _ audio: [AudioTrack], _ writer: MediaWriter, isPadded: Bool,
+    _ drawing: FrameDrawing = FrameDrawing()
   ) throws -> Counts {
     try cancellation.onCancel({ writer.abort() }) {
       defer { writer.abort() }
@@ -24,12 +25,13 @@ struct Pump: Sendable {
       let soundWorkers = try audio.enumerated().map { index, track in
         try Worker("mirror audio \(index)") {
           try play(
-            track, legs, writer, writer.audio[index], isPadded: isPadded, isMain: video == nil && index == 0)
+            track, legs, writer, writer.audio[index], lead: video == nil ? .zero : drawing.lead, isPadded: isPadded,
+            isMain: video == nil && index == 0)
         }
       }
       let pictures: Result<Pictures, any Error> = Result {
         guard let video, let source = writer.video else { return Pictures() }
-        return try play(video, legs, writer, source)
+        return try play(video, legs, writer, source, drawing)
       }
       if case .failure = pictures { writer.abort() }
       let samples = soundWorkers.map { worker in Result { try worker.join() } }
@@ -56,17 +58,30 @@ struct Pump: Sendable {
 
   /// Gives the frames of the video to the writer.
   private func play(
-    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource
+    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing
   ) throws -> Pictures {
     var pictures = Pictures()
     var start: ClockTime?
     var caps: Caps?
     let watch = Stopwatch()
-    let total = legs.all.reduce(0) { $0 + video.timeline.clipped(to: $1.span).frames.count }
+    let total = legs.all.reduce(0) { $0 + video.shown.timeline.clipped(to: $1.span).frames.count }
     let player = VideoPlayer(video, legs, timing: timing, cancellation)
-    while let frame = try player.next(offset: writer.mirrorStart) {
+    let painter = FramePainter(video.caps, orientation: video.video.tags?.string("image-orientation"))
+    try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
+      frame.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
+      try writer.push(frame, to: source)
+      start = start ?? shown.start
+      pictures.count += 1
+    }
+    while var frame = try player.next(offset: writer.mirrorStart + drawing.lead) {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
       caps = frame.caps
+      if let overlay = drawing.overlay {
+        frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
+        let moment = OverlayFrame(
+          time: frame.shown.start, sourceTime: frame.source.start, direction: frame.direction, number: pictures.count)
+        frame.buffer = try painter.paint(frame.buffer) { try overlay($0, moment) }
+      }
       try writer.push(frame.buffer, to: source)
       pictures.count += 1
       start = start ?? frame.shown.start
@@ -85,7 +100,8 @@ struct Pump: Sendable {
 
   /// Gives a stream of sound to the writer.
   private func play(
-    _ track: AudioTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, isPadded: Bool, isMain: Bool
+    _ track: AudioTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime, isPadded: Bool,
+    isMain: Bool
   ) throws -> Int {
     let length = legs.duration ?? .zero
     let watch = Stopwatch()
@@ -93,7 +109,7 @@ struct Pump: Sendable {
     var player = AudioPlayer(track, legs, isPadded: isPadded)
     while let part = try player.next() {
       try cancellation.check()
-      part.buffer.stamp(pts: writer.mirrorStart + part.shown.start, duration: part.shown.duration)
+      part.buffer.stamp(pts: writer.mirrorStart + lead + part.shown.start, duration: part.shown.duration)
       try writer.push(part.buffer, to: source)
       written += part.count
       if isMain {

@@ -11,6 +11,8 @@ final class OutputSet: Sendable {
   private struct State {
     /// The folder that is written to, by the folder where its files belong.
     var folders: [(final: String, temporary: String)] = []
+    /// The folders that were not there before.
+    var made: [String] = []
     var names: [String] = []
     var header = ""
   }
@@ -60,8 +62,29 @@ final class OutputSet: Sendable {
     }
   }
 
+  /// Finds out early whether the pictures of a sequence may be made.
+  func check(sequence pattern: String, input: String) throws {
+    guard let found = try? ImageSequence.files(of: pattern), !found.isEmpty else { return }
+    if ImageSequence.isPattern(input), OutputSet.resolved(input) == OutputSet.resolved(pattern) {
+      throw RetrogradeError(.cannotCreateOutput, "\(pattern): is the input itself; name another output")
+    }
+    if !overwrites {
+      throw RetrogradeError(.cannotCreateOutput, "\(pattern): there are such files; --overwrite replaces them")
+    }
+  }
+
+  /// A path whose folder has no links in it.
+  private static func resolved(_ path: String) -> String {
+    let slash = path.lastIndex(of: "/")
+    let folder = slash.map { String(path[...$0]) } ?? "."
+    guard let real = realpath(folder, nil) else { return path }
+    defer { free(real) }
+    return String(cString: real) + "/" + (slash.map { path[path.index(after: $0)...] } ?? path[...])
+  }
+
   private func temporary(for folder: String, _ path: String) throws -> String {
     if let known = state.withLock({ $0.folders.first { $0.final == folder }?.temporary }) { return known }
+    if mkdir(folder, 0o777) == 0 { state.withLock { $0.made.append(folder) } }
     var template = Array("\(folder)/.retrograde-XXXXXX".utf8CString)
     let made = template.withUnsafeMutableBufferPointer { $0.baseAddress.map { mkdtemp($0) != nil } ?? false }
     guard made else {
@@ -103,6 +126,7 @@ final class OutputSet: Sendable {
       for file in OutputSet.files(in: temporary) { unlink("\(temporary)/\(file)") }
       rmdir(temporary)
     }
+    for folder in state.withLock({ $0.made }) { rmdir(folder) }
   }
 
   private static func files(in folder: String) -> [String] {

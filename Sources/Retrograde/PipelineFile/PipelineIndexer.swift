@@ -147,28 +147,15 @@ struct PipelineIndexer: Sendable {
   }
 
   private func collectFrames(_ sink: AppSink, _ first: Sample, _ activity: Activity) throws -> PipelineFound {
-    let planner = try Planner(options, frameBytes: max(first.buffer.size, 1))
-    var collector = FrameCollector(
-      held: planner.framesPerWindow, spool: try Spool(directory: options.spoolDirectory), gauge: gauge)
-    var packets: [VideoPacket] = []
+    var video = try RecordedVideo(like: first, options, gauge)
     var next: Sample? = first
-    let caps = first.caps ?? Caps("video/x-raw")
     while let sample = next {
-      let before = collector.times.count
-      // A camera has only so many buffers.
-      _ = try collector.add(sample.buffer.isOfBoundedPool ? sample.holding(sample.buffer.deepCopy()) : sample)
-      if collector.times.count > before, let time = collector.times.last {
-        packets.append(
-          VideoPacket(time: time, duration: sample.buffer.duration, isKeyframe: true, bytes: 0, isHidden: false))
-        activity.moved(to: time)
-      }
+      try video.add(sample)
+      if let time = video.position { activity.moved(to: time) }
       try cancellation.check()
       next = activity.next(from: sink)
     }
-    guard let caps else { return .nothing }
-    let tags = sink.pad?.tags(global: false)
-    let index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil)
-    return .frames(index, collector.frames, planner)
+    return .frames(try video.source(tags: sink.pad?.tags(global: false), description: pipelines.decoding))
   }
 
   private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
@@ -187,9 +174,8 @@ struct PipelineIndexer: Sendable {
 
   private func source(_ found: PipelineFound, _ name: String) throws -> VideoSource {
     switch found {
-    case .frames(let index, let frames, let planner):
-      return try VideoSource(
-        index, store: frames, description: pipelines.decoding, planner: planner, options: options, gauge: gauge)
+    case .frames(let source):
+      return source
     case .packets(let index):
       let recipe = DecodingRecipe(pipeline: pipelines.decoding, sink: name, source: pipelines.name) { pipeline in
         PipelineIndexer.prepare(pipeline)
@@ -244,7 +230,7 @@ private final class PacketCollector: Sendable {
 /// What came out of one appsink.
 private enum PipelineFound: Sendable {
   case packets(VideoIndex)
-  case frames(VideoIndex, DecodedWindow, Planner)
+  case frames(VideoSource)
   case sound(AudioTrack)
   case nothing
 }

@@ -7,6 +7,9 @@ package final class VideoPlayer {
     package var buffer: Buffer
     package var shown: TimeSpan
     package var caps: Caps
+    /// When it is shown in the source, and in which direction that is played.
+    package var source: TimeSpan
+    package var direction: Direction
   }
 
   private let video: VideoSource
@@ -48,10 +51,14 @@ package final class VideoPlayer {
   package func next(offset: ClockTime = .zero) throws -> Frame? {
     while true {
       guard var current = try open ?? openNext() else { return nil }
-      guard let frame = try current.reader.next() else {
+      guard var frame = try current.reader.next() else {
         warnings += try current.reader.close()
         open = nil
         continue
+      }
+      if video.shown.isThinned {
+        guard let span = video.shown.span(ofFrame: frame.number, during: current.leg.span) else { continue }
+        frame.span = span
       }
       if isDescending {
         return descending(frame, current.leg, isLast: frame.number == current.reader.frames.last, offset)
@@ -72,7 +79,8 @@ package final class VideoPlayer {
       let isMirrored = direction == .backward
       return Frame(
         buffer: frame.buffer.placed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
-        shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps)
+        shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: frame.span,
+        direction: direction)
     }
   }
 
@@ -83,24 +91,24 @@ package final class VideoPlayer {
     let isMirrored = leg.direction == .forward
     return Frame(
       buffer: frame.buffer.placed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
-      shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps)
+      shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: span, direction: leg.direction)
   }
 
   private func openNext() throws -> (leg: Leg, reader: VideoReader, clock: MirrorClock)? {
     while let number, let whole = legs[number] {
       self.number = isDescending ? number - 1 : number + 1
-      var clock = MirrorClock(whole, timeline: video.timeline, timing: timing)
+      var clock = MirrorClock(whole, timeline: video.shown.timeline, timing: timing)
       let leg: Leg?
       let span: TimeSpan?
       if clock.borrowed != nil, !isDescending {
         // Frames with other frames' times: those that are shown from `from` on are still the last ones of the source.
         let skipped = clock.skip(to: from)
-        span = video.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
+        span = video.shown.timeline.clipped(to: whole.span).timeline.span(leaving: skipped, in: whole.span)
         leg = whole
       } else {
         leg = whole.clipped(from: from, to: end ?? whole.end)
         span = leg?.span
-        if let leg { clock = MirrorClock(leg, timeline: video.timeline, timing: timing) }
+        if let leg { clock = MirrorClock(leg, timeline: video.shown.timeline, timing: timing) }
       }
       guard let leg, let span else { continue }
       let reader = try VideoReader(

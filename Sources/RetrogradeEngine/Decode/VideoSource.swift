@@ -1,6 +1,42 @@
 import GStreamer
 import Synchronization
 
+/// Frames that are shown, and when.
+package struct Selection: Sendable {
+  package let timeline: VideoTimeline
+  /// The place of each frame of the timeline in the source; nil where they are the source's own.
+  private let frames: [Int]?
+
+  /// The frames of a timeline from `range` on, thinned to what the options ask for.
+  init(_ timeline: VideoTimeline, range: TimeSpan?, options: ReverseOptions) {
+    let fastest = options.fastest.flatMap { timeline.frameRate > $0.value ? $0 : nil }
+    if let rate = options.frameRate ?? fastest, let first = timeline.starts.first {
+      let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))
+      (frames, self.timeline) = (thinned.frames, thinned.timeline)
+    } else {
+      (frames, self.timeline) = (nil, timeline)
+    }
+  }
+
+  /// When frame `number` of the source is shown during `span`; nil if it is not.
+  func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
+    guard let frames else { return nil }
+    var low = 0
+    var high = frames.count
+    while low < high {
+      let middle = (low + high) / 2
+      if frames[middle] < number { low = middle + 1 } else { high = middle }
+    }
+    guard low < frames.count, frames[low] == number else { return nil }
+    let whole = timeline.span(of: low)
+    let part = TimeSpan(start: max(whole.start, span.start), end: min(whole.end, span.end))
+    return part.start < part.end ? part : nil
+  }
+
+  /// Whether some of the source's frames are left out.
+  var isThinned: Bool { frames != nil }
+}
+
 /// The video of a source, and how it is to be read: in windows, or, where seeking is not exact, from a store of all
 /// frames that were decoded once, forwards.
 package final class VideoSource: Sendable {
@@ -12,8 +48,10 @@ package final class VideoSource: Sendable {
   package let caps: Caps
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
   package let description: String
-  /// When each frame is shown.
+  /// When each frame is shown in the source.
   package let timeline: VideoTimeline
+  /// What of it is given out.
+  package let shown: Selection
   /// How all of it, or of the range that was asked for, is read backwards.
   package let plan: Plan
   package let warnings: [String]
@@ -45,6 +83,7 @@ package final class VideoSource: Sendable {
           let spool = try VideoSource.spool(for: window, plan, options)
           let decoded = try decoder.decode(window, starts: starts, spool: spool, gauge: gauge, cancellation)
           timeline = whole
+          shown = Selection(whole, range: range, options: options)
           self.plan = plan
           warnings = []
           store = nil
@@ -57,6 +96,7 @@ package final class VideoSource: Sendable {
     let read = try VideoSource.readForward(
       video, recipe, before: nil, planner, options: options, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
+    shown = Selection(timeline, range: range, options: options)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
     self.plan = plan
@@ -83,6 +123,7 @@ package final class VideoSource: Sendable {
     caps = video.caps
     let starts = video.starts ?? []
     timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
+    shown = Selection(timeline, range: nil, options: options)
     guard let plan = planner.forwardPlan(frames: 0..<starts.count) else {
       throw RetrogradeError(.usage, "--memory is too small")
     }

@@ -27,6 +27,8 @@ package struct StreamPath: Sendable {
 /// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
 package struct Topology: Sendable {
   let source: String
+  /// What reads it, in `gst-launch-1.0` syntax.
+  private let opening: String
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [String]
@@ -34,7 +36,7 @@ package struct Topology: Sendable {
   /// A description of a pipeline that reads the file and ends each chosen stream in its `tail`, such as
   /// `avdec_h264 ! appsink`. Streams not chosen stay unlinked, and cost nothing but being skipped.
   func description(_ chosen: [(stream: StreamPath, tail: String)]) -> String {
-    var text = "filesrc name=source location=\(Description.quoted(source))"
+    var text = opening
     var known: Set<Int> = []
     for (stream, tail) in chosen {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
@@ -84,8 +86,8 @@ extension Topology {
 
   /// Finds out what is in the file at `path`.
   /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
-  init(probing path: String, _ cancellation: Cancellation) throws {
-    let pipeline = try Pipeline("filesrc location=\(Description.quoted(path)) ! parsebin name=parse")
+  init(probing path: String, _ opening: String, _ cancellation: Cancellation) throws {
+    let pipeline = try Pipeline("\(opening) ! parsebin name=parse")
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing; install gstreamer1.0-plugins-base")
     }
@@ -131,6 +133,7 @@ extension Topology {
       }
     }
     source = path
+    self.opening = opening
     self.missing = missing
     if streams.isEmpty {
       throw missing.isEmpty

@@ -88,4 +88,26 @@ public struct VideoTimeline: Hashable, Sendable {
     kept[0] = max(kept[0], range.start)
     return (first..<last + 1, VideoTimeline(starts: kept, end: min(span(of: last).end, range.end)))
   }
+
+  /// The timeline with no more than `rate` frames per second, counted from `start`: of the frames in each slot the one
+  /// that is on show after its first quarter, from the slot's start.
+  /// - Returns: the frames that are left, and when they are shown.
+  public func thinned(to rate: FrameRate, from start: ClockTime) -> (frames: [Int], timeline: VideoTimeline) {
+    let quarter = ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)
+    var frames: [Int] = []
+    var kept: [ClockTime] = []
+    var slot = 0
+    for index in starts.indices {
+      let span = span(of: index)
+      var first: Int?
+      while start + rate.start(of: slot) + quarter < span.end {
+        if start + rate.start(of: slot) + quarter >= span.start { first = first ?? slot }
+        slot += 1
+      }
+      guard let first else { continue }
+      frames.append(index)
+      kept.append(start + rate.start(of: first))
+    }
+    return (frames, VideoTimeline(starts: kept, end: end))
+  }
 }

@@ -46,7 +46,7 @@ package final class Spool: Sendable {
 
   /// Writes at the end.
   /// - Returns: where the bytes lie.
-  func append(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+  package func append(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     let offset = length.withLock { length in
       defer { length += bytes.count }
       return length
@@ -63,7 +63,7 @@ package final class Spool: Sendable {
   }
 
   /// Reads as many bytes as `bytes` has, from `offset`.
-  func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+  package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     var done = 0
     while done < bytes.count {
       guard let base = bytes.baseAddress else { break }

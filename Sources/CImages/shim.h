@@ -1,0 +1,6 @@
+#pragma once
+#include <gif_lib.h>
+#include <libimagequant.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+#include <zlib.h>

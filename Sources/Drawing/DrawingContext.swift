@@ -1,0 +1,213 @@
+import CPango
+
+/// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was given to.
+///
+/// What was drawn on the frame before is gone: every frame starts as it says where the context was given. The unit is the
+/// pixel, x goes to the right, y downwards, the picture stands upright.
+public final class DrawingContext {
+  /// Of the frame, in pixels.
+  public let size: Size
+  private let context: OpaquePointer
+
+  private init(_ context: OpaquePointer, _ size: Size) {
+    self.context = context
+    self.size = size
+  }
+
+  /// The whole frame.
+  public var bounds: Rectangle { Rectangle(origin: Point(x: 0, y: 0), size: size) }
+
+  /// Calls `body` with a context over `pixels`.
+  ///
+  /// - Parameters:
+  ///   - pixels: 32 bits each: blue, green, red, and alpha (which they are multiplied by already) or nothing.
+  ///   - transform: from the places that are drawn at to the pixels'; nil where they are the same.
+  /// - Throws: ``DrawingError``, where that is no picture, or what was drawn is impossible.
+  package static func draw(
+    on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
+    transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
+  ) throws {
+    guard let base = pixels.baseAddress, width > 0, height > 0, pixels.count >= width * height * 4
+    else { throw DrawingError(message: "no picture of \(width)x\(height) to draw on") }
+    let format = hasAlpha ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
+    let surface = cairo_image_surface_create_for_data(
+      base.assumingMemoryBound(to: UInt8.self), format, Int32(width), Int32(height), Int32(width * 4))
+    defer { cairo_surface_destroy(surface) }
+    try check(cairo_surface_status(surface))
+    guard let context = cairo_create(surface) else { throw DrawingError(message: "no memory to draw with") }
+    defer { cairo_destroy(context) }
+    if var matrix = transform?.matrix.cairo { cairo_set_matrix(context, &matrix) }
+    try body(
+      DrawingContext(context, transform?.size ?? Size(width: Double(width), height: Double(height))))
+    try check(cairo_status(context))
+    cairo_surface_flush(surface)
+  }
+
+  private static func check(_ status: cairo_status_t) throws {
+    guard status == CAIRO_STATUS_SUCCESS else {
+      throw DrawingError(message: cairo_status_to_string(status).map { String(cString: $0) } ?? "Cairo failed")
+    }
+  }
+
+  /// Fills the whole frame.
+  public func fill(_ color: Color) { fill(Path(bounds), with: .color(color)) }
+
+  /// Fills the inside of `path`.
+  public func fill(_ path: Path, with paint: Paint) {
+    trace(path)
+    use(paint) { cairo_fill(context) }
+  }
+
+  /// Draws `path` as a line.
+  public func stroke(_ path: Path, with paint: Paint, _ stroke: Stroke) {
+    trace(path)
+    cairo_set_line_width(context, stroke.width)
+    cairo_set_line_cap(context, stroke.isRound ? CAIRO_LINE_CAP_ROUND : CAIRO_LINE_CAP_BUTT)
+    cairo_set_line_join(context, stroke.isRound ? CAIRO_LINE_JOIN_ROUND : CAIRO_LINE_JOIN_MITER)
+    cairo_set_dash(context, stroke.dashes, Int32(stroke.dashes.count), 0)
+    use(paint) { cairo_stroke(context) }
+  }
+
+  /// Draws what `body` draws inside `path` only.
+  public func clipped(to path: Path, _ body: () throws -> Void) rethrows {
+    try saved {
+      trace(path)
+      cairo_clip(context)
+      try body()
+    }
+  }
+
+  /// Undoes, afterwards, what `body` does to the unit, the directions and the clip.
+  public func saved(_ body: () throws -> Void) rethrows {
+    cairo_save(context)
+    defer { cairo_restore(context) }
+    try body()
+  }
+
+  /// Moves the point from which places are counted.
+  public func translate(x: Double, y: Double) { cairo_translate(context, x, y) }
+  /// Makes the unit larger.
+  public func scale(x: Double, y: Double) { cairo_scale(context, x, y) }
+  /// Turns the directions clockwise.
+  public func rotate(radians: Double) { cairo_rotate(context, radians) }
+
+  /// Draws `image`, stretched to `rectangle`.
+  public func draw(_ image: Image, in rectangle: Rectangle, opacity: Double = 1) {
+    saved {
+      translate(x: rectangle.origin.x, y: rectangle.origin.y)
+      scale(x: rectangle.size.width / image.size.width, y: rectangle.size.height / image.size.height)
+      image.withSurface { surface in
+        cairo_set_source_surface(context, surface, 0, 0)
+        cairo_pattern_set_filter(cairo_get_source(context), CAIRO_FILTER_GOOD)
+        cairo_paint_with_alpha(context, opacity)
+        // The context must not keep memory that is not its own.
+        cairo_set_source_rgb(context, 0, 0, 0)
+      }
+    }
+  }
+
+  /// Draws `text` in `rectangle`, from its top, broken into lines where it is too wide.
+  /// - Returns: what it takes.
+  @discardableResult
+  public func draw(_ text: Text, in rectangle: Rectangle) -> Size {
+    guard let layout = layout(text, width: rectangle.size.width) else { return Size(width: 0, height: 0) }
+    defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
+    saved {
+      translate(x: rectangle.origin.x, y: rectangle.origin.y)
+      if let (color, width) = text.outline {
+        pango_cairo_layout_path(context, layout)
+        cairo_set_line_width(context, width * 2)
+        cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)
+        use(.color(color)) { cairo_stroke(context) }
+      }
+      cairo_move_to(context, 0, 0)
+      use(.color(text.color)) { pango_cairo_show_layout(context, layout) }
+    }
+    return size(of: layout)
+  }
+
+  /// What `text` takes when it is broken into lines no wider than `width`.
+  public func size(of text: Text, width: Double) -> Size {
+    guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
+    defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
+    return size(of: layout)
+  }
+
+  private func layout(_ text: Text, width: Double) -> OpaquePointer? {
+    guard let layout = pango_cairo_create_layout(context) else { return nil }
+    let font = pango_font_description_from_string(text.font)
+    defer { pango_font_description_free(font) }
+    if pango_font_description_get_size_is_absolute(font) == 0 {
+      pango_font_description_set_absolute_size(font, Double(pango_font_description_get_size(font)))
+    }
+    pango_layout_set_font_description(layout, font)
+    pango_layout_set_text(layout, text.string, -1)
+    pango_layout_set_width(layout, Int32(max(width, 1) * Double(PANGO_SCALE)))
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
+    let alignments: [Text.Alignment: PangoAlignment] = [
+      .left: PANGO_ALIGN_LEFT, .center: PANGO_ALIGN_CENTER, .right: PANGO_ALIGN_RIGHT,
+    ]
+    pango_layout_set_alignment(layout, alignments[text.alignment] ?? PANGO_ALIGN_LEFT)
+    return layout
+  }
+
+  private func size(of layout: OpaquePointer) -> Size {
+    var width: Int32 = 0
+    var height: Int32 = 0
+    pango_layout_get_pixel_size(layout, &width, &height)
+    return Size(width: Double(width), height: Double(height))
+  }
+
+  private func trace(_ path: Path) {
+    cairo_new_path(context)
+    for element in path.elements {
+      switch element {
+      case .move(let point): cairo_move_to(context, point.x, point.y)
+      case .line(let point): cairo_line_to(context, point.x, point.y)
+      case .curve(let first, let second, let end):
+        cairo_curve_to(context, first.x, first.y, second.x, second.y, end.x, end.y)
+      case .arc(let center, let radius, let start, let end):
+        cairo_arc(context, center.x, center.y, max(radius, 0), start, end)
+      case .close: cairo_close_path(context)
+      }
+    }
+  }
+
+  private func use(_ paint: Paint, _ body: () -> Void) {
+    switch paint {
+    case .color(let color):
+      cairo_set_source_rgba(context, color.red, color.green, color.blue, color.alpha)
+    case .linear(let start, let end, let stops):
+      use(cairo_pattern_create_linear(start.x, start.y, end.x, end.y), stops)
+    case .radial(let center, let radius, let stops):
+      use(cairo_pattern_create_radial(center.x, center.y, 0, center.x, center.y, radius), stops)
+    }
+    body()
+  }
+
+  private func use(_ gradient: OpaquePointer?, _ stops: [Paint.Stop]) {
+    for stop in stops {
+      let color = stop.color
+      cairo_pattern_add_color_stop_rgba(gradient, stop.place, color.red, color.green, color.blue, color.alpha)
+    }
+    cairo_set_source(context, gradient)
+    cairo_pattern_destroy(gradient)
+  }
+}
+
+/// Where a place comes to lie: x is `xx` of the place's x and `xy` of its y and `x0`, and so on.
+package struct Transform: Hashable, Sendable {
+  package var (xx, xy, x0, yx, yy, y0): (Double, Double, Double, Double, Double, Double)
+
+  package init(xx: Double, xy: Double, x0: Double, yx: Double, yy: Double, y0: Double) {
+    (self.xx, self.xy, self.x0, self.yx, self.yy, self.y0) = (xx, xy, x0, yx, yy, y0)
+  }
+
+  fileprivate var cairo: cairo_matrix_t { cairo_matrix_t(xx: xx, yx: yx, xy: xy, yy: yy, x0: x0, y0: y0) }
+}
+
+/// Why something could not be drawn.
+public struct DrawingError: Error, Sendable, CustomStringConvertible {
+  public let message: String
+  public var description: String { message }
+}

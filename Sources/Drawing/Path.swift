@@ -1,0 +1,61 @@
+/// Lines and curves, to be filled or stroked.
+///
+/// ```swift
+/// var path = Path()
+/// path.move(to: Point(x: 0, y: 100))
+/// path.addCurve(to: Point(x: 200, y: 100), control1: Point(x: 50, y: 0), control2: Point(x: 150, y: 200))
+/// ```
+public struct Path: Hashable, Sendable {
+  enum Element: Hashable, Sendable {
+    case move(Point)
+    case line(Point)
+    case curve(Point, Point, Point)
+    /// Angles in radians, clockwise from the right.
+    case arc(center: Point, radius: Double, from: Double, to: Double)
+    case close
+  }
+  var elements: [Element] = []
+
+  public init() {}
+
+  /// An upright rectangle, with round corners where `radius` is above 0.
+  public init(_ rectangle: Rectangle, radius: Double = 0) {
+    let (left, top) = (rectangle.origin.x, rectangle.origin.y)
+    let (right, bottom) = (left + rectangle.size.width, top + rectangle.size.height)
+    if radius > 0 {
+      let quarter = Double.pi / 2
+      let corners = [(right - radius, top + radius), (right - radius, bottom - radius), (left + radius, bottom - radius), (left + radius, top + radius)]
+      for (number, corner) in corners.enumerated() {
+        let start = Double(number - 1) * quarter
+        addArc(center: Point(x: corner.0, y: corner.1), radius: radius, from: start, to: start + quarter)
+      }
+    } else {
+      move(to: Point(x: left, y: top))
+      addLine(to: Point(x: right, y: top))
+      addLine(to: Point(x: right, y: bottom))
+      addLine(to: Point(x: left, y: bottom))
+    }
+    close()
+  }
+
+  /// A circle.
+  public init(center: Point, radius: Double) {
+    addArc(center: center, radius: radius, from: 0, to: 2 * .pi)
+    close()
+  }
+
+  /// Begins a new line at `point`.
+  public mutating func move(to point: Point) { elements.append(.move(point)) }
+  /// A straight line to `point`.
+  public mutating func addLine(to point: Point) { elements.append(.line(point)) }
+  /// A cubic Bézier curve to `point`.
+  public mutating func addCurve(to point: Point, control1: Point, control2: Point) {
+    elements.append(.curve(control1, control2, point))
+  }
+  /// A part of a circle, clockwise, angles in radians from the right; joined by a line to what was there.
+  public mutating func addArc(center: Point, radius: Double, from start: Double, to end: Double) {
+    elements.append(.arc(center: center, radius: radius, from: start, to: end))
+  }
+  /// A straight line back to where the line began.
+  public mutating func close() { elements.append(.close) }
+}

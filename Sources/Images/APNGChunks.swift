@@ -1,0 +1,86 @@
+import CImages
+
+/// Turns PNG files, one a frame, into the chunks of one animated PNG that players repeat for ever.
+///
+/// PNG, third edition, section 4.9 and 11.3.6: an APNG is a PNG whose further frames' compressed pixels lie in `fdAT` chunks
+/// instead of `IDAT`, each frame with an `fcTL` before it that says how long it is shown.
+package struct APNGChunks {
+  private var sequence: UInt32 = 0
+
+  package init() {}
+
+  private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+  /// What to write for a frame.
+  /// - Parameters:
+  ///   - png: the frame as a PNG file, of the same size and form as all others.
+  ///   - milliseconds: how long it is shown.
+  package mutating func frame(_ png: UnsafeRawBufferPointer, milliseconds: Int) throws -> [UInt8] {
+    var output: [UInt8] = sequence == 0 ? APNGChunks.signature : []
+    let isFirst = sequence == 0
+    var hasControl = false
+    for (type, body) in try APNGChunks.chunks(of: png) {
+      switch type {
+      case "IHDR" where isFirst:
+        output += APNGChunks.chunk(type, body)
+        output += APNGChunks.count(0)
+      case "IDAT":
+        if !hasControl {
+          hasControl = true
+          output += control(try APNGChunks.chunks(of: png).first?.body ?? [], milliseconds)
+        }
+        output += isFirst ? APNGChunks.chunk("IDAT", body) : APNGChunks.chunk("fdAT", bigEndian(next()) + body)
+      case "IEND", "IHDR":
+        break
+      default:
+        // Colour space and the like: of the file, so before its first pixels.
+        if isFirst && !hasControl { output += APNGChunks.chunk(type, body) }
+      }
+    }
+    return output
+  }
+
+  /// What to write after the last frame.
+  package static let end = chunk("IEND", [])
+
+  /// What to write at ``countOffset`` when the number of frames is known.
+  package static func count(_ frames: Int) -> [UInt8] {
+    chunk("acTL", bigEndian(UInt32(clamping: frames)) + bigEndian(0))
+  }
+  /// Behind the signature and the `IHDR` chunk.
+  package static let countOffset = 8 + 25
+
+  private mutating func next() -> UInt32 {
+    defer { sequence += 1 }
+    return sequence
+  }
+
+  private mutating func control(_ header: [UInt8], _ milliseconds: Int) -> [UInt8] {
+    let size = Array(header.prefix(8))
+    let offset = [UInt8](repeating: 0, count: 8)
+    let delay = bigEndian(UInt32(clamping: min(milliseconds, 65_535)) << 16 | 1000)
+    // APNG_DISPOSE_OP_NONE, APNG_BLEND_OP_SOURCE
+    return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
+  }
+
+  private static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
+    var found: [(String, [UInt8])] = []
+    var place = signature.count
+    while place + 12 <= png.count {
+      let length = Int(png.loadUnaligned(fromByteOffset: place, as: UInt32.self).bigEndian)
+      guard place + 12 + length <= png.count else { break }
+      let type = String(decoding: png[place + 4..<place + 8], as: UTF8.self)
+      found.append((type, Array(png[place + 8..<place + 8 + length])))
+      place += 12 + length
+    }
+    guard found.last?.0 == "IEND" else { throw ImageError(message: "the PNG encoder gave no whole file") }
+    return found
+  }
+
+  private static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+    let named = Array(type.utf8) + body
+    return bigEndian(UInt32(clamping: body.count)) + named + bigEndian(UInt32(truncatingIfNeeded: crc32(0, named, uInt(named.count))))
+  }
+}
+
+private func bigEndian(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian, Array.init) }

@@ -1,0 +1,92 @@
+import CImages
+
+/// An animated GIF that players repeat for ever, as it is written (giflib).
+package final class GIFFile {
+  private var file: UnsafeMutablePointer<GifFileType>?
+  private let palette: Palette
+  private let width: Int
+  private let height: Int
+
+  /// Begins a file at `path`.
+  package init(_ path: String, width: Int, height: Int, palette: Palette) throws {
+    guard (1...65_535).contains(width), (1...65_535).contains(height) else {
+      throw ImageError(message: "GIF holds pictures of up to 65535x65535, and this one has \(width)x\(height)")
+    }
+    var status: Int32 = 0
+    guard let file = EGifOpenFileName(path, false, &status) else { throw failure(status) }
+    self.file = file
+    self.palette = palette
+    self.width = width
+    self.height = height
+    EGifSetGifVersion(file, true)
+    // A table of colours has a power of two of them.
+    var size = 2
+    while size < palette.colors.count { size *= 2 }
+    var colors = palette.colors.map { GifColorType(Red: $0.red, Green: $0.green, Blue: $0.blue) }
+    colors += Array(repeating: GifColorType(Red: 0, Green: 0, Blue: 0), count: size - colors.count)
+    guard let map = GifMakeMapObject(Int32(size), colors) else { throw ImageError(message: "no memory for a palette") }
+    defer { GifFreeMapObject(map) }
+    try check(EGifPutScreenDesc(file, Int32(width), Int32(height), 8, 0, map))
+    // Netscape's extension: repeat, 0 times meaning for ever.
+    try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))
+    try check(EGifPutExtensionBlock(file, 11, "NETSCAPE2.0"))
+    try check(EGifPutExtensionBlock(file, 3, [1, 0, 0] as [UInt8]))
+    try check(EGifPutExtensionTrailer(file))
+  }
+
+  deinit { if let file { EGifCloseFile(file, nil) } }
+
+  /// Adds a frame, of which only what has changed is written.
+  ///
+  /// - Parameters:
+  ///   - values: the palette's values, rows without padding.
+  ///   - centiseconds: how long the frame is shown.
+  package func add(_ values: [UInt8], centiseconds: Int) throws {
+    let area = changed(values)
+    var control = GraphicsControlBlock(
+      DisposalMode: DISPOSE_DO_NOT, UserInputFlag: false, DelayTime: Int32(min(centiseconds, 65_535)),
+      TransparentColor: Int32(palette.transparent))
+    var extensionBytes: [UInt8] = [0, 0, 0, 0]
+    EGifGCBToExtension(&control, &extensionBytes)
+    try check(EGifPutExtension(file, GRAPHICS_EXT_FUNC_CODE, 4, extensionBytes))
+    try check(
+      EGifPutImageDesc(
+        file, Int32(area.x.lowerBound), Int32(area.y.lowerBound), Int32(area.x.count), Int32(area.y.count), false, nil))
+    for y in area.y {
+      var row = Array(values[y * width + area.x.lowerBound..<y * width + area.x.upperBound])
+      try check(EGifPutLine(file, &row, Int32(row.count)))
+    }
+  }
+
+  /// The rectangle outside which everything shows the frame before; of one pixel where nothing has changed.
+  private func changed(_ values: [UInt8]) -> (x: Range<Int>, y: Range<Int>) {
+    var (left, right, top, bottom) = (width, -1, height, -1)
+    for y in 0..<height {
+      let row = values[y * width..<(y + 1) * width]
+      guard let first = row.firstIndex(where: { $0 != palette.transparent }),
+        let last = row.lastIndex(where: { $0 != palette.transparent })
+      else { continue }
+      left = min(left, first - y * width)
+      right = max(right, last - y * width)
+      top = min(top, y)
+      bottom = y
+    }
+    return right < 0 ? (0..<1, 0..<1) : (left..<right + 1, top..<bottom + 1)
+  }
+
+  /// Ends the file.
+  package func close() throws {
+    guard let file else { return }
+    self.file = nil
+    var status: Int32 = 0
+    guard EGifCloseFile(file, &status) == GIF_OK else { throw failure(status) }
+  }
+
+  private func check(_ status: Int32) throws {
+    guard status == GIF_OK else { throw failure(file?.pointee.Error ?? 0) }
+  }
+}
+
+private func failure(_ status: Int32) -> ImageError {
+  ImageError(message: GifErrorString(status).map { String(cString: $0) } ?? "giflib failed with \(status)")
+}

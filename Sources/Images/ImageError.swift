@@ -1,0 +1,5 @@
+/// What a library that writes images said when it could not.
+package struct ImageError: Error, CustomStringConvertible {
+  package let message: String
+  package var description: String { message }
+}

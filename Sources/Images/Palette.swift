@@ -1,0 +1,102 @@
+import CImages
+
+/// Up to 256 colours for all frames of an animation, and the way from pixels to them (libimagequant).
+///
+/// All frames share one palette, so that the same picture gets the same colours whenever it is shown: forwards and back.
+package final class Palette {
+  /// The colours, red, green and blue, 0 to 255 each; the place in the list is a pixel's value.
+  package let colors: [(red: UInt8, green: UInt8, blue: UInt8)]
+  /// The value that lets the frame before show through.
+  package let transparent: UInt8
+  private let attributes: OpaquePointer
+  private let result: OpaquePointer
+
+  /// Colours as they come, frame by frame.
+  package final class Builder {
+    fileprivate let attributes: OpaquePointer
+    fileprivate let histogram: OpaquePointer
+
+    package init() throws {
+      guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
+      // 1 is the slowest and best of 1 to 10.
+      liq_set_speed(attributes, 4)
+      guard let histogram = liq_histogram_create(attributes) else {
+        liq_attr_destroy(attributes)
+        throw ImageError(message: "no memory for a palette")
+      }
+      self.attributes = attributes
+      self.histogram = histogram
+      try check(liq_histogram_add_fixed_color(histogram, liq_color(r: 0, g: 0, b: 0, a: 0), 0))
+    }
+
+    deinit {
+      liq_histogram_destroy(histogram)
+      liq_attr_destroy(attributes)
+    }
+
+    /// Counts the colours of a picture.
+    /// - Parameter pixels: RGBA, 8 bits each, rows without padding.
+    package func add(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) throws {
+      let image = try makeImage(attributes, pixels, width, height)
+      defer { liq_image_destroy(image) }
+      try check(liq_histogram_add_image(histogram, attributes, image))
+    }
+  }
+
+  /// Chooses the colours that are nearest to all that were counted.
+  package init(_ builder: Builder) throws {
+    var result: OpaquePointer?
+    try check(liq_histogram_quantize(builder.histogram, builder.attributes, &result))
+    guard let result, let attributes = liq_attr_copy(builder.attributes), let palette = liq_get_palette(result) else {
+      throw ImageError(message: "no memory for a palette")
+    }
+    self.result = result
+    self.attributes = attributes
+    let count = Int(palette.pointee.count)
+    let entries = withUnsafeBytes(of: palette.pointee.entries) { Array($0.bindMemory(to: liq_color.self).prefix(count)) }
+    colors = entries.map { ($0.r, $0.g, $0.b) }
+    transparent = UInt8(clamping: entries.firstIndex { $0.a == 0 } ?? 0)
+  }
+
+  deinit {
+    liq_result_destroy(result)
+    liq_attr_destroy(attributes)
+  }
+
+  /// Gives each pixel its colour's value, dithered; where `shown`, the picture that is on show, is as near as any colour, the
+  /// value is ``transparent``.
+  ///
+  /// - Parameters:
+  ///   - pixels: RGBA, 8 bits each, rows without padding.
+  ///   - shown: of the same form; nil before the first picture.
+  package func map(
+    _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int
+  ) throws -> [UInt8] {
+    let image = try makeImage(attributes, pixels, width, height)
+    defer { liq_image_destroy(image) }
+    if let shown {
+      let background = try makeImage(attributes, shown, width, height)
+      // The image owns it from here on.
+      try check(liq_image_set_background(image, background))
+    }
+    try check(liq_set_dithering_level(result, 0.7))
+    return try [UInt8](unsafeUninitializedCapacity: width * height) { bytes, count in
+      guard let base = bytes.baseAddress else { return }
+      try check(liq_write_remapped_image(result, image, base, width * height))
+      count = width * height
+    }
+  }
+}
+
+private func makeImage(
+  _ attributes: OpaquePointer, _ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int
+) throws -> OpaquePointer {
+  guard let base = pixels.baseAddress, pixels.count >= width * height * 4,
+    let image = liq_image_create_rgba(attributes, base, Int32(width), Int32(height), 0)
+  else { throw ImageError(message: "a picture of \(width)x\(height) can't be given a palette") }
+  return image
+}
+
+private func check(_ status: liq_error) throws {
+  guard status == LIQ_OK else { throw ImageError(message: "libimagequant failed with \(status.rawValue)") }
+}

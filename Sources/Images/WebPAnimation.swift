@@ -1,0 +1,64 @@
+import CImages
+
+/// An animated WebP that players repeat for ever (libwebp's WebPAnimEncoder). It is held in memory, compressed, until it is
+/// whole: its header has its length.
+package final class WebPAnimation {
+  private let encoder: OpaquePointer
+  private var config = WebPConfig()
+  private let width: Int
+  private let height: Int
+
+  /// - Parameter quality: 0 to 100; nil: lossless.
+  package init(width: Int, height: Int, quality: Double?) throws {
+    guard (1...16_383).contains(width), (1...16_383).contains(height) else {
+      throw ImageError(message: "WebP holds pictures of up to 16383x16383, and this one has \(width)x\(height)")
+    }
+    var options = WebPAnimEncoderOptions()
+    guard WebPAnimEncoderOptionsInit(&options) != 0, WebPConfigInit(&config) != 0 else {
+      throw ImageError(message: "libwebp is of another version than this program was made for")
+    }
+    options.anim_params.loop_count = 0
+    config.quality = Float(quality ?? 75)
+    config.lossless = quality == nil ? 1 : 0
+    config.thread_level = 1
+    guard let encoder = WebPAnimEncoderNew(Int32(width), Int32(height), &options) else {
+      throw ImageError(message: "no memory for a WebP animation")
+    }
+    self.encoder = encoder
+    self.width = width
+    self.height = height
+  }
+
+  deinit { WebPAnimEncoderDelete(encoder) }
+
+  /// Adds a frame.
+  /// - Parameters:
+  ///   - pixels: RGBA, 8 bits each, rows without padding.
+  ///   - milliseconds: when it is shown.
+  package func add(_ pixels: UnsafeRawBufferPointer, at milliseconds: Int) throws {
+    var picture = WebPPicture()
+    guard WebPPictureInit(&picture) != 0 else { throw failure }
+    defer { WebPPictureFree(&picture) }
+    picture.use_argb = 1
+    picture.width = Int32(width)
+    picture.height = Int32(height)
+    guard WebPPictureImportRGBA(&picture, pixels.bindMemory(to: UInt8.self).baseAddress, Int32(width * 4)) != 0,
+      WebPAnimEncoderAdd(encoder, &picture, Int32(clamping: milliseconds), &config) != 0
+    else { throw failure }
+  }
+
+  /// Ends the animation `milliseconds` after its start, and gives its bytes to `body`.
+  package func finish(at milliseconds: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    var data = WebPData()
+    WebPDataInit(&data)
+    defer { WebPDataClear(&data) }
+    guard WebPAnimEncoderAdd(encoder, nil, Int32(clamping: milliseconds), nil) != 0,
+      WebPAnimEncoderAssemble(encoder, &data) != 0
+    else { throw failure }
+    try body(UnsafeRawBufferPointer(start: data.bytes, count: data.size))
+  }
+
+  private var failure: ImageError {
+    ImageError(message: WebPAnimEncoderGetError(encoder).map { String(cString: $0) } ?? "libwebp failed")
+  }
+}

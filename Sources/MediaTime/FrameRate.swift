@@ -1,0 +1,52 @@
+/// Frames per second, as a fraction: 30000/1001 is NTSC's rate.
+public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
+  public let numerator: Int
+  public let denominator: Int
+
+  /// - Parameters: both positive, and below 2^31, as GstFraction holds them.
+  public init?(_ numerator: Int, _ denominator: Int) {
+    guard numerator > 0, denominator > 0, numerator < Int32.max, denominator < Int32.max else { return nil }
+    self.numerator = numerator
+    self.denominator = denominator
+  }
+
+  private init(whole numerator: Int) {
+    self.numerator = numerator
+    denominator = 1
+  }
+
+  /// What image sequences are taken to have.
+  public static let usual = FrameRate(whole: 25)
+
+  /// Reads `25`, `29.97` or `30000/1001`. Nil if it is none, or beyond 1000 frames per second or below one an hour.
+  public init?(parsing text: String) {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.count == 2, let numerator = Int(parts[0]), let denominator = Int(parts[1]) {
+      self.init(numerator, denominator)
+    } else if let rate = Double(text), rate > 0, rate < 1e6 {
+      let ntsc = (rate * 1.001).rounded()
+      if rate != rate.rounded(), abs(ntsc / 1.001 - rate) < 0.005 {
+        self.init(Int(ntsc) * 1000, 1001)
+      } else {
+        self.init(Int((rate * 1000).rounded()), 1000)
+      }
+    } else {
+      return nil
+    }
+    guard (1.0 / 3600...1000).contains(value) else { return nil }
+  }
+
+  /// Frames per second.
+  public var value: Double { Double(numerator) / Double(denominator) }
+
+  /// When frame `index` starts, rounded to the nearest nanosecond.
+  public func start(of index: Int) -> ClockTime {
+    let (high, low) = Int64(index).multipliedFullWidth(by: 1_000_000_000 * Int64(denominator))
+    let half = UInt64(numerator / 2)
+    let (sum, carry) = low.addingReportingOverflow(half)
+    let divided = Int64(numerator).dividingFullWidth((high + (carry ? 1 : 0), sum))
+    return ClockTime(nanoseconds: divided.quotient)
+  }
+
+  public var description: String { "\(numerator)/\(denominator)" }
+}

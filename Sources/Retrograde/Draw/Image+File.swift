@@ -1,0 +1,37 @@
+import GStreamer
+import RetrogradeEngine
+
+extension Image {
+  /// Reads a picture from a file: PNG, JPEG, or whatever GStreamer has a decoder for; of a film its first frame.
+  ///
+  /// - Throws: ``RetrogradeError``.
+  public init(contentsOf path: String) async throws {
+    let cancellation = Cancellation()
+    self = try await onOwnThread("read image", cancellation) { try Image(reading: path, cancellation) }
+  }
+
+  init(reading path: String, _ cancellation: Cancellation) throws {
+    let source = try Source(path, options: ReverseOptions(), cancellation: cancellation)
+    do {
+      let pipeline = try Pipeline(
+        "\(source.opening) ! decodebin ! videoflip video-direction=auto ! videoconvert ! "
+          + "video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! appsink name=image sync=false max-buffers=1")
+      defer { pipeline.set(.null) }
+      let sink = try pipeline.appSink("image")
+      pipeline.set(.playing)
+      while !cancellation.isCancelled {
+        if let sample = sink.pull(timeout: ClockTime(nanoseconds: 50_000_000)) {
+          let pixels = try sample.buffer.withBytes { Array($0) }
+          try self.init(width: sample.caps?.int("width") ?? 0, height: sample.caps?.int("height") ?? 0, pixels: pixels)
+          return
+        }
+        if case .failed(let error)? = pipeline.nextMessage() { throw error }
+        if sink.isEndOfStream { break }
+      }
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(path, error)
+    }
+    try cancellation.check()
+    throw RetrogradeError(.damagedInput, "\(path): no picture can be read from it")
+  }
+}

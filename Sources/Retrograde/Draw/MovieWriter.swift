@@ -1,0 +1,213 @@
+import GStreamer
+import RetrogradeEngine
+import Synchronization
+
+/// Makes a movie one frame at a time: of drawings and of images.
+///
+/// ```swift
+/// let movie = try await MovieWriter("curve.mp4", width: 640, height: 360, frameRate: 30)
+/// for number in 0..<90 {
+///   try await movie.add { context in
+///     context.fill(.white)
+///     context.stroke(curve(number), with: .color(.black), Stroke(width: 4))
+///   }
+/// }
+/// try await movie.finish()
+/// ```
+///
+/// A drawing goes straight into the frame's own memory, 32 bits a pixel, which the encoder's converter reads: no picture is
+/// made in between. Frames are given in order; each call waits until the encoder has room. With a loop other than
+/// `forward` the frames wait, within the memory budget and then in the spool, and are encoded by ``finish()``.
+public final class MovieWriter: Sendable {
+  /// In pixels.
+  public let width: Int
+  public let height: Int
+  public let frameRate: FrameRate
+
+  private let output: String
+  private let options: ReverseOptions
+  private let cancellation = Cancellation()
+  private let gauge = MemoryGauge()
+  private let began = Stopwatch()
+  private let caps: Caps
+  private let state: Mutex<State>
+
+  private struct State: Sendable {
+    var count = 0
+    /// Where frames go as they come.
+    var stream: (writer: MediaWriter, file: OutputFile)?
+    /// Where they wait to be looped.
+    var recording: RecordedVideo?
+    var isFinished = false
+  }
+
+  /// Opens a movie.
+  ///
+  /// - Parameters:
+  ///   - output: its extension chooses the format, as it does for ``Reverser``.
+  ///   - width: in pixels, as is `height`; even, for most codecs.
+  ///   - frameRate: how many frames are shown in a second.
+  ///   - loop: the order of play of the frames.
+  ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, count of the loop, whether an
+  ///     output may be replaced. What is said of sources there has no meaning here.
+  /// - Throws: ``RetrogradeError``.
+  public init(
+    _ output: String, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
+    options: ReverseOptions = ReverseOptions()
+  ) async throws {
+    guard (1...16_384).contains(width), (1...16_384).contains(height),
+      let caps = Caps(
+        "video/x-raw,format=BGRx,width=\(width),height=\(height),framerate=\(frameRate),pixel-aspect-ratio=1/1")
+    else { throw RetrogradeError(.usage, "\(output): a movie of \(width)x\(height) can't be made") }
+    var options = options
+    options.loop = loop
+    self.options = try OutputJob.options(for: output, options)
+    self.output = output
+    self.width = width
+    self.height = height
+    self.frameRate = frameRate
+    self.caps = caps
+    let isStreamed = loop == .forward && options.count == 1 && !ImageSequence.isPattern(output)
+    let (final, token) = (self.options, cancellation)
+    state = Mutex(State())
+    let stream = try await onOwnThread("open movie", token) {
+      try OutputJob.check(output, final, input: "")
+      return isStreamed ? try MovieWriter.open(output, caps, frameRate, final) : nil
+    }
+    state.withLock { $0.stream = stream }
+  }
+
+  deinit {
+    guard let stream = state.withLock({ $0.stream }) else { return }
+    stream.writer.abort()
+    stream.file.discard()
+  }
+
+  private static func open(
+    _ output: String, _ caps: Caps, _ frameRate: FrameRate, _ options: ReverseOptions
+  ) throws -> (writer: MediaWriter, file: OutputFile) {
+    let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
+    let choice = try EncodingChoice(
+      output: output, video: (caps, index), audio: [], duration: .zero, frameRate: frameRate.value,
+      options: options.encoding)
+    let file = try OutputFile(output, overwrites: options.overwrites, input: "")
+    do {
+      let path = file.temporaryPath
+      let writer = try MediaWriter(
+        MediaWriter.Plan(
+          description: MediaWriter.description(to: path, choice, video: .some(nil), audio: []),
+          video: .init(name: "video", caps: caps), audio: [], tags: nil, orientation: nil,
+          animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output)
+      try writer.start()
+      return (writer, file)
+    } catch {
+      file.discard()
+      throw error
+    }
+  }
+
+  /// Adds a frame that `draw` draws. It starts black.
+  public func add(_ draw: @escaping @Sendable (DrawingContext) throws -> Void) async throws {
+    let (width, height) = (width, height)
+    try await add(try Buffer.picture(width: width, height: height)) { pixels in
+      try DrawingContext.draw(on: pixels, width: width, height: height, hasAlpha: false, draw)
+    }
+  }
+
+  /// Adds an image, as large as fits, in the middle, over black.
+  public func add(_ image: Image) async throws {
+    try await add { context in context.draw(image, in: context.bounds.fitting(image.size)) }
+  }
+
+  /// Adds an image file: PNG, JPEG, or whatever GStreamer decodes.
+  public func add(imageAt path: String) async throws { try await add(try await Image(contentsOf: path)) }
+
+  /// Adds raw pixels.
+  /// - Parameter pixels: width times height times 4 bytes: blue, green, red and one that is not used, rows without padding.
+  public func add(pixels: [UInt8]) async throws {
+    guard pixels.count == width * height * 4 else {
+      throw RetrogradeError(
+        .usage, "\(output): a frame of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
+    }
+    try await add(try Buffer.picture(width: width, height: height)) { $0.copyBytes(from: pixels) }
+  }
+
+  private func add(
+    _ frame: Buffer, _ fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Void
+  ) async throws {
+    let number = try state.withLock { state in
+      guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished; no frame can be added") }
+      defer { state.count += 1 }
+      return state.count
+    }
+    try await onOwnThread("movie frame", cancellation) { [self] in
+      try cancellation.check()
+      try frame.withMutableBytes(fill)
+      let start = frameRate.start(of: number)
+      frame.stamp(pts: start, duration: frameRate.start(of: number + 1) - start)
+      if let stream = state.withLock({ $0.stream }), let source = stream.writer.video {
+        try cancellation.onCancel({ stream.writer.abort() }) { try stream.writer.push(frame, to: source) }
+        return
+      }
+      let sample = Sample(buffer: frame, caps: caps)
+      var recording = try state.withLock { try $0.recording ?? RecordedVideo(like: sample, options, gauge) }
+      try recording.add(sample)
+      state.withLock { $0.recording = recording }
+    }
+  }
+
+  /// Ends the movie: the file appears whole.
+  /// - Returns: what was done.
+  /// - Throws: ``RetrogradeError``; also where no frame was added.
+  @discardableResult
+  public func finish() async throws -> Summary {
+    let (count, stream, recording) = state.withLock { state in
+      defer {
+        state.isFinished = true
+        state.stream = nil
+        state.recording = nil
+      }
+      return (state.count, state.stream, state.recording)
+    }
+    return try await onOwnThread("finish movie", cancellation) { [self] in
+      try cancellation.check()
+      guard count > 0 else {
+        stream?.writer.abort()
+        stream?.file.discard()
+        throw RetrogradeError(.usage, "\(output): has no frames")
+      }
+      let frames =
+        try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? 0
+      return Summary(
+        output: output, frames: frames, samples: [], duration: frameRate.start(of: frames), elapsed: began.elapsed,
+        peakMemory: gauge.peak, plan: nil, warnings: [])
+    }
+  }
+
+  /// Stops the work at once, and removes what was begun.
+  public func cancel() { cancellation.cancel() }
+
+  private func finish(_ stream: (writer: MediaWriter, file: OutputFile), _ count: Int) throws -> Int {
+    do {
+      try cancellation.onCancel({ stream.writer.abort() }) {
+        stream.writer.video?.endOfStream()
+        try stream.writer.finish(heard: [], shown: frameRate.start(of: count))
+      }
+      try cancellation.check()
+      try stream.file.commit()
+      return count
+    } catch {
+      stream.writer.abort()
+      stream.file.discard()
+      throw error
+    }
+  }
+
+  private func play(_ recording: RecordedVideo) throws -> Int {
+    let video = try recording.source(tags: nil, description: "")
+    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: [])
+    let source = try PlayableSource(output, index, video, options: options, count: options.count)
+    let job = try OutputJob(output, source, options)
+    return try job.run(input: "", gauge: gauge, cancellation: cancellation) { _ in }.frames
+  }
+}

@@ -1,0 +1,148 @@
+@_exported import Drawing
+import GStreamer
+import RetrogradeEngine
+
+/// The frame that an ``Overlay`` is drawn over.
+public struct OverlayFrame: Sendable {
+  /// When it is shown in the output, from its start.
+  public var time: ClockTime
+  /// When it is shown in the source.
+  public var sourceTime: ClockTime
+  /// The direction in which the source is played there.
+  public var direction: Direction
+  /// Its number in the output, from 0.
+  public var number: Int
+}
+
+/// Draws over frames, upright whichever way the picture is stored; called for each frame in turn, on a thread of the engine.
+public typealias Overlay = @Sendable (DrawingContext, OverlayFrame) throws -> Void
+
+/// A drawing that is shown before the first frame, over black, in silence.
+public struct Title: Sendable {
+  public var duration: ClockTime
+  /// Called for each frame with the time since the title's start.
+  public var draw: @Sendable (DrawingContext, ClockTime) throws -> Void
+
+  public init(duration: ClockTime, draw: @escaping @Sendable (DrawingContext, ClockTime) throws -> Void) {
+    self.duration = duration
+    self.draw = draw
+  }
+}
+
+/// Overlays that the command has too.
+public enum Overlays {
+  /// Text at the lower edge, in the middle.
+  public static func caption(_ text: String) -> Overlay {
+    { context, _ in
+      let size = context.size.height / 14
+      let margin = size
+      let caption = Text(
+        text, font: "Sans Bold \(Int(size.rounded()))", alignment: .center, outline: (.black.opacity(0.8), size / 12))
+      let width = context.size.width - 2 * margin
+      let taken = context.size(of: caption, width: width)
+      context.draw(
+        caption,
+        in: Rectangle(
+          x: margin, y: context.size.height - margin / 2 - taken.height, width: width, height: taken.height))
+    }
+  }
+
+  /// The time in the source, and an arrow in the direction of play, in the upper left corner.
+  public static let timecode: Overlay = { context, frame in
+    let size = context.size.height / 18
+    let arrow = frame.direction == .forward ? "▶" : "◀"
+    let text = Text(
+      "\(arrow) \(frame.sourceTime)", font: "Monospace Bold \(Int(size.rounded()))", outline: (.black.opacity(0.8), size / 12))
+    context.draw(text, in: Rectangle(x: size / 2, y: size / 2, width: context.size.width, height: size * 2))
+  }
+
+  /// One over the other, the first at the bottom.
+  public static func all(_ overlays: [Overlay]) -> Overlay? {
+    guard !overlays.isEmpty else { return nil }
+    return { context, frame in
+      for overlay in overlays { try context.saved { try overlay(context, frame) } }
+    }
+  }
+}
+
+/// Draws over raw frames of one form.
+struct FramePainter: Sendable {
+  let caps: Caps
+  private let width: Int
+  private let height: Int
+  private let transform: (matrix: Transform, size: Size)
+
+  init(_ caps: Caps, orientation: String?) {
+    self.caps = caps
+    width = caps.int("width") ?? 0
+    height = caps.int("height") ?? 0
+    let ratio = caps.fraction("pixel-aspect-ratio") ?? (1, 1)
+    let aspect = ratio.numerator > 0 && ratio.denominator > 0 ? Double(ratio.numerator) / Double(ratio.denominator) : 1
+    transform = FramePainter.upright(Double(width), Double(height), aspect: aspect, orientation)
+  }
+
+  /// The way from places in the picture as it is shown to pixels as they are stored, and the size as it is shown.
+  /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION.
+  private static func upright(
+    _ width: Double, _ height: Double, aspect: Double, _ orientation: String?
+  ) -> (Transform, Size) {
+    let (w, h) = (width * aspect, height)
+    var m: Transform
+    switch orientation {
+    case "rotate-90": m = Transform(xx: 0, xy: 1, x0: 0, yx: -1, yy: 0, y0: h)
+    case "rotate-180": m = Transform(xx: -1, xy: 0, x0: w, yx: 0, yy: -1, y0: h)
+    case "rotate-270": m = Transform(xx: 0, xy: -1, x0: w, yx: 1, yy: 0, y0: 0)
+    case "flip-rotate-0": m = Transform(xx: -1, xy: 0, x0: w, yx: 0, yy: 1, y0: 0)
+    case "flip-rotate-90": m = Transform(xx: 0, xy: 1, x0: 0, yx: 1, yy: 0, y0: 0)
+    case "flip-rotate-180": m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: -1, y0: h)
+    case "flip-rotate-270": m = Transform(xx: 0, xy: -1, x0: w, yx: -1, yy: 0, y0: h)
+    default: m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: 1, y0: 0)
+    }
+    let size = m.xx == 0 ? Size(width: h, height: w) : Size(width: w, height: h)
+    // Drawn with square pixels, stored with those of the picture.
+    m.xx /= aspect
+    m.xy /= aspect
+    m.x0 /= aspect
+    return (m, size)
+  }
+
+  /// `frame` with what `draw` draws over it. Frames may be shared, so what is drawn over is a copy, and only of frames that
+  /// are drawn over.
+  func paint(_ frame: Buffer, _ draw: (DrawingContext) throws -> Void) throws -> Buffer {
+    let overlay = try Buffer.picture(width: width, height: height)
+    var rows = 0..<0
+    try overlay.withMutableBytes { pixels in
+      try DrawingContext.draw(
+        on: pixels, width: width, height: height, hasAlpha: true, transform: transform, draw)
+      rows = FramePainter.rows(UnsafeRawBufferPointer(pixels), width: width, height: height)
+    }
+    return try frame.blending(overlay, rows: rows, caps: caps)
+  }
+
+  /// A frame of nothing but what `draw` draws, over black.
+  func blank(_ draw: (DrawingContext) throws -> Void) throws -> Buffer {
+    guard let size = caps.frameSize else {
+      throw RetrogradeError(.internalFailure, "no frame can be made of \(caps)")
+    }
+    let frame = try Buffer(size: size) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+    return try paint(frame) { context in
+      context.fill(.black)
+      try draw(context)
+    }
+  }
+
+  /// The rows between which anything was drawn.
+  private static func rows(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) -> Range<Int> {
+    func isEmpty(_ row: Int) -> Bool {
+      let words = UnsafeRawBufferPointer(rebasing: pixels[row * width * 4..<(row + 1) * width * 4])
+        .bindMemory(to: UInt32.self)
+      var seen: UInt32 = 0
+      for word in words { seen |= word }
+      return seen == 0
+    }
+    guard let first = (0..<height).first(where: { !isEmpty($0) }),
+      let last = (first..<height).last(where: { !isEmpty($0) })
+    else { return 0..<0 }
+    return first..<last + 1
+  }
+}

@@ -1,0 +1,193 @@
+import CSystemSupport
+import GStreamer
+import Glibc
+import Images
+import RetrogradeEngine
+
+/// The kinds of pictures that move which players repeat by themselves. GStreamer 1.22 has no muxers for them: its `webpenc`
+/// writes single pictures, `avmux_webp` and `avmux_apng` take no encoder's packets, and `avenc_gif` has no palette of its own
+/// making.
+enum AnimationFormat: Sendable {
+  case gif, webp, apng
+
+  /// The most frames per second that are shown as such: browsers take GIF's delays below 2 hundredths of a second for 10.
+  var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
+
+  /// What comes before the appsink that the file is written from, in `gst-launch-1.0` syntax.
+  func preparation(hasAlpha: Bool) -> [String] {
+    self == .apng
+      ? ["video/x-raw,format=\(hasAlpha ? "RGBA" : "RGB")", "pngenc compression-level=9"] : ["video/x-raw,format=RGBA"]
+  }
+
+  /// Begins a file; to be used on one thread.
+  func begin(_ path: String, _ options: ReverseOptions) throws -> any AnimationFile {
+    switch self {
+    case .gif: try GIFAnimation(path, options)
+    case .webp: WebPAnimationFile(path, options.encoding.quality)
+    case .apng: try APNGAnimation(path)
+    }
+  }
+}
+
+/// A file that is written picture by picture.
+protocol AnimationFile: AnyObject {
+  /// - Parameter shown: when the picture is shown, from the start of the file.
+  func add(_ sample: Sample, shown: TimeSpan) throws
+  /// Writes what is left, unless it is to stop on the way.
+  func finish(_ isStopped: () -> Bool) throws
+}
+
+/// Writes an animation from what an appsink gives.
+struct AnimationWriter: Sendable {
+  let sink: AppSink
+  let format: AnimationFormat
+  let path: String
+  let options: ReverseOptions
+
+  /// Until the stream ends, or the pipeline stops.
+  func run(_ isStopped: @escaping @Sendable () -> Bool) throws {
+    let file = try format.begin(path, options)
+    var start: ClockTime?
+    while let sample = sink.pull(timeout: ClockTime(nanoseconds: .max)) {
+      guard let pts = sample.buffer.pts else { continue }
+      let begin = start ?? pts
+      start = begin
+      try file.add(
+        sample, shown: TimeSpan(start: pts - begin, end: pts - begin + (sample.buffer.duration ?? .zero)))
+    }
+    if start != nil && !isStopped() { try file.finish(isStopped) }
+  }
+}
+
+extension Sample {
+  /// The size of the picture.
+  fileprivate var size: (width: Int, height: Int) { (caps?.int("width") ?? 0, caps?.int("height") ?? 0) }
+}
+
+/// Two passes: the first counts the colours and keeps the pictures in the spool, the second gives them the palette.
+private final class GIFAnimation: AnimationFile {
+  private let path: String
+  private let spool: Spool
+  private let colors: Palette.Builder
+  private var size = (width: 0, height: 0)
+  private var pictures: [(offset: Int, shown: TimeSpan)] = []
+
+  init(_ path: String, _ options: ReverseOptions) throws {
+    self.path = path
+    spool = try Spool(directory: options.spoolDirectory)
+    colors = try Palette.Builder()
+  }
+
+  func add(_ sample: Sample, shown: TimeSpan) throws {
+    size = sample.size
+    try sample.buffer.withBytes { pixels in
+      try colors.add(pixels, width: size.width, height: size.height)
+      pictures.append((try spool.append(pixels), shown))
+    }
+  }
+
+  func finish(_ isStopped: () -> Bool) throws {
+    let palette = try Palette(colors)
+    let file = try GIFFile(path, width: size.width, height: size.height, palette: palette)
+    var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
+    var shown: [UInt8] = []
+    for (offset, span) in pictures where !isStopped() {
+      try pixels.withUnsafeMutableBytes { try spool.read($0, at: offset) }
+      let values = try pixels.withUnsafeBytes { pixels in
+        try shown.withUnsafeBytes { shown in
+          try palette.map(pixels, over: shown.isEmpty ? nil : shown, width: size.width, height: size.height)
+        }
+      }
+      // Rounded from the start, so that the error does not add up.
+      try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2))
+      if shown.isEmpty { shown = [UInt8](repeating: 255, count: pixels.count) }
+      for (place, value) in values.enumerated() where value != palette.transparent {
+        let color = palette.colors[Int(value)]
+        (shown[place * 4], shown[place * 4 + 1], shown[place * 4 + 2]) = (color.red, color.green, color.blue)
+      }
+    }
+    try file.close()
+  }
+}
+
+extension ClockTime {
+  fileprivate var hundredths: Int { Int((nanoseconds + 5_000_000) / 10_000_000) }
+  fileprivate var milliseconds: Int { Int((nanoseconds + 500_000) / 1_000_000) }
+}
+
+private final class WebPAnimationFile: AnimationFile {
+  private let path: String
+  private let quality: Double?
+  private var animation: WebPAnimation?
+  private var end = ClockTime.zero
+
+  init(_ path: String, _ quality: EncodingOptions.Quality) {
+    self.path = path
+    self.quality = [.source: 75, .high: 92][quality]
+  }
+
+  func add(_ sample: Sample, shown: TimeSpan) throws {
+    let size = sample.size
+    let animation = try self.animation ?? WebPAnimation(width: size.width, height: size.height, quality: quality)
+    self.animation = animation
+    try sample.buffer.withBytes { try animation.add($0, at: shown.start.milliseconds) }
+    end = shown.end
+  }
+
+  func finish(_ isStopped: () -> Bool) throws {
+    let file = try ByteFile(path)
+    try animation?.finish(at: end.milliseconds) { try file.write($0) }
+  }
+}
+
+private final class APNGAnimation: AnimationFile {
+  private let file: ByteFile
+  private var chunks = APNGChunks()
+  private var count = 0
+
+  init(_ path: String) throws { file = try ByteFile(path) }
+
+  func add(_ sample: Sample, shown: TimeSpan) throws {
+    let bytes = try sample.buffer.withBytes {
+      try chunks.frame($0, milliseconds: shown.end.milliseconds - shown.start.milliseconds)
+    }
+    try bytes.withUnsafeBytes { try file.write($0) }
+    count += 1
+  }
+
+  func finish(_ isStopped: () -> Bool) throws {
+    try APNGChunks.end.withUnsafeBytes { try file.write($0) }
+    try APNGChunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
+  }
+}
+
+/// A file that is written from its start on.
+private final class ByteFile {
+  private let path: String
+  private let descriptor: Int32
+  private var length = 0
+
+  init(_ path: String) throws {
+    self.path = path
+    descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)
+    guard descriptor >= 0 else { throw failure }
+  }
+
+  deinit { close(descriptor) }
+
+  /// - Parameter offset: nil: at the end.
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int? = nil) throws {
+    var done = 0
+    while done < bytes.count, let base = bytes.baseAddress {
+      let count = pwrite(descriptor, base + done, bytes.count - done, off_t((offset ?? length) + done))
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { throw failure }
+      done += count
+    }
+    if offset == nil { length += done }
+  }
+
+  private var failure: RetrogradeError {
+    RetrogradeError(.inputOutput, "\(path): can't be written: \(String(cString: strerror(errno)))")
+  }
+}

@@ -1,0 +1,103 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Writes a source that can be played into a file: chooses what it is encoded as, gives it to the encoder, and names the
+/// file when it is whole.
+struct OutputJob: Sendable {
+  let output: String
+  let source: PlayableSource
+  let options: ReverseOptions
+  let choice: EncodingChoice
+  /// What is drawn over the frames, and before them.
+  let drawing: FrameDrawing
+  /// The streams of sound to be written.
+  private let audio: [AudioTrack]
+
+  /// - Throws: ``RetrogradeError``, where the output can't hold what is to be written.
+  init(
+    _ output: String, _ source: PlayableSource, _ options: ReverseOptions, _ drawing: FrameDrawing = FrameDrawing()
+  ) throws {
+    self.drawing = drawing
+    self.output = output
+    self.source = source
+    self.options = options
+    choice = try EncodingChoice(
+      output: output, video: source.video.map { ($0.caps, $0.video) }, audio: source.audio,
+      duration: source.index.presentationEnd, frameRate: source.video?.shown.timeline.frameRate ?? 0,
+      options: options.encoding)
+    audio = Array(source.audio.prefix(choice.audioCodecs.count))
+  }
+
+  /// Finds out early whether the output may be made.
+  static func check(_ output: String, _ options: ReverseOptions, input: String) throws {
+    if ImageSequence.isPattern(output) {
+      try OutputSet(overwrites: options.overwrites).check(sequence: output, input: input)
+    } else {
+      try OutputFile.check(output, overwrites: options.overwrites, input: input)
+    }
+  }
+
+  /// What `output` asks of the way in which the source is played.
+  static func options(for output: String, _ options: ReverseOptions) throws -> ReverseOptions {
+    let container = try Container.of(output)
+    var options = options
+    options.dropsSeam = options.dropsSeam ?? (container.animation != nil)
+    options.fastest = container.animation?.fastest
+    return options
+  }
+
+  /// Writes the file.
+  /// - Parameter input: the file that is read, which must not be replaced.
+  func run(
+    input: String, gauge: MemoryGauge, cancellation: Cancellation, report: @escaping @Sendable (Progress) -> Void
+  ) throws -> Pump.Counts {
+    let video = choice.hasPicture ? source.video : nil
+    func write(_ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String) throws -> Pump.Counts {
+      let writer = try MediaWriter(encoding(path, prepare), for: output)
+      let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
+      var counts = try pump.run(
+        source.legs, video, audio, writer, isPadded: choice.container.needsSoundFromStart, drawing)
+      try cancellation.check()
+      counts.warnings += choice.warnings
+      return counts
+    }
+    if case .sequence = choice.container.pictures {
+      let files = OutputSet(overwrites: options.overwrites)
+      try files.check(sequence: output, input: input)
+      var isWhole = false
+      defer { if !isWhole { files.discard() } }
+      let counts = try write(output) { pipeline in
+        try files.redirect(pipeline)
+        return ""
+      }
+      try files.commit()
+      isWhole = true
+      return counts
+    }
+    let file = try OutputFile(output, overwrites: options.overwrites, input: input)
+    var isWhole = false
+    defer { if !isWhole { file.discard() } }
+    let path = file.temporaryPath
+    let counts = try write(path) { _ in path }
+    try file.commit()
+    isWhole = true
+    return counts
+  }
+
+  /// What is written, in `gst-launch-1.0` syntax and beside it.
+  func encoding(
+    _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
+  ) -> MediaWriter.Plan {
+    let video = choice.hasPicture ? source.video : nil
+    let isBackward = source.legs[0]?.direction == .backward
+    return MediaWriter.Plan(
+      description: MediaWriter.description(to: path, choice, video: video.map { $0.video.tags }, audio: audio.map(\.tags)),
+      video: video.map { video in
+        let caps = isBackward ? video.caps.mirroredFields : video.caps
+        return .init(name: "video", caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
+      },
+      audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) }, tags: source.index.tags,
+      orientation: choice.container.carriesOrientation ? video?.video.tags?.string("image-orientation") : nil,
+      animation: choice.container.animation.map { ($0, options) }, prepare: prepare)
+  }
+}

@@ -1,0 +1,49 @@
+import GStreamer
+
+/// Pictures that come one by one, in display order, and can't be asked for again: kept in memory, and the first ones in the
+/// spool, until they are played.
+package struct RecordedVideo {
+  private let caps: Caps
+  private let planner: Planner
+  private let options: ReverseOptions
+  private let gauge: MemoryGauge
+  private var collector: FrameCollector
+  private var packets: [VideoPacket] = []
+
+  /// - Parameter first: what the first frame is like; the others must be like it.
+  /// - Throws: ``RetrogradeError``, where the budget is too small for two frames, or no spool can be made.
+  package init(like first: Sample, _ options: ReverseOptions, _ gauge: MemoryGauge) throws {
+    guard let caps = first.caps else {
+      throw RetrogradeError(.internalFailure, "a picture came without saying what it is")
+    }
+    self.caps = caps
+    self.options = options
+    self.gauge = gauge
+    planner = try Planner(options, frameBytes: max(first.buffer.size, 1))
+    collector = FrameCollector(
+      held: planner.framesPerWindow, spool: try Spool(directory: options.spoolDirectory), gauge: gauge)
+  }
+
+  /// How many frames there are.
+  package var count: Int { collector.times.count }
+  /// When the last one is shown.
+  package var position: ClockTime? { collector.times.last }
+
+  /// Takes a frame. One out of a pool that has only so many, as a camera's driver has, is copied; others are kept as they
+  /// are.
+  package mutating func add(_ sample: Sample) throws {
+    let before = count
+    _ = try collector.add(sample.buffer.isOfBoundedPool ? sample.holding(sample.buffer.deepCopy()) : sample)
+    guard count > before, let time = position else { return }
+    packets.append(
+      VideoPacket(time: time, duration: sample.buffer.duration, isKeyframe: true, bytes: 0, isHidden: false))
+  }
+
+  /// The frames, ready to be played.
+  /// - Parameter description: of the pipeline that gave them.
+  package func source(tags: TagList?, description: String) throws -> VideoSource {
+    try VideoSource(
+      VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil), store: collector.frames,
+      description: description, planner: planner, options: options, gauge: gauge)
+  }
+}
