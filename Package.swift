@@ -34,7 +34,9 @@ let package = Package(
       name: "RetrogradeEngine", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
     .target(
       name: "Retrograde", 
-      dependencies: ["RetrogradeEngine", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
+      dependencies: [
+        "RetrogradeEngine", "RetrogradePlugin", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport",
+      ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
     .target(
       name: "RetrogradePlugin",

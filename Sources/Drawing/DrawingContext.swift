@@ -115,6 +115,7 @@ public final class DrawingContext {
     saved {
       translate(x: rectangle.origin.x, y: rectangle.origin.y)
       if let (color, width) = text.outline {
+        cairo_move_to(context, 0, 0)
         pango_cairo_layout_path(context, layout)
         cairo_set_line_width(context, width * 2)
         cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND)

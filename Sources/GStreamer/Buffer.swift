@@ -26,6 +26,9 @@ public final class Buffer: @unchecked Sendable {
   public var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
   public var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
 
+  /// A number by which the source counts what it gives, if it does: frames, for a camera.
+  public var offset: Int? { raw.pointee.offset == UInt64.max ? nil : Int(exactly: raw.pointee.offset) }
+
   /// The bytes of the memory that the buffer shows.
   public var size: Int { Int(gst_buffer_get_size(raw)) }
 

@@ -8,6 +8,8 @@ public enum BusMessage: Sendable {
   /// A decoder or demuxer is not installed: what is missing, for people.
   case missingPlugin(description: String)
   case tags(TagList)
+  /// A key was pressed in a video sink's window: its name, as X11 has it.
+  case key(String)
   case other
 
   init(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -37,12 +39,26 @@ public enum BusMessage: Sendable {
       gst_message_parse_tag(message, &list)
       self = list.map { .tags(TagList(adopting: $0)) } ?? .other
     default:
-      if gst_is_missing_plugin_message(message) != 0 {
+      if let key = BusMessage.key(message) {
+        self = .key(key)
+      } else if gst_is_missing_plugin_message(message) != 0 {
         let description = takeString(gst_missing_plugin_message_get_description(message))
         self = .missingPlugin(description: description ?? "a plugin")
       } else {
         self = .other
       }
     }
+  }
+
+  private static func key(_ message: UnsafeMutablePointer<GstMessage>) -> String? {
+    guard gst_navigation_message_get_type(message) == GST_NAVIGATION_MESSAGE_EVENT else { return nil }
+    var event: UnsafeMutablePointer<GstEvent>?
+    guard gst_navigation_message_parse_event(message, &event) != 0, let event else { return nil }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
+    var key: UnsafePointer<gchar>?
+    guard gst_navigation_event_get_type(event) == GST_NAVIGATION_EVENT_KEY_PRESS,
+      gst_navigation_event_parse_key_event(event, &key) != 0
+    else { return nil }
+    return key.map { String(cString: $0) }
   }
 }

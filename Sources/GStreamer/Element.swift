@@ -140,6 +140,16 @@ public final class Element: @unchecked Sendable {
     connect("deep-element-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
 
+  /// Calls `body` with the source that the element, a `playbin`, makes (`source-setup`).
+  func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
+    typealias Handler =
+      @convention(c) (UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, gpointer) -> Void
+    let handler: Handler = { _, source, box in
+      Unmanaged<Callback<Element>>.fromOpaque(box).takeUnretainedValue().body(Element(retaining: source))
+    }
+    connect("source-setup", unsafeBitCast(handler, to: GCallback.self), Callback(body))
+  }
+
   /// The signal's connection holds `callback` for as long as it stands.
   private func connect(_ signal: String, _ handler: GCallback, _ callback: AnyObject) {
     g_signal_connect_data(

@@ -31,6 +31,18 @@ public enum GStreamer {
   }
 }
 
+extension GStreamer {
+  /// The URI of a local file, whatever its name is made of (`gst_filename_to_uri`).
+  public static func uri(ofFile path: String) throws -> String {
+    try initialize()
+    var error: UnsafeMutablePointer<GError>?
+    guard let uri = takeString(gst_filename_to_uri(path, &error)) else {
+      throw GStreamerError(adopting: error, element: nil, debug: nil)
+    }
+    return uri
+  }
+}
+
 /// Takes ownership of a string that C allocated, and frees it.
 func takeString(_ text: UnsafeMutablePointer<CChar>?) -> String? {
   guard let text else { return nil }

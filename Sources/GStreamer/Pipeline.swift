@@ -144,6 +144,21 @@ public final class Pipeline: @unchecked Sendable {
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
+  /// Has all sources end their streams (`GST_EVENT_EOS`): what they gave so far still comes out.
+  public func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
+
+  /// Where it is, in stream time.
+  public var position: ClockTime? {
+    var value: gint64 = 0
+    guard gst_element_query_position(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
+    return ClockTime(nanoseconds: Int64(value))
+  }
+
+  /// Calls `body` with the source that a `playbin` makes, before it starts (its `source-setup` signal).
+  public func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
+    Element(retaining: raw).onSourceSetup(body)
+  }
+
   /// What the pipeline says its duration is.
   public var duration: ClockTime? {
     var value: gint64 = 0

@@ -4,6 +4,10 @@ import RetrogradeEngine
 /// How far the work is.
 public struct Progress: Sendable {
   public enum Stage: String, Sendable {
+    /// A camera runs, and nothing is kept yet: `position` of `duration` has passed.
+    case countdown
+    /// Pictures from a camera are kept.
+    case capturing
     /// Reading all packets, and decoding the sound.
     case indexing
     /// Decoding the pictures backwards, and encoding.
@@ -25,7 +29,10 @@ public struct Progress: Sendable {
   public var memoryHeld: Int
 
   /// From 0 to 1.
-  public var fraction: Double { total > 0 ? min(1, Double(done) / Double(total)) : 0 }
+  public var fraction: Double {
+    if total > 0 { return min(1, Double(done) / Double(total)) }
+    return stage != .indexing && duration > .zero ? min(1, position.seconds / duration.seconds) : 0
+  }
   /// Frames per second of this stage, on average.
   public var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
   /// Seconds of media per second.
@@ -49,4 +56,6 @@ public struct Summary: Sendable {
   public var plan: Plan?
   /// What was left out, and what was damaged.
   public var warnings: [String]
+  /// Frames that were recorded from a live source.
+  public var captured: Int?
 }

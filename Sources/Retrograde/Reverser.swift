@@ -1,5 +1,6 @@
 import GStreamer
-// Whoever uses the library has what its engine is told by: options, times, plans, errors.
+// Whoever uses the library has what its engine is told by: options, times, plans, errors, devices.
+@_exported import struct GStreamer.Device
 @_exported import MediaTime
 @_exported import RetrogradeEngine
 
@@ -105,7 +106,7 @@ public struct Reversal: Sendable {
     }
   }
 
-  fileprivate init(
+  init(
     _ job: @escaping @Sendable (Cancellation, @escaping @Sendable (Progress) -> Void) throws -> Summary
   ) {
     let (stream, continuation) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: .bufferingNewest(1))

@@ -5,7 +5,8 @@ import Synchronization
 /// Ctrl-C and SIGTERM: the first one cancels the work under way, and the process ends when that has cleaned up; without
 /// work under way, the process ends at once.
 final class Interruption {
-  private static let cancel = Mutex<(@Sendable () -> Void)?>(nil)
+  /// What signals do, the next one first; nil where no work is under way.
+  private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
   private let sources: [any DispatchSourceSignal]
 
@@ -16,8 +17,11 @@ final class Interruption {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         Interruption.received.withLock { $0 = number }
-        if let cancel = Interruption.cancel.withLock({ $0 }) {
-          cancel()
+        let handler = Interruption.handlers.withLock { handlers in
+          handlers.map { $0.count > 1 && number == SIGINT ? handlers?.removeFirst() : $0.last } ?? nil
+        }
+        if let handler {
+          handler()
         } else {
           Terminal.exit(128 + number)
         }
@@ -30,10 +34,12 @@ final class Interruption {
   /// 128 plus the number of the signal, as shells have it.
   var status: Int32 { 128 + Interruption.received.withLock { $0 } }
 
-  /// Runs `body`; a signal meanwhile calls `handler`.
-  static func handled<T>(by handler: @escaping @Sendable () -> Void, _ body: () async throws -> T) async rethrows -> T {
-    cancel.withLock { $0 = handler }
-    defer { cancel.withLock { $0 = nil } }
+  /// Runs `body`; a signal meanwhile calls `handler`, but the first Ctrl-C calls `first`, where there is that.
+  static func handled<T>(
+    by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T
+  ) async rethrows -> T {
+    handlers.withLock { $0 = [first, handler].compactMap { $0 } }
+    defer { handlers.withLock { $0 = nil } }
     return try await body()
   }
 }

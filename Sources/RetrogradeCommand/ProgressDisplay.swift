@@ -10,12 +10,17 @@ enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
 /// Shows progress on standard error, and the summary at the end.
 struct ProgressDisplay {
   let form: ProgressForm
+  let isQuiet: Bool
 
-  init(_ form: ProgressForm) { self.form = form }
+  init(_ form: ProgressForm, isQuiet: Bool) {
+    self.form = form
+    self.isQuiet = isQuiet
+  }
 
-  /// Shows the progress of `reversal` until it ends, and what was done; Ctrl-C and SIGTERM stop it.
-  func follow(_ reversal: Reversal, _ budget: ByteCount, isQuiet: Bool) async throws {
-    let summary = try await Interruption.handled(by: { reversal.cancel() }) {
+  /// Shows the progress of `reversal` until it ends, and what was done; Ctrl-C and SIGTERM cancel it.
+  /// - Parameter first: what the first Ctrl-C does instead; the next one cancels.
+  func follow(_ reversal: Reversal, _ budget: ByteCount, first: (@Sendable () -> Void)? = nil) async throws {
+    let summary = try await Interruption.handled(by: { reversal.cancel() }, first: first) {
       for await progress in reversal.progress { show(progress) }
       clear()
       return try await reversal.summary()
@@ -43,6 +48,7 @@ struct ProgressDisplay {
     }
     for warning in summary.warnings { Terminal.error("retrograde: \(warning)") }
     var parts: [String] = []
+    if let captured = summary.captured { parts.append("recorded \(captured) frames") }
     if summary.frames > 0 { parts.append("\(summary.frames) frames") }
     if let samples = summary.samples.first { parts.append("\(samples) samples") }
     let speed = summary.elapsed > 0 ? summary.duration.seconds / summary.elapsed : 0
@@ -61,6 +67,11 @@ struct ProgressDisplay {
 
   private func line(_ progress: Progress) -> String {
     switch progress.stage {
+    case .countdown:
+      return "\(Int((progress.duration - progress.position).seconds.rounded(.up)))…"
+    case .capturing:
+      return "recording  \(progress.position)  \(progress.done) frames  \(ByteCount(progress.memoryHeld))"
+        + (progress.fraction > 0 ? "  \(Int(progress.fraction * 100))%" : "  Ctrl-C ends it")
     case .indexing:
       return "indexing  \(progress.position)"
     case .reversing:
@@ -89,7 +100,7 @@ struct ProgressDisplay {
       {"stage":"done","output":\(quoted(summary.output)),"frames":\(summary.frames),\
       "samples":[\(summary.samples.map(String.init).joined(separator: ","))],\
       "duration":\(summary.duration.seconds),"elapsed":\(short(summary.elapsed, 3)),\
-      "peakMemory":\(summary.peakMemory),"windows":\(summary.plan?.windows.count ?? 0),"warnings":[\(warnings)]}
+      "peakMemory":\(summary.peakMemory),"captured":\(summary.captured.map(String.init) ?? "null"),"windows":\(summary.plan?.windows.count ?? 0),"warnings":[\(warnings)]}
       """
   }
 

@@ -12,6 +12,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde reverse holiday.mp4 yadiloh.mp4
         retrograde reverse speech.wav hceeps.wav
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong
+        retrograde reverse jump.mp4 boomerang.gif --loop ping-pong --fps 15 --width 480
+        retrograde capture boomerang.mp4 --seconds 3
         retrograde run pipelines/webm.pipeline input=holiday.mp4 output=yadiloh.webm
         retrograde plan holiday.mp4 --memory 128MiB
 
@@ -20,7 +22,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
       error; 130 and 143 after Ctrl-C and SIGTERM.
       """,
     version: "retrograde \(version) (\(GStreamer.version))",
-    subcommands: [Reverse.self, Run.self, PlanCommand.self])
+    subcommands: [Reverse.self, Play.self, CaptureCommand.self, Run.self, PlanCommand.self, Devices.self])
 
   /// The version of this product.
   static let version = "0.2.0"

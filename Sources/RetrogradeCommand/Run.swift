@@ -61,8 +61,8 @@ struct Run: AsyncParsableCommand {
       if !quiet { print("\(file): can be run") }
       return
     }
-    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none)).follow(
-      pipeline.start(given, options: options), memory, isQuiet: quiet)
+    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet).follow(
+      pipeline.start(given, options: options), memory)
   }
 }
 

@@ -34,10 +34,12 @@ package struct PlayableSource: Sendable {
 
   /// A source of which all is known.
   package init(
-    _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?
+    _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?,
+    range: TimeSpan? = nil
   ) throws {
     try self.init(
-      input, index, video, options: options, count: count, range: PlayableSource.range(in: index, options), source: nil)
+      input, index, video, options: options, count: count,
+      range: range ?? PlayableSource.range(in: index, options), source: nil)
   }
 
   private init(

@@ -1,4 +1,6 @@
 import CGStreamer
+import GStreamer
+import RetrogradeEngine
 
 /// Called by plugin.c when GStreamer loads libgstretrograde.so.
 @_cdecl("retrograde_register_elements")
@@ -11,4 +13,19 @@ func registerElements(_ plugin: OpaquePointer?) -> gboolean {
   for element in elements
   where gst_element_register(plugin, element.name, guint(element.rank.rawValue), element.type) == 0 { return 0 }
   return 1
+}
+
+/// Makes the elements known in this process, for programs that have them linked in.
+public enum RetrogradeElements {
+  private static let registered: Bool = {
+    guard (try? GStreamer.initialize()) != nil else { return false }
+    return gst_plugin_register_static(
+      GST_VERSION_MAJOR, GST_VERSION_MINOR, "retrograde-linked", "Turns video and sound round in time",
+      { registerElements($0) }, "0.2.0", "MIT/X11", "Retrograde", "Retrograde", "retrograde") != 0
+  }()
+
+  /// - Throws: ``RetrogradeError``, if GStreamer takes none.
+  public static func register() throws {
+    guard registered else { throw RetrogradeError(.internalFailure, "GStreamer does not take the elements") }
+  }
 }

@@ -130,8 +130,9 @@ struct EncodingChoice: Sendable {
   ) throws -> Codec {
     if let name = options.audioCodec { return try named(name, "--audio-codec", container, output) }
     let pcm = Codec("audio/x-raw")
-    let source = Codec(of: track.codec)
     let usual = container.audioCodecs.compactMap { Codec($0) }
+    // Muxers take PCM where few players expect it.
+    let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
     // Where sound has no timestamps, beside a picture, only a codec without priming keeps sync.
     let mustBeExact = container.needsSoundFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual

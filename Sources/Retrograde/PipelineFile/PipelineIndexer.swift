@@ -8,7 +8,14 @@ import Synchronization
 /// description, the video is indexed by its packets and read in windows, like any file. Elsewhere (live sources, decodebin,
 /// filters that look at neighbouring frames) everything is decoded once, forwards, into the spool.
 struct PipelineIndexer: Sendable {
-  let pipelines: ResolvedPipelines
+  /// For messages.
+  let name: String
+  /// The pipeline, in `gst-launch-1.0` syntax.
+  let decoding: String
+  /// What GStreamer's error means for whoever wrote the pipeline.
+  let failure: @Sendable (GStreamerError) -> RetrogradeError
+  /// What says when a live source is to be recorded; nil: until it ends.
+  var recording: RecordingControl?
   let options: ReverseOptions
   let gauge: MemoryGauge
   let cancellation: Cancellation
@@ -63,7 +70,7 @@ struct PipelineIndexer: Sendable {
       }
       try cancellation.check()
       guard result.video != nil || !result.audio.isEmpty else {
-        throw RetrogradeError(.damagedInput, "\(pipelines.name): nothing came out of its first half")
+        throw RetrogradeError(.damagedInput, "\(name): nothing came out of its first half")
       }
       return result
     }
@@ -71,11 +78,11 @@ struct PipelineIndexer: Sendable {
 
   private func make() throws -> Pipeline {
     do {
-      let pipeline = try Pipeline(pipelines.decoding)
+      let pipeline = try Pipeline(decoding)
       PipelineIndexer.prepare(pipeline)
       return pipeline
     } catch let error as GStreamerError {
-      throw pipelines.failure(error, in: .decoding)
+      throw failure(error)
     }
   }
 
@@ -94,12 +101,19 @@ struct PipelineIndexer: Sendable {
   }
 
   private func wait(_ pipeline: Pipeline, _ activity: Activity, _ sinks: [Element]) throws {
+    var hasEnded = false
     while !activity.isFinished(of: sinks.count) {
       if cancellation.isCancelled { break }
+      if !hasEnded, recording?.isOver ?? false {
+        hasEnded = true
+        pipeline.endSources()
+      }
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
+      case .failed(let error) where recording?.isWindowClosed(error) ?? false:
+        recording?.stop()
       case .failed(let error):
         activity.stop()
-        throw pipelines.failure(error, in: .decoding).withCode(
+        throw failure(error).withCode(
           error.kind == .missingPlugin ? .missingPlugin : error.kind == .inputOutput ? .noInput : .damagedInput)
       case nil:
         progress(activity.position)
@@ -112,7 +126,7 @@ struct PipelineIndexer: Sendable {
         // A camera may take its time; what was played once and makes no progress is stuck.
         if activity.idle(50_000_000) > 60_000_000_000 {
           activity.stop()
-          throw RetrogradeError(.damagedInput, "\(pipelines.name): its first half makes no progress")
+          throw RetrogradeError(.damagedInput, "\(name): its first half makes no progress")
         }
       default: break
       }
@@ -149,13 +163,20 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ sink: AppSink, _ first: Sample, _ activity: Activity) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, options, gauge)
     var next: Sample? = first
-    while let sample = next {
-      try video.add(sample)
-      if let time = video.position { activity.moved(to: time) }
+    reading: while let sample = next {
+      switch recording?.takes(sample) {
+      case .later?: break
+      case .never?: break reading
+      case .now?, nil:
+        try video.add(sample)
+        if let time = video.position { activity.moved(to: time) }
+        recording?.took(video.count, gauge.now)
+      }
       try cancellation.check()
       next = activity.next(from: sink)
     }
-    return .frames(try video.source(tags: sink.pad?.tags(global: false), description: pipelines.decoding))
+    guard video.count > 0 else { return .nothing }
+    return .frames(try video.source(tags: sink.pad?.tags(global: false), description: decoding))
   }
 
   private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
@@ -166,7 +187,7 @@ struct PipelineIndexer: Sendable {
       result.audio.append((name, track))
     case .packets, .frames:
       guard result.video == nil else {
-        throw RetrogradeError(.usage, "\(pipelines.name): has two appsinks with pictures; one can be reversed")
+        throw RetrogradeError(.usage, "\(name): has two appsinks with pictures; one can be reversed")
       }
       result.video = (name, try source(found, name))
     }
@@ -177,7 +198,7 @@ struct PipelineIndexer: Sendable {
     case .frames(let source):
       return source
     case .packets(let index):
-      let recipe = DecodingRecipe(pipeline: pipelines.decoding, sink: name, source: pipelines.name) { pipeline in
+      let recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { pipeline in
         PipelineIndexer.prepare(pipeline)
         // What the other sinks gave has been taken; it must not hold up this one.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
@@ -188,7 +209,7 @@ struct PipelineIndexer: Sendable {
       return try VideoSource(
         index, recipe, range: nil, options: options, gauge: gauge, cancellation: cancellation)
     case .sound, .nothing:
-      throw RetrogradeError(.internalFailure, "\(pipelines.name): no picture in \(name)")
+      throw RetrogradeError(.internalFailure, "\(name): no picture in \(name)")
     }
   }
 }

@@ -39,7 +39,10 @@ struct PipelineJob: Sendable {
     let outputs = OutputSet(overwrites: options.overwrites)
     try outputs.check(pipelines)
     let indexer = PipelineIndexer(
-      pipelines: pipelines, options: options, gauge: gauge, cancellation: cancellation
+      name: pipelines.name, decoding: pipelines.decoding,
+      failure: { error in
+        pipelines.failure(error, in: .decoding)
+      }, options: options, gauge: gauge, cancellation: cancellation
     ) { position in
       report(
         Progress(

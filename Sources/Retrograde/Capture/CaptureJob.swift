@@ -1,0 +1,81 @@
+import GStreamer
+import RetrogradeEngine
+
+/// One recording, from the camera to the clip.
+struct CaptureJob: Sendable {
+  let capture: Capture
+  let cancellation: Cancellation
+  let control: RecordingControl
+  let report: @Sendable (Progress) -> Void
+  private let gauge = MemoryGauge()
+  private let began = Stopwatch()
+
+  init(
+    capture: Capture, cancellation: Cancellation, control: RecordingControl,
+    report: @escaping @Sendable (Progress) -> Void
+  ) {
+    self.capture = capture
+    self.cancellation = cancellation
+    self.control = control
+    self.report = report
+  }
+
+  func run(to output: String) throws -> Summary {
+    let options = try OutputJob.options(for: output, capture.options)
+    try OutputJob.check(output, options, input: "")
+    let (source, camera) = try record(options)
+    let job = try OutputJob(output, source, options, FrameDrawing(overlay: capture.overlay, title: capture.title))
+    let counts = try job.run(input: "", gauge: gauge, cancellation: cancellation, report: report)
+    let lost = control.lost
+    let warnings = lost > 0 ? ["lost: \(lost) frames that the source counted and did not give"] : []
+    return Summary(
+      output: output, frames: counts.frames, samples: counts.samples, duration: source.legs.duration ?? .zero,
+      elapsed: began.elapsed, peakMemory: gauge.peak, plan: nil,
+      warnings: source.warnings + counts.warnings + warnings, captured: camera)
+  }
+
+  /// Keeps what comes until there is enough.
+  /// - Returns: what was kept, and the number of frames.
+  private func record(_ options: ReverseOptions) throws -> (PlayableSource, Int) {
+    let indexer = PipelineIndexer(
+      name: capture.source, decoding: try description(),
+      failure: { [capture] error in
+        let what = error.element.map { ["pulsesrc", "alsasrc"].contains($0) } ?? false ? capture.microphone : nil
+        return RetrogradeError(
+          error.kind == .missingPlugin ? .missingPlugin : .noInput,
+          "\(what ?? capture.source): can't be recorded from: \(error.message)"
+            + "; `retrograde devices` lists what there is", underlying: error)
+      }, recording: control, options: options, gauge: gauge, cancellation: cancellation) { _ in }
+    let found = try indexer.run()
+    guard let video = found.video?.source, let start = video.timeline.starts.first else {
+      throw RetrogradeError(.damagedInput, "\(capture.source): no picture was recorded")
+    }
+    let index = SourceIndex(
+      recipe: nil, video: video.video, audio: found.audio.map(\.track), tags: found.tags, warnings: found.warnings)
+    // What was heard while no picture was kept is no part of it.
+    let range = TimeSpan(start: start, end: video.timeline.end)
+    let source = try PlayableSource(
+      capture.source, index, video, options: options, count: options.count, range: range)
+    return (source, video.timeline.count)
+  }
+
+  /// In `gst-launch-1.0` syntax.
+  private func description() throws -> String {
+    let keep = "queue max-size-buffers=8 max-size-bytes=0 max-size-time=0 ! appsink name=video"
+    var lines: [String]
+    if capture.showsPreview {
+      lines = [
+        "\(capture.source) ! tee name=split", "split. ! \(keep)",
+        // What the window has no time for, it does not show.
+        "split. ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale "
+          + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Window.sink()) name=preview sync=false",
+      ]
+    } else {
+      lines = ["\(capture.source) ! \(keep)"]
+    }
+    if let microphone = capture.microphone {
+      lines.append("\(microphone) ! queue max-size-time=2000000000 ! audioconvert ! appsink name=audio")
+    }
+    return lines.joined(separator: "\n")
+  }
+}

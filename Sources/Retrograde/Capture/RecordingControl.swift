@@ -1,0 +1,121 @@
+import GStreamer
+import RetrogradeEngine
+import Synchronization
+
+/// When a live source is recorded: from the end of a countdown until there is enough, or until somebody says so.
+final class RecordingControl: Sendable {
+  enum Decision { case later, now, never }
+
+  fileprivate struct State {
+    /// When the first picture came.
+    var opened: ClockTime?
+    /// When the first picture that is kept came.
+    var began: ClockTime?
+    /// What is known of the picture before.
+    var previous: (time: ClockTime, offset: Int?)?
+    /// The shortest time between two pictures.
+    var step: ClockTime?
+    var lost = 0
+    var isOver = false
+    var reported = -1.0
+
+    /// Whether it is time to say how far it is: ten times a second is enough.
+    mutating func isDue(_ now: Double) -> Bool {
+      guard now - reported >= 0.1 else { return false }
+      reported = now
+      return true
+    }
+  }
+
+  private let countdown: ClockTime
+  private let frames: Int?
+  private let duration: ClockTime?
+  private let report: @Sendable (Progress) -> Void
+  private let watch = Stopwatch()
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - countdown: how long pictures come before any is kept.
+  ///   - frames: how many are kept at the most; nil: any number.
+  ///   - duration: for how long; nil: for any time.
+  init(
+    countdown: ClockTime, frames: Int?, duration: ClockTime?, report: @escaping @Sendable (Progress) -> Void
+  ) {
+    self.countdown = countdown
+    self.frames = frames
+    self.duration = duration
+    self.report = report
+  }
+
+  /// Ends the recording; what was recorded stays.
+  func stop() { state.withLock { $0.isOver = true } }
+
+  var isOver: Bool { state.withLock { $0.isOver } }
+
+  /// How many pictures the source had and could not give.
+  var lost: Int { state.withLock { $0.lost } }
+
+  /// When the first picture that was kept came, in the source's time.
+  var start: ClockTime? { state.withLock { $0.began } }
+
+  /// What is to be done with a picture. The source's own clock counts, so that nothing has to wait.
+  func takes(_ sample: Sample) -> Decision {
+    let time = sample.streamTime ?? .zero
+    let (decision, waited): (Decision, ClockTime) = state.withLock { state in
+      if state.isOver { return (.never, .zero) }
+      let opened = state.opened ?? time
+      state.opened = opened
+      guard time - opened >= countdown else { return (.later, time - opened) }
+      let began = state.began ?? time
+      state.began = began
+      if let duration, time - began >= duration {
+        state.isOver = true
+        return (.never, .zero)
+      }
+      state.count(time, sample.buffer.offset)
+      return (.now, .zero)
+    }
+    if case .later = decision, state.withLock({ $0.isDue(watch.elapsed) }) {
+      report(
+        Progress(
+          stage: .countdown, done: 0, total: 0, position: waited, duration: countdown, elapsed: watch.elapsed,
+          memoryHeld: 0))
+    }
+    return decision
+  }
+
+  /// Notes that a picture was kept.
+  /// - Parameter count: how many there are now.
+  func took(_ count: Int, _ memory: Int) {
+    let position: ClockTime? = state.withLock { state in
+      if let frames, count >= frames { state.isOver = true }
+      guard state.isDue(watch.elapsed) || state.isOver else { return nil }
+      return (state.previous?.time ?? .zero) - (state.began ?? .zero)
+    }
+    guard let position else { return }
+    report(
+      Progress(
+        stage: .capturing, done: count, total: frames ?? 0, position: position, duration: duration ?? .zero,
+        elapsed: watch.elapsed, memoryHeld: memory))
+  }
+
+  /// Closing the window of the preview ends the recording. GStreamer 1.22's sinks say so by an error.
+  func isWindowClosed(_ error: GStreamerError) -> Bool {
+    state.withLock { $0.began != nil } && error.message.contains("window was closed")
+  }
+}
+
+extension RecordingControl.State {
+  /// Counts the pictures between this one and the one before: by the source's own numbers, or else by time.
+  fileprivate mutating func count(_ time: ClockTime, _ offset: Int?) {
+    defer { previous = (time, offset) }
+    guard let previous else { return }
+    let gap = time - previous.time
+    if let offset, let before = previous.offset, offset > before {
+      lost += offset - before - 1
+    } else if let step, step > .zero {
+      lost += max(0, Int((Double(gap.nanoseconds) / Double(step.nanoseconds)).rounded()) - 1)
+    }
+    if gap > .zero { step = min(step ?? gap, gap) }
+  }
+}

@@ -1,0 +1,139 @@
+import GStreamer
+import RetrogradeEngine
+import RetrogradePlugin
+import Synchronization
+
+/// Plays a file in any order of play, in a window and with sound, without making a file.
+///
+/// ```swift
+/// let player = Player("holiday.mp4")
+/// try await player.run { event in if case .key("q") = event { player.stop() } }
+/// ```
+///
+/// It is `playbin` on this library's own source element: the end of the file is on show at once, and seeking costs one
+/// window.
+public final class Player: Sendable {
+  public enum Event: Sendable {
+    /// Where it is; several times a second.
+    case position(ClockTime, of: ClockTime?, isPaused: Bool)
+    /// A key was pressed in the window: a character, or a name such as `space`, `Left`, `Right`.
+    case key(String)
+    case warning(String)
+  }
+
+  private struct State {
+    var pipeline: Pipeline?
+    var isPaused = false
+    var isStopped = false
+  }
+
+  private let input: String
+  private let options: ReverseOptions
+  private let isEndless: Bool
+  private let sinks: (video: String?, audio: String?)
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - options: loop, count, memory, spool, timing, start and end; the others have no meaning here.
+  ///   - isEndless: repeat the loop for ever, whatever its count.
+  ///   - videoSink: what shows the pictures, in `gst-launch-1.0` syntax; nil: a window.
+  ///   - audioSink: what plays the sound; nil: the usual loudspeakers.
+  public init(
+    _ input: String, options: ReverseOptions = ReverseOptions(), isEndless: Bool = false, videoSink: String? = nil,
+    audioSink: String? = nil
+  ) {
+    self.input = input
+    self.options = options
+    self.isEndless = isEndless
+    sinks = (videoSink, audioSink)
+  }
+
+  /// Plays until the end, until ``stop()``, or until the task is cancelled.
+  /// - Parameter report: called on a thread of the player.
+  /// - Throws: ``RetrogradeError``.
+  public func run(_ report: @escaping @Sendable (Event) -> Void = { _ in }) async throws {
+    let cancellation = Cancellation()
+    try await onOwnThread("player", cancellation) { [self] in
+      let pipeline = try make(cancellation)
+      defer {
+        state.withLock { $0.pipeline = nil }
+        pipeline.set(.null)
+      }
+      state.withLock { $0.pipeline = pipeline }
+      pipeline.set(.playing)
+      try follow(pipeline, cancellation, report)
+    }
+  }
+
+  private func make(_ cancellation: Cancellation) throws -> Pipeline {
+    // Says clearly what is wrong with the file, which a pipeline would not.
+    _ = try Source(input, options: options, cancellation: cancellation)
+    try RetrogradeElements.register()
+    do {
+      let video = try self.sinks.video ?? Window.sink()
+      let sinks = [("video-sink", video), ("audio-sink", self.sinks.audio)].compactMap { name, sink in
+        sink.map { "\(name)=\(Description.quoted($0))" }
+      }
+      let uri = try GStreamer.uri(ofFile: input)
+      let pipeline = try Pipeline("playbin uri=\(Description.quoted("reverse+" + uri)) \(sinks.joined(separator: " "))")
+      let (options, isEndless) = (options, isEndless)
+      pipeline.onSourceSetup { source in
+        source.set("loop", options.loop.rawValue)
+        source.set("count", isEndless ? "0" : "\(options.count)")
+        source.set("memory-budget", "\(options.memory.bytes)")
+        source.set("spool-dir", options.spoolDirectory)
+        source.set("timing", options.timing.rawValue)
+        if case .time(let start)? = options.start { source.set("start", "\(start.nanoseconds)") }
+        if case .time(let end)? = options.end { source.set("stop", "\(end.nanoseconds)") }
+      }
+      return pipeline
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(input, error)
+    }
+  }
+
+  private func follow(_ pipeline: Pipeline, _ cancellation: Cancellation, _ report: @Sendable (Event) -> Void) throws {
+    while !state.withLock({ $0.isStopped }) {
+      try cancellation.check()
+      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
+      case .endOfStream: return
+      case .failed(let error) where error.message.contains("window was closed"): return
+      case .failed(let error) where error.element == "reversesrc":
+        // It says which file, and why.
+        throw RetrogradeError(RetrogradeError.reading(input, error).code, error.message, underlying: error)
+      case .failed(let error):
+        throw error.element.map { $0.hasSuffix("sink") } ?? false
+          ? RetrogradeError(.missingPlugin, "no window or loudspeaker to play in: \(error.message)", underlying: error)
+          : RetrogradeError.reading(input, error)
+      case .warning(let warning): report(.warning(warning.message))
+      case .key(let key): report(.key(key))
+      case nil:
+        report(
+          .position(
+            pipeline.position ?? .zero, of: isEndless ? nil : pipeline.duration,
+            isPaused: state.withLock { $0.isPaused }))
+      default: break
+      }
+    }
+  }
+
+  /// Ends the playing.
+  public func stop() { state.withLock { $0.isStopped = true } }
+
+  /// Holds the picture, or goes on.
+  public func togglePause() {
+    let (pipeline, isPaused) = state.withLock { state in
+      state.isPaused.toggle()
+      return (state.pipeline, state.isPaused)
+    }
+    pipeline?.set(isPaused ? .paused : .playing)
+  }
+
+  /// Goes forward, or back, by `seconds` of what is played.
+  public func seek(by seconds: Double) {
+    guard let pipeline = state.withLock({ $0.pipeline }), let position = pipeline.position else { return }
+    let end = isEndless ? nil : pipeline.duration
+    let target = max(.zero, position + ClockTime(seconds: seconds))
+    _ = pipeline.seek(to: end.map { min($0, target) } ?? target)
+  }
+}

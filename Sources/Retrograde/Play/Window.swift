@@ -1,0 +1,17 @@
+import Glibc
+import RetrogradeEngine
+
+/// Windows to show pictures in.
+enum Window {
+  /// The sink that opens one. GStreamer tries all that are installed, and where there is no display, DirectFB's
+  /// (`dfbvideosink` of 1.22) takes the process down: so that is found out here.
+  ///
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where there is no display.
+  static func sink() throws -> String {
+    let displays = ["DISPLAY", "WAYLAND_DISPLAY"].compactMap { getenv($0) }
+    guard displays.contains(where: { $0.pointee != 0 }) else {
+      throw RetrogradeError(.missingPlugin, "there is no display to open a window on: DISPLAY and WAYLAND_DISPLAY are not set")
+    }
+    return "autovideosink"
+  }
+}

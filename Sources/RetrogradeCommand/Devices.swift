@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import Retrograde
+
+struct Devices: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the cameras, screens and microphones that there are to record from.",
+    discussion: """
+      Numbers, names and paths are what `retrograde capture --device` and `--microphone` take; the elements below each are \
+      what `--source` and gst-launch-1.0 take.
+      """)
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  private struct Entry: Codable {
+    var kind: Device.Kind
+    var number: Int
+    var name: String
+    var source: String
+    var caps: String?
+  }
+
+  func run() throws {
+    let devices = try Device.all()
+    let entries = Device.Kind.allCases.flatMap { kind in
+      devices.filter { $0.kind == kind }.enumerated().map { number, device in
+        Entry(kind: kind, number: number, name: device.name, source: device.source, caps: device.caps?.description)
+      }
+    }
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(entries), as: UTF8.self))
+      return
+    }
+    for kind in Device.Kind.allCases {
+      let own = entries.filter { $0.kind == kind }
+      print(kind == .video ? "Cameras and screens" : "Microphones")
+      if own.isEmpty { print("  none") }
+      for entry in own { print("  \(entry.number)  \(entry.name)\n     \(entry.source)") }
+    }
+  }
+}

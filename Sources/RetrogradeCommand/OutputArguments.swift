@@ -1,0 +1,114 @@
+import ArgumentParser
+import Retrograde
+
+/// What every command that makes a file takes.
+struct OutputArguments: ParsableArguments {
+  @Argument(help: "The file to make. It appears when it is whole.", completion: .file())
+  var output: String
+
+  @Flag(name: [.customShort("y"), .long], help: "Replace OUTPUT if it exists.")
+  var overwrite = false
+
+  @Option(
+    help: ArgumentHelp(
+      "source: hard to tell from the source, at about its bit rate; high: at whatever rate that takes; lossless: "
+        + "bit-exact, in mkv or mov.", valueName: "quality"))
+  var quality: EncodingOptions.Quality = .source
+
+  @Option(help: ArgumentHelp("h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps.", valueName: "codec"))
+  var videoCodec: String?
+
+  @Option(help: ArgumentHelp("aac, opus, flac, mp3, pcm …, or GStreamer caps.", valueName: "codec"))
+  var audioCodec: String?
+
+  @Option(help: ArgumentHelp("Bits per second of the video: 4M, 800k.", valueName: "rate"))
+  var bitrate: BitRate?
+
+  @Option(help: ArgumentHelp("Constant quality instead of a bit rate, on the encoder's own scale.", valueName: "n"))
+  var crf: Int?
+
+  @Option(help: ArgumentHelp("One of the encoder's own speed presets.", valueName: "name"))
+  var preset: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A GStreamer encoding profile, or an encoding target's name, instead of all of the above.", valueName: "profile"))
+  var profile: String?
+
+  @Option(help: ArgumentHelp("The width of the picture, as shown, in pixels; the height follows.", valueName: "pixels"))
+  var width: Int?
+
+  @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))
+  var count = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "drop leaves out the last frame of all where it is the first one again: for files that players repeat, as they do "
+        + "GIF, WebP and APNG by themselves.", valueName: "keep|drop"))
+  var seam: Seam?
+
+  @Option(help: ArgumentHelp("Text to show at the lower edge of every frame.", valueName: "text"))
+  var caption: String?
+
+  @Flag(help: "Show the source's time, and an arrow in the direction of play, in every frame.")
+  var showTimecode = false
+
+  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
+  var progress: ProgressForm?
+
+  @Flag(help: "Say nothing but errors.")
+  var quiet = false
+
+  func validate() throws {
+    guard Legs.counts.contains(count) else {
+      throw ValidationError("--count must be \(Legs.counts.lowerBound) to \(Legs.counts.upperBound).")
+    }
+    if let width, !(2...16_384).contains(width) { throw ValidationError("--width must be 2 to 16384.") }
+    if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
+    if quality == .lossless && (bitrate != nil || crf != nil) {
+      throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
+    }
+  }
+
+  /// Sets in `options` what was said here.
+  func apply(to options: inout ReverseOptions) {
+    options.count = count
+    options.dropsSeam = seam.map { $0 == .drop }
+    options.overwrites = overwrite
+    options.encoding.quality = quality
+    options.encoding.videoCodec = videoCodec
+    options.encoding.audioCodec = audioCodec
+    options.encoding.bitrate = bitrate?.bitsPerSecond
+    options.encoding.constantRateFactor = crf
+    options.encoding.preset = preset
+    options.encoding.profile = profile
+    options.encoding.width = width
+  }
+
+  var overlay: Overlay? {
+    Overlays.all([caption.map(Overlays.caption), showTimecode ? Overlays.timecode : nil].compactMap { $0 })
+  }
+
+  var display: ProgressDisplay {
+    ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
+  }
+}
+
+/// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.
+enum Seam: String, ExpressibleByArgument, CaseIterable {
+  case keep, drop
+}
+
+/// A number of bits per second: `4M`, `800k`, `2500000`.
+struct BitRate: ExpressibleByArgument {
+  var bitsPerSecond: Int
+
+  init?(argument: String) {
+    let units = ["k": 1000.0, "m": 1e6, "g": 1e9]
+    let unit = argument.last.flatMap { units[$0.lowercased()] }
+    guard let number = Double(unit == nil ? argument : String(argument.dropLast())), number.isFinite else { return nil }
+    let rate = number * (unit ?? 1)
+    guard rate >= 1000, rate < 1e12 else { return nil }
+    bitsPerSecond = Int(rate)
+  }
+}

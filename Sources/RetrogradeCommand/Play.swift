@@ -1,0 +1,133 @@
+import ArgumentParser
+import Foundation
+import Glibc
+import Retrograde
+import Synchronization
+
+struct Play: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Play the mirror of a file in a window, with sound, at once; no file is made.",
+    discussion: """
+      KEYS, in the window and in the terminal
+        space          pause, go on
+        right, left    5 seconds forward, back
+        up, down       a minute forward, back
+        q              end
+
+      EXAMPLES
+        retrograde play holiday.mp4
+        retrograde play jump.mp4 --loop ping-pong --count 0
+        retrograde play talk.mp4 --start 1:02.5 --end 1:10
+      """)
+
+  @Argument(help: "The file to play.", completion: .file())
+  var input: String
+
+  @Option(
+    help: ArgumentHelp(
+      "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward.", valueName: "order"))
+  var loop: Loop = .reverse
+
+  @Option(help: ArgumentHelp("How often the loop is played; 0: without end.", valueName: "n"))
+  var count = 1
+
+  @Option(help: ArgumentHelp("Where in the source to begin: seconds or 1:02.5.", valueName: "time"))
+  var start: SourcePosition?
+
+  @Option(help: ArgumentHelp("Where in the source to end.", valueName: "time"))
+  var end: SourcePosition?
+
+  @Option(help: ArgumentHelp("The most memory for decoded pictures, such as 512MiB or 2G.", valueName: "size"))
+  var memory = ReverseOptions().memory
+
+  @Option(help: ArgumentHelp("What shows the pictures, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
+  var videoSink: String?
+
+  @Option(help: ArgumentHelp("What plays the sound, in gst-launch-1.0 syntax.", valueName: "sink"))
+  var audioSink: String?
+
+  @Flag(help: "Say nothing but errors.")
+  var quiet = false
+
+  func validate() throws {
+    guard count == 0 || Legs.counts.contains(count) else {
+      throw ValidationError("--count must be 0 to \(Legs.counts.upperBound).")
+    }
+    for case .frame? in [start, end] { throw ValidationError("--start and --end are times here, such as 1:02.5.") }
+  }
+
+  func run() async throws {
+    var options = ReverseOptions()
+    options.loop = loop
+    options.count = max(count, 1)
+    options.start = start
+    options.end = end
+    options.memory = memory
+    let player = Player(input, options: options, isEndless: count == 0, videoSink: videoSink, audioSink: audioSink)
+    let keys = Keyboard { Play.press($0, player) }
+    defer { keys.stop() }
+    let isSilent = quiet || !Terminal.isInteractive
+    try await Interruption.handled(by: { player.stop() }) {
+      try await player.run { event in
+        switch event {
+        case .key(let key): Play.press(key, player)
+        case .warning(let text): Terminal.error("retrograde: \(text)")
+        case .position(let position, let end, let isPaused):
+          if isSilent { return }
+          let length = end.map { " / \($0)" } ?? ""
+          Terminal.write("\r\(position)\(length)\(isPaused ? "  paused" : "")\u{1B}[K", to: STDERR_FILENO)
+        }
+      }
+    }
+    if !isSilent { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
+  }
+
+  private static func press(_ key: String, _ player: Player) {
+    switch key {
+    case " ", "space": player.togglePause()
+    case "Right": player.seek(by: 5)
+    case "Left": player.seek(by: -5)
+    case "Up": player.seek(by: 60)
+    case "Down": player.seek(by: -60)
+    case "q", "Q", "Escape": player.stop()
+    default: break
+    }
+  }
+}
+
+/// Keys pressed in the terminal, one by one, while it lives.
+private final class Keyboard: Sendable {
+  private let before: termios?
+  private let isStopped = Mutex(false)
+
+  /// - Parameter press: called on a thread of its own with a character or the name of an arrow.
+  init(_ press: @escaping @Sendable (String) -> Void) {
+    var settings = termios()
+    guard isatty(STDIN_FILENO) == 1, tcgetattr(STDIN_FILENO, &settings) == 0 else {
+      before = nil
+      return
+    }
+    before = settings
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    let thread = Thread { [self] in
+      let arrows = ["\u{1B}[A": "Up", "\u{1B}[B": "Down", "\u{1B}[C": "Right", "\u{1B}[D": "Left"]
+      while !isStopped.withLock({ $0 }) {
+        var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard poll(&waiting, 1, 200) > 0 else { continue }
+        var bytes = [UInt8](repeating: 0, count: 8)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        guard count > 0 else { return }
+        let text = String(decoding: bytes.prefix(count), as: UTF8.self)
+        press(arrows[text] ?? text)
+      }
+    }
+    thread.start()
+  }
+
+  /// Gives the terminal back as it was.
+  func stop() {
+    isStopped.withLock { $0 = true }
+    if var before { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+  }
+}
