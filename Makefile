@@ -10,12 +10,13 @@ BIN = .build/release/retrograde
 PLUGIN = .build/plugin/release/libgstretrograde.so
 PLUGINDIR ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0 2>/dev/null)
 
-PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
-  gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-tools pkg-config
+PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev \
+  gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
+  gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-alsa fonts-dejavu-core pkg-config
 # Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, and GNU time.
 BENCH_PACKAGES = ffmpeg python3-numpy time
 # What the tests load the plugin into.
-TEST_PACKAGES = gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
+TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev
 
 .PHONY: help setup setup-tools build plugin run test lint format corpus bench quality install install-plugin clean

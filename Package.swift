@@ -33,14 +33,15 @@ let package = Package(
     .target(
       name: "RetrogradeEngine", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
     .target(
-      name: "Retrograde", 
+      name: "Retrograde",
       dependencies: [
         "RetrogradeEngine", "RetrogradePlugin", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport",
       ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
     .target(
       name: "RetrogradePlugin",
-      dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"], swiftSettings: strict),
+      dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"],
+      swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
@@ -49,9 +50,12 @@ let package = Package(
       ],
       swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["Retrograde", "GStreamer"], path: "Tests/TestSupport", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["Retrograde", "GStreamer", "CImages", "CWebPDemux"],
+      path: "Tests/TestSupport", swiftSettings: strict),
+    .systemLibrary(name: "CWebPDemux", path: "Tests/CWebPDemux"),
     .testTarget(
-      name: "RetrogradeTests", dependencies: ["Retrograde", "RetrogradeEngine", "GStreamer", "TestSupport"], swiftSettings: strict),
+      name: "RetrogradeTests", dependencies: ["Retrograde", "RetrogradeEngine", "GStreamer", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",
       dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "CGStreamer", "TestSupport"],

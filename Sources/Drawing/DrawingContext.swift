@@ -211,4 +211,6 @@ package struct Transform: Hashable, Sendable {
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   public let message: String
   public var description: String { message }
+
+  public init(message: String) { self.message = message }
 }

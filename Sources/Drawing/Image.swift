@@ -12,7 +12,8 @@ public struct Image: Sendable {
   /// - Throws: ``DrawingError`` where the sizes don't agree.
   public init(width: Int, height: Int, pixels: [UInt8]) throws {
     guard width > 0, height > 0, pixels.count == width * height * 4 else {
-      throw DrawingError(message: "an image of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
+      throw DrawingError(
+        message: "an image of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
     }
     self.width = width
     self.height = height

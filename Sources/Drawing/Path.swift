@@ -24,7 +24,10 @@ public struct Path: Hashable, Sendable {
     let (right, bottom) = (left + rectangle.size.width, top + rectangle.size.height)
     if radius > 0 {
       let quarter = Double.pi / 2
-      let corners = [(right - radius, top + radius), (right - radius, bottom - radius), (left + radius, bottom - radius), (left + radius, top + radius)]
+      let corners = [
+        (right - radius, top + radius), (right - radius, bottom - radius), (left + radius, bottom - radius),
+        (left + radius, top + radius),
+      ]
       for (number, corner) in corners.enumerated() {
         let start = Double(number - 1) * quarter
         addArc(center: Point(x: corner.0, y: corner.1), radius: radius, from: start, to: start + quarter)

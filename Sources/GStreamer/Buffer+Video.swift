@@ -25,7 +25,8 @@ extension Buffer {
       part, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_BGRA, guint(width), guint(rows.count))
     guard
       let rectangle = gst_video_overlay_rectangle_new_raw(
-        part, 0, gint(rows.lowerBound), guint(width), guint(rows.count), GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA)
+        part, 0, gint(rows.lowerBound), guint(width), guint(rows.count),
+        GST_VIDEO_OVERLAY_FORMAT_FLAG_PREMULTIPLIED_ALPHA)
     else { return self }
     let composition = gst_video_overlay_composition_new(rectangle)
     gst_mini_object_unref(UnsafeMutableRawPointer(rectangle).assumingMemoryBound(to: GstMiniObject.self))

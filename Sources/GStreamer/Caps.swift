@@ -11,7 +11,7 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
 
   /// Parses caps such as `video/x-h264, alignment=au`; nil if that is not caps.
   public convenience init?(_ text: String) {
-    guard let raw = gst_caps_from_string(text) else { return nil }
+    guard (try? GStreamer.initialize()) != nil, let raw = gst_caps_from_string(text) else { return nil }
     self.init(adopting: raw)
   }
 

@@ -14,7 +14,7 @@ public final class Element: @unchecked Sendable {
 
   /// Makes an element from its factory's name; nil where there is no such factory.
   public convenience init?(factory: String, name: String? = nil) {
-    guard let raw = gst_element_factory_make(factory, name) else { return nil }
+    guard (try? GStreamer.initialize()) != nil, let raw = gst_element_factory_make(factory, name) else { return nil }
     gst_object_ref_sink(raw)
     self.init(adopting: raw)
   }

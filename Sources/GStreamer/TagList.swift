@@ -14,7 +14,7 @@ public final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   /// Parses text such as `taglist, title="A day"`.
   public convenience init?(_ text: String) {
-    guard let raw = gst_tag_list_new_from_string(text) else { return nil }
+    guard (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_from_string(text) else { return nil }
     self.init(adopting: raw)
   }
 

@@ -79,7 +79,8 @@ package struct APNGChunks {
 
   private static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
     let named = Array(type.utf8) + body
-    return bigEndian(UInt32(clamping: body.count)) + named + bigEndian(UInt32(truncatingIfNeeded: crc32(0, named, uInt(named.count))))
+    return bigEndian(UInt32(clamping: body.count)) + named
+      + bigEndian(UInt32(truncatingIfNeeded: crc32(0, named, uInt(named.count))))
   }
 }
 

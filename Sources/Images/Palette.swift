@@ -53,7 +53,9 @@ package final class Palette {
     self.result = result
     self.attributes = attributes
     let count = Int(palette.pointee.count)
-    let entries = withUnsafeBytes(of: palette.pointee.entries) { Array($0.bindMemory(to: liq_color.self).prefix(count)) }
+    let entries = withUnsafeBytes(of: palette.pointee.entries) {
+      Array($0.bindMemory(to: liq_color.self).prefix(count))
+    }
     colors = entries.map { ($0.r, $0.g, $0.b) }
     transparent = UInt8(clamping: entries.firstIndex { $0.a == 0 } ?? 0)
   }

@@ -91,10 +91,12 @@ struct OutputJob: Sendable {
     let video = choice.hasPicture ? source.video : nil
     let isBackward = source.legs[0]?.direction == .backward
     return MediaWriter.Plan(
-      description: MediaWriter.description(to: path, choice, video: video.map { $0.video.tags }, audio: audio.map(\.tags)),
+      description: MediaWriter.description(
+        to: path, choice, video: video.map { $0.video.tags }, audio: audio.map(\.tags)),
       video: video.map { video in
         let caps = isBackward ? video.caps.mirroredFields : video.caps
-        return .init(name: "video", caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
+        return .init(
+          name: "video", caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
       },
       audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) }, tags: source.index.tags,
       orientation: choice.container.carriesOrientation ? video?.video.tags?.string("image-orientation") : nil,

@@ -83,7 +83,8 @@ extension Reverser {
     let cancellation = Cancellation()
     return try await onOwnThread("describe", cancellation) {
       try ReverseJob(
-        input: input, options: options, drawing: FrameDrawing(overlay: overlay, title: title), cancellation: cancellation
+        input: input, options: options, drawing: FrameDrawing(overlay: overlay, title: title),
+        cancellation: cancellation
       ) { _ in }.pipelines(to: output)
     }
   }

@@ -25,7 +25,9 @@ struct CaptureCommand: AsyncParsableCommand {
       valueName: "device"))
   var device: String?
 
-  @Option(help: ArgumentHelp("Elements in gst-launch-1.0 syntax that give raw pictures, instead of a device.", valueName: "description"))
+  @Option(
+    help: ArgumentHelp(
+      "Elements in gst-launch-1.0 syntax that give raw pictures, instead of a device.", valueName: "description"))
   var source: String?
 
   @Option(
@@ -60,7 +62,8 @@ struct CaptureCommand: AsyncParsableCommand {
   var memory = ReverseOptions().memory
 
   @Option(
-    help: ArgumentHelp("Where frames go that have no room in memory; TMPDIR or /var/tmp by default.", valueName: "directory"),
+    help: ArgumentHelp(
+      "Where frames go that have no room in memory; TMPDIR or /var/tmp by default.", valueName: "directory"),
     completion: .directory)
   var spoolDir: String?
 
@@ -75,7 +78,8 @@ struct CaptureCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var capture = try source.map { Capture(source: $0) }
+    var capture =
+      try source.map { Capture(source: $0) }
       ?? Capture(Device.camera(device), size: size.map { ($0.width, $0.height) }, frameRate: fps)
     capture.microphone = try microphone.map { $0.contains(" ") ? $0 : try Device.microphone($0) }
     capture.duration = seconds.map { ClockTime(seconds: $0) }
@@ -98,7 +102,13 @@ extension Device {
     try find(text, .video) ?? text.flatMap { path in
       // A device that no monitor knows, such as one of a loopback driver.
       path.hasPrefix("/dev/") ? Device(kind: .video, name: path, source: "v4l2src device=\"\(path)\"", caps: nil) : nil
-    } ?? { throw RetrogradeError(.noInput, "\(text ?? "capture"): no such camera; `retrograde devices` lists what there is, --source takes any GStreamer source") }()
+    }
+      ?? {
+        throw RetrogradeError(
+          .noInput,
+          "\(text ?? "capture"): no such camera; `retrograde devices` lists what there is, --source takes any GStreamer source"
+        )
+      }()
   }
 
   /// What reads from a microphone.

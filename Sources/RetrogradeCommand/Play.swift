@@ -40,7 +40,8 @@ struct Play: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The most memory for decoded pictures, such as 512MiB or 2G.", valueName: "size"))
   var memory = ReverseOptions().memory
 
-  @Option(help: ArgumentHelp("What shows the pictures, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
+  @Option(
+    help: ArgumentHelp("What shows the pictures, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
   var videoSink: String?
 
   @Option(help: ArgumentHelp("What plays the sound, in gst-launch-1.0 syntax.", valueName: "sink"))

@@ -61,8 +61,9 @@ struct Run: AsyncParsableCommand {
       if !quiet { print("\(file): can be run") }
       return
     }
-    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet).follow(
-      pipeline.start(given, options: options), memory)
+    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
+      .follow(
+        pipeline.start(given, options: options), memory)
   }
 }
 

@@ -13,9 +13,11 @@ struct Command {
     var errors: String
   }
 
-  static func run(_ arguments: [String], input: FileHandle? = nil, whileRunning: ((Process) -> Void)? = nil) throws
-    -> Result
-  {
+  /// - Parameter whileRunning: gets the process, and what reads the next line of its standard error.
+  static func run(
+    _ arguments: [String], input: FileHandle? = nil, environment: [String: String]? = nil,
+    whileRunning: ((Process, () -> String?) -> Void)? = nil
+  ) throws -> Result {
     let process = Process()
     process.executableURL = url
     process.arguments = arguments
@@ -24,10 +26,19 @@ struct Command {
     process.standardOutput = output
     process.standardError = errors
     if let input { process.standardInput = input }
+    if let environment { process.environment = environment }
     try process.run()
-    whileRunning?(process)
+    var seen = Data()
+    whileRunning?(process) {
+      var line = Data()
+      while let byte = try? errors.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
+        line += byte
+      }
+      seen += line
+      return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+    }
     let text = output.fileHandleForReading.readDataToEndOfFile()
-    let messages = errors.fileHandleForReading.readDataToEndOfFile()
+    let messages = seen + errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return Result(
       status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
@@ -145,7 +156,7 @@ final class Scratch: Sendable {
     let arguments = [
       "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json", "--preset", "veryslow",
     ]
-    let result = try Command.run(arguments) { process in
+    let result = try Command.run(arguments) { process, _ in
       // The first line of progress says that it is well under way.
       _ = (process.standardError as? Pipe)?.fileHandleForReading.readData(ofLength: 1)
       kill(process.processIdentifier, signal)

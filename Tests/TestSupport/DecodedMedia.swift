@@ -31,11 +31,7 @@ package struct DecodedMedia {
       let stride = (width + 3) / 4 * 4
       numbers.append(
         try sample.buffer.withBytes { bytes in
-          (0..<16).reduce(0) { number, block in
-            let x = (block % 4 * 2 + 1) * width / 8
-            let y = (block / 4 * 2 + 1) * height / 8
-            return bytes[y * stride + x] > 125 ? number | 1 << block : number
-          }
+          TestMedia.number(width: width, height: height) { x, y in bytes[y * stride + x] }
         })
       times.append(sample.streamTime ?? .zero)
       videoCaps = decoded?.caps

@@ -33,8 +33,24 @@ package struct TestMedia: Sendable {
   /// A tag of the whole file.
   package var title: String?
 
+  /// In Matroska: mp4mux 1.22 hides the last frame of some short files with B-frames behind an edit list.
+  package static var matroska: TestMedia {
+    var media = TestMedia()
+    media.muxer = "matroskamux"
+    media.name = "source.mkv"
+    return media
+  }
+
   package static func regular(_ count: Int, rate: Int) -> [ClockTime] {
     (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
+  }
+
+  /// The number that a frame carries.
+  /// - Parameter luma: how light the pixel at a place is.
+  package static func number(width: Int, height: Int, luma: (_ x: Int, _ y: Int) -> UInt8) -> Int {
+    (0..<16).reduce(0) { number, block in
+      luma((block % 4 * 2 + 1) * width / 8, (block / 4 * 2 + 1) * height / 8) > 125 ? number | 1 << block : number
+    }
   }
 
   package var frameCount: Int { times.count - 1 }

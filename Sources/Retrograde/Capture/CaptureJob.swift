@@ -45,7 +45,8 @@ struct CaptureJob: Sendable {
           error.kind == .missingPlugin ? .missingPlugin : .noInput,
           "\(what ?? capture.source): can't be recorded from: \(error.message)"
             + "; `retrograde devices` lists what there is", underlying: error)
-      }, recording: control, options: options, gauge: gauge, cancellation: cancellation) { _ in }
+      }, recording: control, options: options, gauge: gauge, cancellation: cancellation
+    ) { _ in }
     let found = try indexer.run()
     guard let video = found.video?.source, let start = video.timeline.starts.first else {
       throw RetrogradeError(.damagedInput, "\(capture.source): no picture was recorded")

@@ -52,7 +52,8 @@ public enum Overlays {
     let size = context.size.height / 18
     let arrow = frame.direction == .forward ? "▶" : "◀"
     let text = Text(
-      "\(arrow) \(frame.sourceTime)", font: "Monospace Bold \(Int(size.rounded()))", outline: (.black.opacity(0.8), size / 12))
+      "\(arrow) \(frame.sourceTime)", font: "Monospace Bold \(Int(size.rounded()))",
+      outline: (.black.opacity(0.8), size / 12))
     context.draw(text, in: Rectangle(x: size / 2, y: size / 2, width: context.size.width, height: size * 2))
   }
 

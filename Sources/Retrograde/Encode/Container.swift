@@ -39,7 +39,8 @@ struct Container: Sendable {
     if ImageSequence.isPattern(path) {
       guard let encoder = sequenceEncoders[suffix.lowercased()] else {
         throw RetrogradeError(
-          .usage, "\(path): no pictures go by the extension “\(suffix)”; there are "
+          .usage,
+          "\(path): no pictures go by the extension “\(suffix)”; there are "
             + sequenceEncoders.keys.sorted().joined(separator: ", "))
       }
       return Container(caps: nil, videoCodecs: [], audioCodecs: [], pictures: .sequence(encoder: encoder))

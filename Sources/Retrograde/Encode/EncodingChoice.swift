@@ -44,7 +44,9 @@ struct EncodingChoice: Sendable {
         to: options.width, for: container)
     }
     if container.pictures != nil {
-      guard video != nil else { throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write") }
+      guard video != nil else {
+        throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write")
+      }
       if !audio.isEmpty { warnings.append("left out: the sound, which this format can't hold") }
       profile = ""
       return

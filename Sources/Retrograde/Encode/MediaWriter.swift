@@ -137,10 +137,14 @@ final class MediaWriter: Sendable {
     switch choice.container.pictures {
     case nil:
       lines.append(
-        "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! filesink name=file location=\(location)")
+        "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! filesink name=file location=\(location)"
+      )
       end = ["encode.video_0"]
     case .animation(let format):
-      end = format.preparation(hasAlpha: choice.hasAlpha) + ["appsink name=pictures sync=false enable-last-sample=false max-buffers=4"]
+      end =
+        format.preparation(hasAlpha: choice.hasAlpha) + [
+          "appsink name=pictures sync=false enable-last-sample=false max-buffers=4"
+        ]
     case .sequence(let encoder):
       end = [encoder, "multifilesink name=file index=1 location=\(location)"]
     }

@@ -8,9 +8,10 @@ enum Window {
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where there is no display.
   static func sink() throws -> String {
-    let displays = ["DISPLAY", "WAYLAND_DISPLAY"].compactMap { getenv($0) }
+    let displays = [getenv("DISPLAY"), getenv("WAYLAND_DISPLAY")].compactMap { $0 }
     guard displays.contains(where: { $0.pointee != 0 }) else {
-      throw RetrogradeError(.missingPlugin, "there is no display to open a window on: DISPLAY and WAYLAND_DISPLAY are not set")
+      throw RetrogradeError(
+        .missingPlugin, "there is no display to open a window on: DISPLAY and WAYLAND_DISPLAY are not set")
     }
     return "autovideosink"
   }

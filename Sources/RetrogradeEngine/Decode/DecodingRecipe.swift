@@ -17,7 +17,9 @@ package struct DecodingRecipe: Sendable {
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
 
-  package init(pipeline description: String, sink: String, source: String, prepare: @escaping @Sendable (Pipeline) -> Void) {
+  package init(
+    pipeline description: String, sink: String, source: String, prepare: @escaping @Sendable (Pipeline) -> Void
+  ) {
     self.description = description
     self.sink = sink
     self.source = source

@@ -50,7 +50,8 @@ package struct VideoIndex: Sendable {
     starts = isUsable ? timed.map(\.time) : nil
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     let gaps = zip(timed, timed.dropFirst()).map { $1.time - $0.time }.sorted()
-    let own = timed.last?.packet.duration.flatMap { $0 > .zero ? $0 : nil }
+    // Parsers take a variable rate's time base for its rate: no frame is meant to be shown for less than a millisecond.
+    let own = timed.last?.packet.duration.flatMap { $0 >= ClockTime(nanoseconds: 1_000_000) ? $0 : nil }
     let median = gaps.isEmpty ? ClockTime(nanoseconds: 40_000_000) : gaps[gaps.count / 2]
     // Where all frames are shown equally long, to the millisecond that containers round to, so is the last, whatever
     // duration a parser made up for its packet.

@@ -1,0 +1,119 @@
+import Foundation
+import GStreamer
+import Testing
+
+@testable import Retrograde
+
+@Suite struct CaptureCommandTests {
+  private static let camera = "videotestsrc is-live=true pattern=ball"
+
+  @Test func recordsCountsAndReports() throws {
+    let scratch = try Scratch()
+    let result = try Command.run([
+      "capture", scratch.path("a.mp4"), "--source", CaptureCommandTests.camera, "--frames", "15", "--countdown", "0.1",
+      "--microphone", "audiotestsrc is-live=true", "--progress", "json", "--caption", "now",
+    ])
+    #expect(result.status == 0)
+    #expect(result.errors.contains(#""stage":"countdown""#))
+    #expect(result.errors.contains(#""stage":"capturing""#))
+    #expect(result.errors.contains(#""captured":15"#))
+    #expect(scratch.names == ["a.mp4"])
+  }
+
+  @Test func controlCEndsTheRecordingAndMakesTheClip() throws {
+    let scratch = try Scratch()
+    let result = try Command.run([
+      "capture", scratch.path("a.gif"), "--source", CaptureCommandTests.camera, "--progress", "json",
+    ]) { process, errors in
+      // When it says that it records.
+      while let line = errors(), !line.contains("capturing") {}
+      process.interrupt()
+    }
+    #expect(result.status == 0)
+    #expect(scratch.names == ["a.gif"])
+  }
+
+  @Test func aWrongCallIsExplained() throws {
+    let scratch = try Scratch()
+    let both = try Command.run(["capture", scratch.path("a.mp4"), "--source", "x", "--device", "y"])
+    #expect(both.status == 64)
+    let none = try Command.run(["capture", scratch.path("a.mp4"), "--device", "No such camera"])
+    #expect(none.status == 66 && none.errors.contains("retrograde devices"))
+    let devices = try Command.run(["devices"])
+    #expect(devices.status == 0 && devices.output.contains("Cameras") && devices.output.contains("Microphones"))
+    let json = try Command.run(["devices", "--json"])
+    #expect((try? JSONSerialization.jsonObject(with: Data(json.output.utf8))) is [Any])
+  }
+
+  @Test func withoutADisplayAWindowIsRefused() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 10)
+    let environment = ["PATH": "/usr/bin:/bin", "HOME": scratch.url.path]
+    for arguments in [
+      ["play", scratch.path("a.mp4")],
+      ["capture", scratch.path("b.mp4"), "--source", CaptureCommandTests.camera, "--frames", "5", "--preview"],
+    ] {
+      let result = try Command.run(arguments, environment: environment)
+      #expect(result.status == 69 && result.errors.contains("no display"))
+    }
+  }
+
+  /// The window, seen: the whole screen is black but for what is shown in it.
+  @Test func thePreviewShowsWhatIsRecorded() throws {
+    let scratch = try Scratch()
+    let screen = try Screen()
+    defer { screen.close() }
+    let environment = ProcessInfo.processInfo.environment.merging(["DISPLAY": screen.name]) { $1 }
+    let result = try Command.run(
+      [
+        "capture", scratch.path("a.mp4"), "--source", "videotestsrc is-live=true pattern=white", "--frames", "60",
+        "--preview",
+        "--progress", "json",
+      ], environment: environment
+    ) { _, errors in
+      while let line = errors(), !line.contains("capturing") {}
+      // The window may come a little later than the first frame; every look is another picture of the screen.
+      var isSeen = false
+      for _ in 0..<40 where !isSeen { isSeen = (try? screen.lightness()) ?? 0 > 0.05 }
+      #expect(isSeen)
+    }
+    #expect(result.status == 0 && result.errors.contains(#""captured":60"#))
+  }
+}
+
+/// An X server without a screen.
+private final class Screen {
+  let name: String
+  private let process = Process()
+
+  init() throws {
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/Xvfb")
+    // It chooses a free number, and says which when it is ready.
+    process.arguments = ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let number = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    name = ":" + number.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// How light the screen is on average, from 0 to 1.
+  func lightness() throws -> Double {
+    let pipeline = try Pipeline(
+      "ximagesrc display-name=\(name) use-damage=false num-buffers=1 ! videoconvert ! video/x-raw,format=GRAY8 ! "
+        + "appsink name=out sync=false")
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    guard let sample = try pipeline.appSink("out").pull(timeout: ClockTime(seconds: 10)) else { return 0 }
+    return try sample.buffer.withBytes { bytes in
+      Double(bytes.reduce(0) { $0 + Int($1) }) / Double(max(bytes.count, 1)) / 255
+    }
+  }
+
+  func close() {
+    // It inherits the test process's signal mask, in which SIGTERM is blocked.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// From live sources that every machine has.
+@Suite struct CaptureTests {
+  private static let camera =
+    "videotestsrc is-live=true pattern=ball ! video/x-raw,format=I420,width=64,height=48,framerate=50/1"
+
+  private func capture(frames: Int?, _ change: (inout Capture) -> Void = { _ in }) -> Capture {
+    var capture = Capture(source: CaptureTests.camera)
+    capture.frames = frames
+    capture.options.encoding.quality = .lossless
+    capture.options.loop = .pingPong
+    change(&capture)
+    return capture
+  }
+
+  /// What every frame looks like, by its pixels.
+  private func pictures(_ path: String) throws -> [[UInt8]] {
+    let pipeline = try Pipeline(
+      "filesrc location=\(path) ! matroskademux ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=out sync=false"
+    )
+    defer { pipeline.set(.null) }
+    let sink = try pipeline.appSink("out")
+    pipeline.set(.playing)
+    var found: [[UInt8]] = []
+    while let sample = sink.pull(timeout: ClockTime(seconds: 20)) {
+      found.append(try sample.buffer.withBytes { Array($0) })
+    }
+    return found
+  }
+
+  @Test func aBoomerangOfALiveSource() async throws {
+    let folder = try TemporaryFolder()
+    let summary = try await capture(frames: 20).start(to: folder.path("a.mkv")).reversal.summary()
+    #expect(summary.captured == 20 && summary.frames == 39)
+    #expect(summary.warnings.isEmpty)
+    let found = try pictures(folder.path("a.mkv"))
+    #expect(found.count == 39)
+    let isSymmetric = found == found.reversed()
+    #expect(isSymmetric, "what was seen comes back")
+    #expect(Set(found.prefix(20)).count > 10, "the ball moves")
+    #expect(folder.names == ["a.mkv"])
+  }
+
+  @Test func whatExceedsTheBudgetGoesToTheSpool() async throws {
+    let folder = try TemporaryFolder()
+    let summary = try await capture(frames: 40) { $0.options.memory = ByteCount(48_000) }
+      .start(to: folder.path("a.mkv")).reversal.summary()
+    #expect(summary.captured == 40 && summary.frames == 79 && summary.peakMemory <= 48_000)
+  }
+
+  @Test func soundComesWithIt() async throws {
+    let folder = try TemporaryFolder()
+    let summary = try await capture(frames: nil) { capture in
+      capture.duration = ClockTime(seconds: 0.5)
+      capture.countdown = ClockTime(seconds: 0.2)
+      capture.microphone = "audiotestsrc is-live=true ! audio/x-raw,rate=8000,channels=1"
+      capture.options.loop = .reverse
+    }.start(to: folder.path("a.mkv")).reversal.summary()
+    #expect(summary.captured == 25)
+    // Within a buffer of the source.
+    #expect(abs((summary.samples.first ?? 0) - 4000) <= 1024)
+  }
+
+  @Test func stoppingMakesTheClipAndCancellingNothing() async throws {
+    let folder = try TemporaryFolder()
+    let session = capture(frames: nil).start(to: folder.path("a.mkv"))
+    for await progress in session.reversal.progress where progress.stage == .capturing && progress.done >= 5 {
+      session.stop()
+    }
+    let summary = try await session.reversal.summary()
+    #expect((summary.captured ?? 0) >= 5)
+    #expect(try pictures(folder.path("a.mkv")).count == summary.frames)
+
+    let other = capture(frames: nil).start(to: folder.path("b.mkv"))
+    for await progress in other.reversal.progress where progress.stage == .capturing { other.reversal.cancel() }
+    let error = await #expect(throws: RetrogradeError.self) { try await other.reversal.summary() }
+    #expect(error?.code == .cancelled)
+    #expect(folder.names == ["a.mkv"])
+  }
+
+  @Test func framesThatTheSourceLosesAreCounted() async throws {
+    let folder = try TemporaryFolder()
+    // A camera that counts its frames and gives every second one only.
+    let summary = try await capture(frames: 10) { capture in
+      capture.source += " ! identity drop-probability=0.5 name=loser"
+    }.start(to: folder.path("a.mkv")).reversal.summary()
+    #expect(summary.captured == 10)
+    #expect(summary.warnings.contains { $0.hasPrefix("lost: ") })
+  }
+
+  @Test func whatIsNoSourceIsSaidSo() async throws {
+    let folder = try TemporaryFolder()
+    for source in ["nosuchelement", "v4l2src device=/dev/none"] {
+      var capture = Capture(source: source)
+      capture.frames = 5
+      let session = capture.start(to: folder.path("a.mp4"))
+      let error = await #expect(throws: RetrogradeError.self) { try await session.reversal.summary() }
+      #expect(error.map { [.noInput, .missingPlugin].contains($0.code) } == true)
+    }
+    #expect(folder.names.isEmpty)
+  }
+}
+
+@Suite struct PlayerTests {
+  private func player(_ input: String, isEndless: Bool = false) -> Player {
+    var options = ReverseOptions()
+    options.loop = .pingPong
+    return Player(
+      input, options: options, isEndless: isEndless, videoSink: "fakesink sync=true", audioSink: "fakesink sync=true")
+  }
+
+  @Test func playsToTheEnd() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(10, rate: 50)
+    media.sampleCount = 9600
+    try await player(try media.write(to: folder)).run()
+  }
+
+  @Test func seeksPausesAndStopsThoughItNeverEnds() async throws {
+    let folder = try TemporaryFolder()
+    let player = player(try TestMedia.matroska.write(to: folder), isEndless: true)
+    let positions = Positions()
+    try await player.run { event in
+      guard case .position(let position, _, let isPaused) = event, position > .zero else { return }
+      switch positions.add(position) {
+      case 1: player.seek(by: 100)
+      case 2: player.togglePause()
+      case 3:
+        #expect(isPaused)
+        player.togglePause()
+      case 4: player.stop()
+      default: break
+      }
+    }
+    #expect(positions.last.seconds >= 100, "each round is four seconds long")
+  }
+
+  @Test func whatCannotBePlayedIsSaidSo() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("text.mp4")
+    try Data("no film".utf8).write(to: URL(fileURLWithPath: path))
+    let error = await #expect(throws: RetrogradeError.self) { try await player(path).run() }
+    #expect(error?.code == .damagedInput)
+    let missing = await #expect(throws: RetrogradeError.self) { try await player(folder.path("none")).run() }
+    #expect(missing?.code == .noInput)
+  }
+
+  private final class Positions: @unchecked Sendable {
+    private let lock = NSLock()
+    private var list: [ClockTime] = []
+    func add(_ position: ClockTime) -> Int {
+      lock.withLock {
+        list.append(position)
+        return list.count
+      }
+    }
+    var last: ClockTime { lock.withLock { list.last ?? .zero } }
+  }
+}

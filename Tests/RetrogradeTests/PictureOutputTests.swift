@@ -1,0 +1,153 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Outputs that hold pictures and nothing else: animations and numbered files.
+@Suite struct PictureOutputTests {
+  private func reverse(
+    _ media: TestMedia, to name: String, in folder: TemporaryFolder, _ change: (inout ReverseOptions) -> Void = { _ in }
+  ) async throws -> String {
+    var options = ReverseOptions()
+    change(&options)
+    let output = folder.path(name)
+    try await Reverser(try media.write(to: folder), options: options).reverse(to: output)
+    return output
+  }
+
+  @Test(arguments: ["gif", "webp", "apng"])
+  func aPingPongIsRepeatedForEverAndShowsEveryFrameOnce(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(12, rate: 10)
+    media.sampleCount = 48_000
+    media.audio = "avenc_aac"
+    let output = try await reverse(media, to: "loop.\(format)", in: folder) { $0.loop = .pingPong }
+    let read = try DecodedAnimation(output)
+    #expect(read.numbers == Array(0..<12) + (1..<11).reversed())
+    #expect(read.delays == Array(repeating: 100, count: 22))
+    #expect(read.loops == 0)
+  }
+
+  @Test func delaysOfAVariableRateAreMirroredWithoutDrift() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    let milliseconds = [0, 33, 67, 100, 300, 333, 367, 700, 733]
+    media.times = milliseconds.map { ClockTime(nanoseconds: Int64($0) * 1_000_000) }
+    let webp = try DecodedAnimation(try await reverse(media, to: "a.webp", in: folder))
+    #expect(webp.numbers == Array((0..<8).reversed()))
+    #expect(webp.delays == [34, 333, 34, 33, 200, 33, 34, 33], "the last frame: the median of the others")
+    let gif = try DecodedAnimation(try await reverse(media, to: "a.gif", in: folder))
+    #expect(gif.delays == [30, 340, 30, 30, 200, 40, 30, 30], "in hundredths from the start")
+  }
+
+  @Test func fewerFramesAreTheSameOnesForwardsAndBack() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(24, rate: 30)
+    let output = try await reverse(media, to: "a.gif", in: folder) { options in
+      options.loop = .pingPong
+      options.frameRate = FrameRate(10, 1)
+      options.encoding.width = 48
+    }
+    let read = try DecodedAnimation(output)
+    #expect(read.numbers == [0, 3, 6, 9, 12, 15, 18, 21, 18, 15, 12, 9, 6, 3])
+    #expect(read.delays.allSatisfy { $0 == 100 })
+    #expect(read.width == 48 && read.height == 32)
+  }
+
+  @Test func aGIFKeepsColoursThroughTheLoop() async throws {
+    let folder = try TemporaryFolder()
+    let movie = try await MovieWriter(
+      folder.path("colour.gif"), width: 64, height: 48, frameRate: .usual, loop: .pingPong)
+    for step in 0..<5 {
+      try await movie.add { context in
+        context.fill(Color(red: 0.9, green: 0.1, blue: 0.2))
+        context.fill(
+          Path(Rectangle(x: Double(step) * 10, y: 10, width: 10, height: 10)),
+          with: .color(Color(red: 0, green: 0.4, blue: 0.9)))
+      }
+    }
+    try await movie.finish()
+    let read = try DecodedAnimation(folder.path("colour.gif"))
+    #expect(read.delays == Array(repeating: 40, count: 8))
+    let blue = (10 * 64 + 5) * 4
+    let red = (40 * 64 + 5) * 4
+    func isNear(_ place: Int, _ color: (Int, Int, Int)) -> Bool {
+      abs(Int(read.first[place]) - color.0) < 6 && abs(Int(read.first[place + 1]) - color.1) < 6
+        && abs(Int(read.first[place + 2]) - color.2) < 6
+    }
+    #expect(isNear(blue, (0, 102, 230)))
+    #expect(isNear(red, (230, 26, 51)))
+  }
+
+  @Test func numberedPicturesGoOutAndComeIn() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(15, rate: 25)
+    let pattern = try await reverse(media, to: "new/%04d.png", in: folder)
+    #expect(try ImageSequence.files(of: pattern) == Array(1...15))
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    let back = folder.path("back.mkv")
+    try await Reverser(pattern, options: options).reverse(to: back)
+    let read = try DecodedMedia(back, like: media)
+    #expect(read.numbers == Array(0..<15), "the mirror of the mirror")
+    #expect(read.times == (0..<15).map { ClockTime(nanoseconds: $0 * 40_000_000) })
+  }
+
+  @Test func aMissingPictureIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(5, rate: 25)
+    let pattern = try await reverse(media, to: "p/%d.jpg", in: folder)
+    try FileManager.default.removeItem(atPath: folder.path("p/3.jpg"))
+    let missing = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(pattern).reverse(to: folder.path("x.mp4"))
+    }
+    #expect(missing?.code == .noInput && missing?.message.contains("number 3 is missing") == true)
+    let itself = await #expect(throws: RetrogradeError.self) { try await Reverser(pattern).reverse(to: pattern) }
+    #expect(itself?.code == .cannotCreateOutput)
+  }
+
+  @Test func nothingIsLeftOfNumberedPicturesThatWereCancelled() async throws {
+    let folder = try TemporaryFolder()
+    let source = try TestMedia().write(to: folder)
+    let reversal = Reverser(source).start(to: folder.path("new/%d.png"))
+    reversal.cancel()
+    _ = try? await reversal.summary()
+    #expect(folder.names == ["source.mp4"])
+  }
+
+  @Test func thinningKeepsTheFrameOnShowInEverySlot() throws {
+    var generator = SeededGenerator(4)
+    for _ in 0..<300 {
+      var time = Int64(0)
+      let starts = (0..<Int.random(in: 1...60, using: &generator)).map { _ in
+        defer { time += Int64.random(in: 1_000_000...80_000_000, using: &generator) }
+        return ClockTime(nanoseconds: time)
+      }
+      let whole = VideoTimeline(starts: starts, end: ClockTime(nanoseconds: time))
+      let rate = try #require(FrameRate(Int.random(in: 1...60, using: &generator), 1))
+      let (frames, timeline) = whole.thinned(to: rate, from: .zero)
+      #expect(timeline.end == whole.end)
+      #expect(zip(frames, frames.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(zip(timeline.starts, timeline.starts.dropFirst()).allSatisfy { $0 < $1 })
+      for (frame, start) in zip(frames, timeline.starts) {
+        let looked = start + ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)
+        #expect(whole.span(of: frame).start <= looked && looked < whole.span(of: frame).end)
+      }
+    }
+  }
+
+  @Test func ratesAreRead() {
+    #expect(FrameRate(parsing: "25")?.value == 25)
+    #expect(FrameRate(parsing: "29.97") == FrameRate(30000, 1001))
+    #expect(FrameRate(parsing: "24000/1001")?.start(of: 24) == ClockTime(nanoseconds: 1_001_000_000))
+    #expect(FrameRate(parsing: "12.5")?.value == 12.5)
+    for text in ["", "0", "-1", "x", "1/0", "25/", "1e9"] { #expect(FrameRate(parsing: text) == nil) }
+  }
+}
