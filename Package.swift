@@ -49,6 +49,15 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
+    .executableTarget(
+      name: "example-animated-curve", dependencies: ["Retrograde"], path: "Examples/AnimatedCurve",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "example-captioned-picture", dependencies: ["Retrograde"], path: "Examples/CaptionedPicture",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "example-titled-boomerang", dependencies: ["Retrograde"], path: "Examples/TitledBoomerang",
+      swiftSettings: strict),
     .target(
       name: "TestSupport", dependencies: ["Retrograde", "GStreamer", "CImages", "CWebPDemux"],
       path: "Tests/TestSupport", swiftSettings: strict),

@@ -80,6 +80,14 @@ public final class Buffer: @unchecked Sendable {
     return copy
   }
 
+  /// The same packet with other times.
+  package func placed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
+    let copy = shallowCopy()
+    copy.stamp(pts: pts, duration: duration)
+    copy.raw.pointee.dts = dts?.raw ?? UInt.max
+    return copy
+  }
+
   /// A buffer of its own over the same memory, with the same times, flags and metas.
   package func shallowCopy() -> Buffer {
     let mini = UnsafePointer(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self))

@@ -16,6 +16,10 @@ extension Caps {
     if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
+    // What H.264 and HEVC say of themselves overrides the container, in every player but qtdemux.
+    if ["video/x-h264", "video/x-h265"].contains(packets.mediaType), let own = packets.string("colorimetry") {
+      caps = caps.setting("colorimetry", "(string)\"\(own)\"")
+    }
     // GstVideoInfo forgets the range of a picture whose matrix is unknown. Name the one that everybody assumes.
     if let colorimetry = string("colorimetry"), colorimetry.hasPrefix("1:0:") {
       let matrix = (int("height") ?? 0) >= 720 ? "3" : "4"

@@ -33,6 +33,14 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
     return Int(value)
   }
 
+  /// The bytes of a field that is a buffer, such as `codec_data`.
+  package func buffer(_ field: String) -> [UInt8]? {
+    guard let first, let value = gst_structure_get_value(first, field), let raw = boxedBuffer(value) else {
+      return nil
+    }
+    return try? Buffer(retaining: raw).withBytes { Array($0) }
+  }
+
   public func string(_ field: String) -> String? {
     guard let first, let text = gst_structure_get_string(first, field) else { return nil }
     return String(cString: text)
@@ -85,4 +93,10 @@ extension Caps {
     guard gst_audio_info_from_caps(&info, raw) != 0 else { return nil }
     return Int(info.bpf)
   }
+}
+
+/// `gst_value_get_buffer`, which is a macro.
+private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer<GstBuffer>? {
+  guard g_type_check_value_holds(value, gst_buffer_get_type()) != 0 else { return nil }
+  return g_value_get_boxed(value)?.assumingMemoryBound(to: GstBuffer.self)
 }

@@ -112,6 +112,25 @@ public final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Lets caps pass without `fields`.
+  public func removeFromCaps(_ fields: [String]) {
+    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      let event = data.assumingMemoryBound(to: GstEvent.self)
+      guard event.pointee.type == GST_EVENT_CAPS else { return GST_PAD_PROBE_OK }
+      var caps: UnsafeMutablePointer<GstCaps>?
+      gst_event_parse_caps(event, &caps)
+      let fewer = caps.map { Caps(retaining: $0).removing(fields) }
+      guard let fewer, let other = withExtendedLifetime(fewer, { gst_event_new_caps(fewer.raw) }) else {
+        return GST_PAD_PROBE_OK
+      }
+      gst_event_set_seqnum(other, gst_event_get_seqnum(event))
+      gst_mini_object_unref(data.assumingMemoryBound(to: GstMiniObject.self))
+      info.pointee.data = UnsafeMutableRawPointer(other)
+      return GST_PAD_PROBE_OK
+    }
+  }
+
   /// Answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`). GStreamer's appsink before 1.24 can't
   /// say so itself, and a decoder that hears nothing copies every frame into the plain layout.
   public func acceptVideoMeta() {

@@ -10,6 +10,8 @@ struct OutputJob: Sendable {
   let choice: EncodingChoice
   /// What is drawn over the frames, and before them.
   let drawing: FrameDrawing
+  /// How the forward part is copied, if it is.
+  private let copy: ForwardCopy?
   /// The streams of sound to be written.
   private let audio: [AudioTrack]
 
@@ -25,6 +27,10 @@ struct OutputJob: Sendable {
       output: output, video: source.video.map { ($0.caps, $0.video) }, audio: source.audio,
       duration: source.index.presentationEnd, frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
+    copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
+    if copy != nil, drawing.overlay != nil || drawing.title != nil {
+      throw RetrogradeError(.usage, "\(output): nothing can be drawn over what is copied (--copy-forward)")
+    }
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
 
@@ -56,9 +62,10 @@ struct OutputJob: Sendable {
       let writer = try MediaWriter(encoding(path, prepare), for: output)
       let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
       var counts = try pump.run(
-        source.legs, video, audio, writer, isPadded: choice.container.needsSoundFromStart, drawing)
+        source.legs, video, audio, writer, isPadded: choice.container.needsSoundFromStart, drawing, copy)
       try cancellation.check()
       counts.warnings += choice.warnings
+      counts.duration = (source.legs.duration ?? .zero) + (video == nil ? .zero : drawing.lead)
       return counts
     }
     if case .sequence = choice.container.pictures {
@@ -92,14 +99,16 @@ struct OutputJob: Sendable {
     let isBackward = source.legs[0]?.direction == .backward
     return MediaWriter.Plan(
       description: MediaWriter.description(
-        to: path, choice, video: video.map { $0.video.tags }, audio: audio.map(\.tags)),
+        to: path, choice, video: video.map { $0.video.tags }, audio: audio.map(\.tags),
+        copiesVideo: copy != nil),
       video: video.map { video in
+        if let copy { return .init(name: "video", caps: copy.caps) }
         let caps = isBackward ? video.caps.mirroredFields : video.caps
         return .init(
           name: "video", caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
       },
       audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) }, tags: source.index.tags,
       orientation: choice.container.carriesOrientation ? video?.video.tags?.string("image-orientation") : nil,
-      animation: choice.container.animation.map { ($0, options) }, prepare: prepare)
+      lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) }, prepare: prepare)
   }
 }

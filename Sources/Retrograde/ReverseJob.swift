@@ -28,7 +28,7 @@ struct ReverseJob: Sendable {
     let job = try prepare(output)
     let counts = try job.run(input: input, gauge: gauge, cancellation: cancellation, report: report)
     return Summary(
-      output: output, frames: counts.frames, samples: counts.samples, duration: job.source.legs.duration ?? .zero,
+      output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: job.source.video?.plan,
       warnings: job.source.warnings + counts.warnings)
   }

@@ -47,14 +47,26 @@ struct Reverse: AsyncParsableCommand {
       valueName: "rate"))
   var fps: FrameRate?
 
+  @Flag(
+    help:
+      "Carry what is played forwards as it is, without encoding it again: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or webm."
+  )
+  var copyForward = false
+
   @Flag(help: "Print the pipeline file that would do it, for `retrograde run`, and write nothing.")
   var printPipeline = false
+
+  func validate() throws {
+    if copyForward && loop == .reverse { throw ValidationError("--copy-forward needs a --loop that plays forwards.") }
+    if copyForward && printPipeline { throw ValidationError("What --copy-forward does is not one pipeline.") }
+  }
 
   func run() async throws {
     var options = source.options
     output.apply(to: &options)
     options.timing = timing
     options.loop = loop
+    options.copiesForward = copyForward
     options.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
     if let fps { options.sequenceRate = fps }
     var reverser = Reverser(source.input, options: options)

@@ -51,7 +51,8 @@ package struct PlayableSource: Sendable {
     }
     let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
     legs = Legs(
-      options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false)
+      options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false,
+      keepsForwardWhole: options.copiesForward)
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     self.video = video

@@ -18,6 +18,9 @@ public struct ReverseOptions: Sendable {
   /// What of the source to mirror; nil: from its start, to its end.
   public var start: SourcePosition?
   public var end: SourcePosition?
+  /// Whether what is played forwards is carried as it is, without decoding and encoding: see docs/limits.md for where that can
+  /// be done.
+  public var copiesForward = false
   /// The most frames per second to show; nil: all. Where there are more, those between are left out, the same ones
   /// forwards and backwards.
   public var frameRate: FrameRate?

@@ -29,7 +29,7 @@ struct CaptureJob: Sendable {
     let lost = control.lost
     let warnings = lost > 0 ? ["lost: \(lost) frames that the source counted and did not give"] : []
     return Summary(
-      output: output, frames: counts.frames, samples: counts.samples, duration: source.legs.duration ?? .zero,
+      output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: nil,
       warnings: source.warnings + counts.warnings + warnings, captured: camera)
   }

@@ -16,6 +16,10 @@ struct EncodingChoice: Sendable {
   /// Whether the picture is to be written.
   var hasPicture: Bool { videoCodec != nil || container.pictures != nil }
   var audioCodecs: [Codec]
+  /// The properties of the video's encoder.
+  var videoSettings: [(name: String, value: String)]?
+  /// The encoding profile of each stream of sound by itself.
+  var audioProfiles: [String] = []
   var warnings: [String]
 
   /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
@@ -63,8 +67,9 @@ struct EncodingChoice: Sendable {
       if let index = codec.encoder {
         let settings = EncoderSettings(
           options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
-        streams.append(
-          EncodingChoice.stream(codec.text + "|variable-framerate=true", try settings.video(index, video.raw)))
+        let properties = try settings.video(index, video.raw)
+        videoSettings = properties
+        streams.append(EncodingChoice.stream(codec.text + "|variable-framerate=true", properties))
       }
     } else if video != nil {
       warnings.append("left out: the picture, which this container can't hold")
@@ -79,13 +84,13 @@ struct EncodingChoice: Sendable {
       let settings = EncoderSettings(
         options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
         frameRate: frameRate)
-      streams.append(
+      audioProfiles.append(
         EncodingChoice.stream(codec.text, codec.encoder.map { settings.audio($0, channels: track.channels) } ?? []))
     }
-    guard !streams.isEmpty else {
+    guard !(streams + audioProfiles).isEmpty else {
       throw RetrogradeError(.usage, "\(output): this container holds sound, and there is none to write")
     }
-    profile = options.profile ?? ([container.caps].compactMap { $0 } + streams).joined(separator: ":")
+    profile = options.profile ?? ([container.caps].compactMap { $0 } + streams + audioProfiles).joined(separator: ":")
   }
 
   private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {

@@ -20,6 +20,8 @@ final class MediaWriter: Sendable {
     var tags: TagList?
     /// GST_TAG_IMAGE_ORIENTATION, where the container carries it.
     var orientation: String?
+    /// How much later than 0 everything is, at the least.
+    var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `pictures`.
     var animation: (format: AnimationFormat, options: ReverseOptions)?
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
@@ -78,7 +80,7 @@ final class MediaWriter: Sendable {
       quicktime.flatMap { caps in muxer.staticPad("src")?.possibleCaps?.intersects(caps) } ?? false
     }
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
-    mirrorStart = layout.leadIn
+    mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
     orientation = plan.orientation
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
@@ -129,12 +131,15 @@ final class MediaWriter: Sendable {
 
   /// The pipeline that writes what `choice` says.
   static func description(
-    to path: String, _ choice: EncodingChoice, video: TagList??, audio: [TagList?]
+    to path: String, _ choice: EncodingChoice, video: TagList??, audio: [TagList?], copiesVideo: Bool = false
   ) -> String {
     let location = Description.quoted(path)
     var lines: [String] = []
     var end: [String]
     switch choice.container.pictures {
+    case nil where copiesVideo:
+      lines.append("\(choice.container.muxers.first ?? "") name=encode ! filesink name=file location=\(location)")
+      end = ["encode.video_0"]
     case nil:
       lines.append(
         "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! filesink name=file location=\(location)"
@@ -148,7 +153,12 @@ final class MediaWriter: Sendable {
     case .sequence(let encoder):
       end = [encoder, "multifilesink name=file index=1 location=\(location)"]
     }
-    if let video {
+    if copiesVideo {
+      lines.append(
+        (["appsrc name=video format=time block=true max-buffers=8 max-bytes=0"]
+          + [inject(video ?? nil)].compactMap { $0 }
+          + ["queue"] + end).joined(separator: " ! "))
+    } else if let video {
       var parts = ["appsrc name=video format=time block=true max-buffers=2 max-bytes=0"]
       var own = video
       if !choice.container.carriesOrientation, let orientation = own?.string("image-orientation") {
@@ -172,7 +182,16 @@ final class MediaWriter: Sendable {
     for (index, tags) in audio.enumerated() {
       var parts = ["appsrc name=audio\(index) format=time block=true max-buffers=8 max-bytes=0"]
       parts += [inject(tags)].compactMap { $0 }
-      parts += ["audioconvert dithering=none", "audioresample", "encode.audio_\(index)"]
+      parts += ["audioconvert dithering=none", "audioresample"]
+      if copiesVideo, index < choice.audioProfiles.count {
+        let isRaw = choice.audioCodecs[index].isRaw
+        parts +=
+          (isRaw ? [] : ["encodebin profile=\(Description.quoted(choice.audioProfiles[index]))"]) + [
+            "queue", "encode.audio_\(index)",
+          ]
+      } else {
+        parts.append("encode.audio_\(index)")
+      }
       lines.append(parts.joined(separator: " ! "))
     }
     return lines.joined(separator: "\n")

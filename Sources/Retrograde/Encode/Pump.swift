@@ -12,12 +12,13 @@ struct Pump: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [String] = []
+    var duration = ClockTime.zero
   }
 
   /// - Parameter isPadded: whether sound that starts late is to be preceded by silence.
   func run(
     _ legs: Legs, _ video: VideoSource?, _ audio: [AudioTrack], _ writer: MediaWriter, isPadded: Bool,
-    _ drawing: FrameDrawing = FrameDrawing()
+    _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
   ) throws -> Counts {
     try cancellation.onCancel({ writer.abort() }) {
       defer { writer.abort() }
@@ -31,6 +32,7 @@ struct Pump: Sendable {
       }
       let pictures: Result<Pictures, any Error> = Result {
         guard let video, let source = writer.video else { return Pictures() }
+        if let copy { return try play(copy, legs, writer, source) }
         return try play(video, legs, writer, source, drawing)
       }
       if case .failure = pictures { writer.abort() }
@@ -96,6 +98,24 @@ struct Pump: Sendable {
     pictures.warnings = player.warnings
     source.endOfStream()
     return pictures
+  }
+
+  /// Gives packets to the writer.
+  private func play(
+    _ copy: ForwardCopy, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource
+  ) throws -> Pictures {
+    let watch = Stopwatch()
+    let length = legs.duration ?? .zero
+    let count = try copy.run(
+      { try writer.push($0, to: source) }, timing: timing, start: writer.mirrorStart, cancellation: cancellation
+    ) { count, position in
+      report(
+        Progress(
+          stage: .reversing, done: count, total: 0, position: position, duration: length, elapsed: watch.elapsed,
+          memoryHeld: gauge.now))
+    }
+    source.endOfStream()
+    return Pictures(count: count, shown: length, warnings: [])
   }
 
   /// Gives a stream of sound to the writer.

@@ -34,7 +34,7 @@ package struct Selection: Sendable {
   }
 
   /// Whether some of the source's frames are left out.
-  var isThinned: Bool { frames != nil }
+  package var isThinned: Bool { frames != nil }
 }
 
 /// The video of a source, and how it is to be read: in windows, or, where seeking is not exact, from a store of all
@@ -56,7 +56,7 @@ package final class VideoSource: Sendable {
   package let plan: Plan
   package let warnings: [String]
   /// All frames, where seeking is not exact.
-  let store: DecodedWindow?
+  package let store: DecodedWindow?
   private let planner: Planner
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>

@@ -73,6 +73,10 @@ struct Indexer: Sendable {
       tracks.forEach { $0.watch(pipeline) }
       // Before the threads start: an appsink that has not started says that it has ended.
       topology.endAtEndOfFile(pipeline)
+      // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
+      video?.steps.filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
+        pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
+      }
       pipeline.set(.playing)
       var videoWorker: Worker<VideoIndex>?
       if let video {
@@ -124,7 +128,9 @@ struct Indexer: Sendable {
           path.flatMap { path in recipe.map { (stream: path, tail: $0.tail) } }
         }
       return SourceIndex(
-        decoding: topology.description(branches), recipe: recipe, video: shown, audio: audio.compactMap(\.track),
+        decoding: topology.description(branches),
+        packets: video.map { topology.description([($0, "queue")]) }, recipe: recipe, video: shown,
+        audio: audio.compactMap(\.track),
         tags: tags, warnings: warnings)
     }
   }

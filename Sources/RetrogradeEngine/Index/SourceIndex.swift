@@ -37,6 +37,11 @@ package struct VideoIndex: Sendable {
   /// The bytes of all packets.
   package let bytes: Int
 
+  /// Whether each packet is a picture that is shown, and says when.
+  package var isPlain: Bool { starts != nil && !packets.contains { $0.isHidden } }
+  /// When the pictures are shown, in decoding order.
+  package var decodingTimes: [ClockTime] { packets.compactMap(\.time) }
+
   package init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
     self.caps = caps
     self.tags = tags
@@ -64,6 +69,8 @@ package struct VideoIndex: Sendable {
 package struct SourceIndex: Sendable {
   /// A pipeline that decodes all streams, in `gst-launch-1.0` syntax.
   package var decoding = ""
+  /// A pipeline that reads the video's packets, but for its end, in `gst-launch-1.0` syntax.
+  package var packets: String?
   /// The way to the video's packets, decoded.
   var recipe: DecodingRecipe?
   var video: VideoIndex?
@@ -73,10 +80,12 @@ package struct SourceIndex: Sendable {
   package var warnings: [String]
 
   package init(
-    decoding: String = "", recipe: DecodingRecipe?, video: VideoIndex?, audio: [AudioTrack], tags: TagList?,
+    decoding: String = "", packets: String? = nil, recipe: DecodingRecipe?, video: VideoIndex?, audio: [AudioTrack],
+    tags: TagList?,
     warnings: [String]
   ) {
     self.decoding = decoding
+    self.packets = packets
     self.recipe = recipe
     self.video = video
     self.audio = audio

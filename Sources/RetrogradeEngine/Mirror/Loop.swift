@@ -59,32 +59,38 @@ public struct Leg: Hashable, Sendable {
 
 /// All legs of a loop, in the order of play.
 ///
-/// At a turn the frame there is shown once: the leg after the turn leaves out the length of that frame, of picture and
-/// sound alike, so that sync holds through every turn.
+/// At a turn the frame there is shown once: the leg after the turn leaves out all of the time that the frame is on show, of
+/// picture and sound alike, so that sync holds through every turn.
 public struct Legs: Sendable {
   public let loop: Loop
   /// How often the loop is played; nil for ever.
   public let count: Int?
   public let presentation: Presentation
-  /// The lengths of the first and of the last frame, in which the direction changes; 0 without video.
+  /// How long the first and the last frame are on show, in which the direction changes; 0 without video.
   private let first: ClockTime
   private let last: ClockTime
   private let dropsSeam: Bool
+  private let keepsForwardWhole: Bool
 
   /// - Parameters:
   ///   - timeline: of the video; nil for sound alone.
   ///   - dropsSeam: leave out the last frame of all, where it is the first one again: for files that players repeat.
+  ///   - keepsForwardWhole: of the frame at a turn from back to forward leave out the one that is played backwards.
   public init(
-    _ loop: Loop, count: Int?, _ presentation: Presentation, timeline: VideoTimeline?, dropsSeam: Bool = false
+    _ loop: Loop, count: Int?, _ presentation: Presentation, timeline: VideoTimeline?, dropsSeam: Bool = false,
+    keepsForwardWhole: Bool = false
   ) {
+    self.keepsForwardWhole = keepsForwardWhole
     self.loop = loop
     self.count = count
     self.presentation = presentation
     self.dropsSeam = dropsSeam
     let shown = timeline.map { $0.clipped(to: presentation.span).timeline }
     let length = presentation.duration
-    first = shown.map { $0.count > 0 ? min($0.span(of: 0).duration, length) : .zero } ?? .zero
-    last = shown.map { $0.count > 0 ? min($0.span(of: $0.count - 1).duration, length) : .zero } ?? .zero
+    // From the start of what is played, and to its end: a frame stays on show where sound goes on without another.
+    first = shown.map { $0.count > 0 ? min($0.span(of: 0).end - presentation.span.start, length) : .zero } ?? .zero
+    last =
+      shown.map { $0.count > 0 ? min(presentation.span.end - $0.span(of: $0.count - 1).start, length) : .zero } ?? .zero
   }
 
   /// How often a loop that ends may be played.
@@ -103,9 +109,15 @@ public struct Legs: Sendable {
     guard perRound > 1 else { return span }
     let direction = loop.directions[number % perRound]
     if number > 0 {
-      if direction == .forward { span.start = span.start + first } else { span.end = span.end - last }
+      if direction == .backward {
+        span.end = span.end - last
+      } else if !keepsForwardWhole {
+        span.start = span.start + first
+      }
     }
-    if dropsSeam, let count, number == count * perRound - 1 {
+    let isLast = count.map { number == $0 * perRound - 1 } ?? false
+    if keepsForwardWhole, direction == .backward, !isLast { span.start = span.start + first }
+    if dropsSeam, isLast {
       if direction == .forward { span.end = span.end - last } else { span.start = span.start + first }
     }
     return TimeSpan(start: span.start, end: max(span.start, span.end))

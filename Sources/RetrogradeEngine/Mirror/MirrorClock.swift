@@ -1,7 +1,7 @@
 import MediaTime
 
 /// Gives the frames of one leg their times in the output, in the order in which they are given out.
-struct MirrorClock: Sendable {
+package struct MirrorClock: Sendable {
   let leg: Leg
   /// With `Timing.source`: when the frames start, ascending, and where the last ends.
   let borrowed: [TimeSpan]?
@@ -10,7 +10,7 @@ struct MirrorClock: Sendable {
   private var given = 0
 
   /// - Parameter timeline: of the whole video.
-  init(_ leg: Leg, timeline: VideoTimeline, timing: Timing) {
+  package init(_ leg: Leg, timeline: VideoTimeline, timing: Timing) {
     self.leg = leg
     let shown = timeline.clipped(to: leg.span).timeline
     count = shown.count
@@ -25,7 +25,7 @@ struct MirrorClock: Sendable {
   ///
   /// The leg's last frame, in the order of the source, stays on show until the leg's span ends: so a mirror has a picture
   /// from its start.
-  mutating func next(_ span: TimeSpan) -> TimeSpan {
+  package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }
     var span = span
     if given == (leg.direction == .backward ? 0 : count - 1) { span.end = max(span.end, leg.span.end) }

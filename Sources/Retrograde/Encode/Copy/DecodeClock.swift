@@ -1,0 +1,39 @@
+import MediaTime
+
+/// When packets are to be decoded that several encoders have put into an order of their own: the n-th packet when the n-th
+/// picture is shown, all of them earlier by as much as the deepest reordering takes.
+struct DecodeClock {
+  /// How much earlier.
+  let lead: ClockTime
+  private var times: [ClockTime] = []
+  private var given = 0
+
+  /// - Parameters:
+  ///   - depth: the most pictures that come, in the stream, before one that is shown before them.
+  ///   - step: how long a picture is shown, more or less.
+  init(depth: Int, step: ClockTime) {
+    lead = ClockTime(nanoseconds: step.nanoseconds * Int64(depth))
+    times = (0..<depth).map { ClockTime(nanoseconds: step.nanoseconds * Int64($0)) }
+  }
+
+  /// Says when further pictures are shown, in order; the first of all at ``lead`` or later.
+  mutating func add(_ shown: [ClockTime]) {
+    times.removeFirst(given)
+    given = 0
+    times += shown
+  }
+
+  /// When the next packet is to be decoded.
+  mutating func next() -> ClockTime? {
+    guard given < times.count else { return nil }
+    defer { given += 1 }
+    return times[given]
+  }
+
+  /// The most pictures that come, in a stream, before one that is shown before them.
+  /// - Parameter times: when the pictures are shown, in the order of the stream.
+  static func depth(_ times: [ClockTime]) -> Int {
+    let places = Dictionary(uniqueKeysWithValues: Set(times).sorted().enumerated().map { ($1, $0) })
+    return times.enumerated().map { $0 - (places[$1] ?? $0) }.max().map { max($0, 0) } ?? 0
+  }
+}

@@ -1,0 +1,265 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Writes what is played forwards as it is in the source, packet by packet, and encodes only what is played backwards, with
+/// the same codec, into the same stream.
+struct ForwardCopy: Sendable {
+  /// The caps of the packets of both, as the muxer takes them.
+  let caps: Caps
+  /// When packets are decoded; nil where the container does not say.
+  private let clock: DecodeClock?
+  private let source: PlayableSource
+  private let video: VideoSource
+  private let encoder: PacketEncoder
+  /// Reads the packets of the source, in `gst-launch-1.0` syntax.
+  private let reading: String
+  private let target: String
+
+  /// How much later than the start of the output its first picture is.
+  var lead: ClockTime { clock?.lead ?? .zero }
+
+  /// Codecs of which nothing is kept beside the stream, and each packet is a picture.
+  private static let plain: Set = ["video/x-vp9", "image/jpeg", "video/x-prores"]
+
+  /// - Throws: ``RetrogradeError`` of code `usage`, where that can't be done.
+  init(_ source: PlayableSource, _ choice: EncodingChoice, _ options: ReverseOptions, for target: String) throws {
+    func refused(_ why: String) -> RetrogradeError {
+      RetrogradeError(.usage, "\(target): the forward part can't be copied (--copy-forward): \(why)")
+    }
+    guard let video = source.video, let reading = source.index.packets, let codec = choice.videoCodec,
+      let settings = choice.videoSettings, let element = codec.encoder
+    else { throw refused("there is no film in it") }
+    guard Codec(of: video.video.caps) == codec else {
+      throw refused("the source is \(video.video.caps.codecName), and this output would not be")
+    }
+    guard !video.shown.isThinned, options.encoding.width == nil, options.start == nil, options.end == nil else {
+      throw refused("--fps, --width, --start and --end change it")
+    }
+    guard video.store == nil, video.video.isPlain, !(options.dropsSeam ?? false) || options.loop != .reverseForward
+    else { throw refused("its packets are not one picture each, in a file that can be sought in") }
+    let family = choice.container.muxers.first ?? ""
+    let hasDecodeTimes = family.contains("mp4mux") || family.contains("qtmux")
+    guard hasDecodeTimes || family.contains("matroska") || family.contains("webm") else {
+      throw refused("it goes into MP4, MOV, Matroska and WebM only")
+    }
+    let isH264 = codec.caps.mediaType == "video/x-h264"
+    guard isH264 || ForwardCopy.plain.contains(codec.caps.mediaType) else {
+      throw refused("that is done for H.264, VP9, MJPEG and ProRes")
+    }
+    self.source = source
+    self.video = video
+    self.target = target
+    let raw = source.legs[0]?.direction == .backward ? video.caps.mirroredFields : video.caps
+    if isH264 {
+      let format = "h264parse ! video/x-h264,stream-format=avc,alignment=au"
+      self.reading = "\(reading) ! \(format)"
+      let packets = try ForwardCopy.firstCaps(self.reading, target)
+      guard let own = packets.buffer("codec_data").flatMap({ ParameterSets($0) }), let number = own.freeNumber else {
+        throw refused("its parameter sets can't be read")
+      }
+      let settings = settings + [("option-string", "sps-id=\(number)")]
+      encoder = PacketEncoder(element: element, settings: settings, tail: format, format: choice.videoFormat, raw: raw)
+      guard let others = try encoder.caps(target).buffer("codec_data").flatMap({ ParameterSets($0) }),
+        let joined = own.joined(with: others)
+      else { throw refused("the encoder's parameter sets can't be put beside its own") }
+      caps = packets.setting("codec_data", "(buffer)" + joined.record.map { ForwardCopy.hexadecimal($0) }.joined())
+    } else {
+      self.reading = reading
+      encoder = PacketEncoder(element: element, settings: settings, tail: nil, format: choice.videoFormat, raw: raw)
+      caps = try ForwardCopy.firstCaps(reading, target)
+    }
+    let times = video.video.decodingTimes
+    // x264 reorders two pictures at the most, as it is set up here.
+    let depth = max(DecodeClock.depth(times), isH264 ? 2 : 0)
+    let step = video.timeline.span(of: 0).duration
+    clock = hasDecodeTimes ? DecodeClock(depth: depth, step: step) : nil
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+
+  /// The caps of the packets that a pipeline gives.
+  private static func firstCaps(_ description: String, _ target: String) throws -> Caps {
+    let stream = try PacketStream(description, target)
+    defer { stream.stop() }
+    guard let caps = try stream.next()?.caps else {
+      throw RetrogradeError(.damagedInput, "\(target): the source gives no packets to copy")
+    }
+    return caps
+  }
+
+  /// Gives all packets to `push`, in order.
+  /// - Parameter shown: told of each picture when it is on its way: how many there are, and until when it is shown.
+  /// - Returns: how many pictures there are.
+  func run(
+    _ push: (Buffer) throws -> Void, timing: Timing, start: ClockTime, cancellation: Cancellation,
+    shown: (Int, ClockTime) -> Void
+  ) throws -> Int {
+    var clock = clock
+    var count = 0
+    let legs = source.legs.all
+    for (index, leg) in legs.enumerated() {
+      try cancellation.check()
+      let played = played(index, of: legs)
+      clock?.add(times(of: leg)[played].map { $0 + start })
+      func give(_ packet: Buffer, _ span: TimeSpan) throws {
+        try push(packet.placed(pts: span.start + start, dts: clock?.next(), duration: span.duration))
+        count += 1
+        shown(count, span.end)
+      }
+      if leg.direction == .forward {
+        try copy(leg, cancellation, give)
+      } else {
+        try encoder.run(
+          { [video, legs = source.legs] in
+            VideoPlayer(video, legs, from: leg.start, to: leg.end, timing: timing, cancellation)
+          }, frames: played, target, cancellation, give)
+      }
+    }
+    return count
+  }
+
+  /// Which frames of a leg are played, in its order: not the one at a turn that the forward leg beside it has.
+  private func played(_ index: Int, of legs: [Leg]) -> Range<Int> {
+    let frames = video.timeline.clipped(to: legs[index].span).frames
+    guard legs[index].direction == .backward else { return 0..<frames.count }
+    let isAfterForward = index > 0 && legs[index - 1].direction == .forward
+    let isBeforeForward = index + 1 < legs.count && legs[index + 1].direction == .forward
+    let first = isAfterForward && frames.upperBound == video.timeline.count ? 1 : 0
+    let last = isBeforeForward && frames.lowerBound == 0 ? 1 : 0
+    return first..<max(first, frames.count - last)
+  }
+
+  private func times(of leg: Leg) -> [ClockTime] {
+    var clock = MirrorClock(leg, timeline: video.timeline, timing: .mirror)
+    let shown = video.timeline.clipped(to: leg.span).timeline
+    let order = leg.direction == .forward ? Array(0..<shown.count) : (0..<shown.count).reversed()
+    return order.map { clock.next(shown.span(of: $0)).start }
+  }
+
+  private func copy(_ leg: Leg, _ cancellation: Cancellation, _ give: (Buffer, TimeSpan) throws -> Void) throws {
+    let stream = try PacketStream(reading, target)
+    defer { stream.stop() }
+    let tolerance = ClockTime(nanoseconds: 1_000_000)
+    let starts = video.timeline.starts
+    try cancellation.onCancel({ stream.stop() }) {
+      while let sample = try stream.next() {
+        try cancellation.check()
+        guard let time = sample.streamTime else { continue }
+        var low = 0
+        var high = starts.count
+        while low < high {  // the first frame that starts no earlier
+          let middle = (low + high) / 2
+          if starts[middle] + tolerance < time { low = middle + 1 } else { high = middle }
+        }
+        guard low < starts.count else { continue }
+        var span = video.timeline.span(of: low)
+        if low == starts.count - 1 { span.end = max(span.end, leg.span.end) }
+        try give(sample.buffer, leg.place(span))
+      }
+    }
+  }
+}
+
+/// Packets, as a pipeline gives them.
+private final class PacketStream: Sendable {
+  private let pipeline: Pipeline
+  private let sink: AppSink
+  private let target: String
+
+  /// - Parameter description: of the pipeline but for its appsink.
+  init(_ description: String, _ target: String, prepare: (Pipeline) throws -> Void = { _ in }) throws {
+    self.target = target
+    do {
+      pipeline = try Pipeline(
+        "\(description) ! appsink name=packets sync=false async=false enable-last-sample=false max-buffers=16")
+      sink = try pipeline.appSink("packets")
+      try prepare(pipeline)
+    } catch let error as GStreamerError {
+      throw RetrogradeError.writing(target, error)
+    }
+    pipeline.set(.playing)
+  }
+
+  /// The next packet; nil after the last, and when it was stopped.
+  func next() throws -> Sample? {
+    while true {
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
+      if sink.isEndOfStream { return nil }
+      if case .failed(let error)? = pipeline.nextMessage() { throw RetrogradeError.writing(target, error) }
+    }
+  }
+
+  func stop() { pipeline.set(.null) }
+}
+
+/// Encodes pictures to packets.
+private struct PacketEncoder: Sendable {
+  let element: String
+  let settings: [(name: String, value: String)]
+  /// What brings the packets into the form of the source's.
+  let tail: String?
+  let format: String?
+  let raw: Caps
+
+  private var description: String {
+    let properties = settings.map { " \($0.name)=\(Description.quoted($0.value.replacing("(gint64)", with: "")))" }
+      .joined()
+    return
+      (["appsrc name=raw format=time block=true max-buffers=2 max-bytes=0", "videoconvert n-threads=2 dither=none"]
+      + (format.map { ["video/x-raw,format=\($0)"] } ?? []) + ["\(element)\(properties)"] + (tail.map { [$0] } ?? []))
+      .joined(separator: " ! ")
+  }
+
+  /// The caps that its packets have: they do not depend on what is in the pictures.
+  func caps(_ target: String) throws -> Caps {
+    let stream = try PacketStream(description, target) { pipeline in
+      let source = try pipeline.appSource("raw")
+      source.setCaps(raw)
+      guard let size = raw.frameSize else { return }
+      let black = try Buffer(size: size) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+      black.stamp(pts: .zero, duration: ClockTime(nanoseconds: 40_000_000))
+      _ = source.push(black)
+      source.endOfStream()
+    }
+    defer { stream.stop() }
+    guard let caps = try stream.next()?.caps else {
+      throw RetrogradeError(.internalFailure, "\(target): \(element) gives no packets")
+    }
+    return caps
+  }
+
+  /// Encodes what a player gives, which is used on a thread of its own.
+  /// - Parameter frames: which of those.
+  func run(
+    _ begin: @escaping @Sendable () -> VideoPlayer, frames: Range<Int>, _ target: String, _ cancellation: Cancellation,
+    _ give: (Buffer, TimeSpan) throws -> Void
+  ) throws {
+    var input: AppSource?
+    let stream = try PacketStream(description, target) { pipeline in
+      let source = try pipeline.appSource("raw")
+      source.setCaps(raw)
+      input = source
+    }
+    defer { stream.stop() }
+    guard let input else { return }
+    try cancellation.onCancel({ stream.stop() }) {
+      let feeder = try Worker("feed encoder") {
+        defer { input.endOfStream() }
+        let player = begin()
+        var number = 0
+        while let frame = try player.next() {
+          if frames.contains(number), !input.push(frame.buffer) { return }
+          number += 1
+        }
+      }
+      while let sample = try stream.next() {
+        // x264enc's segment starts at a thousand hours: stream time is what the frames had.
+        guard let time = sample.streamTime else { continue }
+        try give(sample.buffer, TimeSpan(start: time, end: time + (sample.buffer.duration ?? .zero)))
+      }
+      stream.stop()  // wakes the feeder, if the encoder failed
+      _ = try feeder.join()
+      try cancellation.check()
+    }
+  }
+}

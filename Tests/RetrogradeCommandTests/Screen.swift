@@ -1,0 +1,39 @@
+import Foundation
+import GStreamer
+
+/// An X server without a screen.
+final class Screen {
+  let name: String
+  private let process = Process()
+
+  init() throws {
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/Xvfb")
+    // It chooses a free number, and says which when it is ready.
+    process.arguments = ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let number = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    name = ":" + number.trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// How light the screen is on average, from 0 to 1.
+  func lightness() throws -> Double {
+    let pipeline = try Pipeline(
+      "ximagesrc display-name=\(name) use-damage=false num-buffers=1 ! videoconvert ! video/x-raw,format=GRAY8 ! "
+        + "appsink name=out sync=false")
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    guard let sample = try pipeline.appSink("out").pull(timeout: ClockTime(seconds: 10)) else { return 0 }
+    return try sample.buffer.withBytes { bytes in
+      Double(bytes.reduce(0) { $0 + Int($1) }) / Double(max(bytes.count, 1)) / 255
+    }
+  }
+
+  func close() {
+    // It inherits the test process's signal mask, in which SIGTERM is blocked.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+@Suite struct ForwardCopyTests {
+  /// The packets of the video, as bytes, in the order of the file.
+  private func packets(_ path: String) throws -> [[UInt8]] {
+    // Not through a parser, which puts parameter sets into the stream.
+    let demuxer = path.hasSuffix("mp4") || path.hasSuffix("mov") ? "qtdemux" : "matroskademux"
+    let pipeline = try Pipeline("filesrc location=\(path) ! \(demuxer) ! appsink name=out sync=false")
+    defer { pipeline.set(.null) }
+    let sink = try pipeline.appSink("out")
+    pipeline.set(.playing)
+    var found: [[UInt8]] = []
+    while let sample = sink.pull(timeout: ClockTime(seconds: 20)) {
+      found.append(try sample.buffer.withBytes { Array($0) })
+    }
+    return found
+  }
+
+  private func options(_ loop: Loop, count: Int = 1) -> ReverseOptions {
+    var options = ReverseOptions()
+    options.loop = loop
+    options.count = count
+    options.copiesForward = true
+    return options
+  }
+
+  @Test(arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
+  func theForwardHalfIsTheSourceBitForBit(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.video = "x264enc key-int-max=20 bframes=3 b-pyramid=true pass=qual quantizer=18 ! h264parse"
+    media.sampleCount = 96_000
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: options(.pingPong)).reverse(to: folder.path(output))
+    let own = try packets(source)
+    let mirrored = try packets(folder.path(output))
+    let isCopied = Array(mirrored.prefix(60)) == own
+    #expect(own.count == 60 && mirrored.count == 119 && isCopied)
+    let read = try DecodedMedia(folder.path(output), like: media)
+    #expect(read.numbers == Array(0..<60) + (0..<59).reversed())
+    let gaps = zip(read.times, read.times.dropFirst()).map { ($1 - $0).nanoseconds / 1_000_000 }
+    #expect(gaps.allSatisfy { (32...35).contains($0) })
+  }
+
+  @Test func severalRoundsTurnOnWholeForwardLegs() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(20, rate: 25)
+    let source = try media.write(to: folder)
+    let round = Array(0..<20) + (1..<19).reversed()
+    try await Reverser(source, options: options(.pingPong, count: 2)).reverse(to: folder.path("a.mp4"))
+    #expect(try DecodedMedia(folder.path("a.mp4"), like: media).numbers == round + Array(0..<20) + (0..<19).reversed())
+    try await Reverser(source, options: options(.reverseForward)).reverse(to: folder.path("b.mkv"))
+    #expect(try DecodedMedia(folder.path("b.mkv"), like: media).numbers == (1..<20).reversed() + Array(0..<20))
+  }
+
+  @Test func vp9IsCopiedToo() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=20"
+    media.muxer = "webmmux"
+    media.name = "s.webm"
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: options(.pingPong)).reverse(to: folder.path("a.webm"))
+    #expect(try Array(packets(folder.path("a.webm")).prefix(60)) == packets(source))
+    #expect(try DecodedMedia(folder.path("a.webm"), like: media).numbers == Array(0..<60) + (0..<59).reversed())
+  }
+
+  @Test func whereItCannotBeDoneItSaysWhy() async throws {
+    let folder = try TemporaryFolder()
+    let source = try TestMedia.matroska.write(to: folder)
+    for (output, why) in [("a.webm", "would not be"), ("a.ts", "MP4, MOV, Matroska")] {
+      let error = await #expect(throws: RetrogradeError.self) {
+        try await Reverser(source, options: options(.pingPong)).reverse(to: folder.path(output))
+      }
+      #expect(error?.code == .usage && error?.message.contains(why) == true, "\(error?.message ?? "")")
+    }
+    var drawn = Reverser(source, options: options(.pingPong))
+    drawn.overlay = { _, _ in }
+    await #expect(throws: RetrogradeError.self) { try await drawn.reverse(to: folder.path("a.mp4")) }
+    #expect(folder.names == ["source.mkv"])
+  }
+
+  @Test func parameterSetsAreJoinedUnderDifferentNumbersOnly() throws {
+    // Sequence 0 and picture 0 of one encoder; sequence 1 and picture 1 of another.
+    let first = try #require(
+      ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 1, 0, 2, 0x68, 0xC0]))
+    #expect(first.freeNumber == 1)
+    let second = try #require(
+      ParameterSets([1, 100, 0, 40, 255, 225, 0, 5, 0x67, 100, 0, 40, 0x40, 1, 0, 2, 0x68, 0x50]))
+    let joined = try #require(first.joined(with: second))
+    #expect(joined.record.prefix(6) == [1, 100, 0, 40, 255, 226])
+    #expect(ParameterSets(joined.record) == joined)
+    #expect(first.joined(with: first) == nil)
+    #expect(ParameterSets([1, 2, 3]) == nil)
+    #expect(ParameterSets([1, 77, 64, 31, 255, 225, 0, 200, 1]) == nil)
+  }
+
+  @Test func decodeTimesRiseAndNeverLieBehindDisplay() {
+    var generator = SeededGenerator(8)
+    for _ in 0..<200 {
+      // Groups whose pictures come in another order than they are shown in.
+      var order: [Int] = []
+      while order.count < 40 {
+        order += Array(order.count..<order.count + Int.random(in: 1...5, using: &generator)).reversed()
+      }
+      let times = order.map { ClockTime(nanoseconds: Int64($0) * 40) }
+      let depth = DecodeClock.depth(times)
+      var clock = DecodeClock(depth: depth, step: ClockTime(nanoseconds: 40))
+      clock.add(times.sorted().map { $0 + clock.lead })
+      let decoded = times.compactMap { _ in clock.next() }
+      #expect(decoded.count == times.count)
+      #expect(zip(decoded, decoded.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(zip(decoded, times).allSatisfy { $0 <= $1 + clock.lead })
+    }
+  }
+}
