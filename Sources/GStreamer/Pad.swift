@@ -92,19 +92,6 @@ public final class Pad: @unchecked Sendable {
   /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
   /// `body` what it really was.
   public func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {
-    onSegment { segment in
-      body(Segment(segment))
-      segment.start = 0
-      segment.stop = UInt.max
-      segment.time = 0
-      segment.base = 0
-    }
-  }
-
-  /// Lets every segment pass as one without a stop.
-  public func openSegmentEnds() { onSegment { $0.stop = UInt.max } }
-
-  private func onSegment(_ change: @escaping @Sendable (inout GstSegment) -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
@@ -112,11 +99,15 @@ public final class Pad: @unchecked Sendable {
       var segment = GstSegment()
       gst_event_copy_segment(event, &segment)
       guard segment.format == GST_FORMAT_TIME else { return GST_PAD_PROBE_OK }
-      change(&segment)
-      guard let changed = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
-      gst_event_set_seqnum(changed, gst_event_get_seqnum(event))
+      body(Segment(segment))
+      segment.start = 0
+      segment.stop = UInt.max
+      segment.time = 0
+      segment.base = 0
+      guard let open = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
+      gst_event_set_seqnum(open, gst_event_get_seqnum(event))
       gst_mini_object_unref(data.assumingMemoryBound(to: GstMiniObject.self))
-      info.pointee.data = UnsafeMutableRawPointer(changed)
+      info.pointee.data = UnsafeMutableRawPointer(open)
       return GST_PAD_PROBE_OK
     }
   }

@@ -44,12 +44,6 @@ package struct DecodingRecipe: Sendable {
     packetCaps = caps
     // avdec_gif stamps every frame with 0.
     isTimedByPackets = topology.isGIF
-    let isMatroska = path.steps.contains { $0.factory == "matroskademux" }
-    prepare = { pipeline in
-      topology.endAtEndOfFile(pipeline)
-      // After a seek matroskademux 1.22 ends the segment where the file says that it ends; without durations in it that is
-      // where the last frame starts, which decoders then drop.
-      if isMatroska { pipeline.element("decoder")?.staticPad("sink")?.openSegmentEnds() }
-    }
+    prepare = { topology.endAtEndOfFile($0) }
   }
 }
