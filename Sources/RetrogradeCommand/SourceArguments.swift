@@ -3,7 +3,9 @@ import Retrograde
 
 /// What every command that reads a source takes.
 struct SourceArguments: ParsableArguments {
-  @Argument(help: "The file to turn round; - is standard input.", completion: .file())
+  @Argument(
+    help: "The file to turn round, or numbered pictures such as 'frames/%05d.png'; - is standard input.",
+    completion: .file())
   var input: String
 
   @Option(
