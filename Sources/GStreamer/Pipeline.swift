@@ -79,11 +79,15 @@ public final class Pipeline: @unchecked Sendable {
 
   /// Gives tags of the whole file to every element that writes such (`GstTagSetter`).
   public func setTags(_ tags: TagList) {
-    for element in elements
-    where g_type_check_instance_is_a(
-      UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self), gst_tag_setter_get_type()) != 0
-    {
+    for element in elements(implementing: gst_tag_setter_get_type()) {
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
+    }
+  }
+
+  func elements(implementing interface: GType) -> [Element] {
+    elements.filter { element in
+      g_type_check_instance_is_a(
+        UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self), interface) != 0
     }
   }
 

@@ -24,8 +24,8 @@ struct OutputJob: Sendable {
     self.source = source
     self.options = options
     choice = try EncodingChoice(
-      output: output, video: source.video.map { ($0.caps, $0.video) }, audio: source.audio,
-      duration: source.index.presentationEnd, frameRate: source.video?.shown.timeline.frameRate ?? 0,
+      output: output, videos: source.videos.map { ($0.caps, $0.video) }, audio: source.audio,
+      subtitles: source.index.subtitles, duration: source.index.presentationEnd, frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
     copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
@@ -57,15 +57,16 @@ struct OutputJob: Sendable {
   func run(
     input: String, gauge: MemoryGauge, cancellation: Cancellation, report: @escaping @Sendable (Progress) -> Void
   ) throws -> Pump.Counts {
-    let video = choice.hasPicture ? source.video : nil
     func write(_ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String) throws -> Pump.Counts {
       let writer = try MediaWriter(encoding(path, prepare), for: output)
       let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
       var counts = try pump.run(
-        source.legs, video, audio, writer, isPadded: choice.container.needsSoundFromStart, drawing, copy)
+        source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsSoundFromStart, drawing,
+        copy)
       try cancellation.check()
       counts.warnings += choice.warnings
-      counts.duration = (source.legs.duration ?? .zero) + (video == nil ? .zero : drawing.lead)
+      if writer.losesChapters { counts.warnings.append("left out: the chapters, which this container can't hold") }
+      counts.duration = (source.legs.duration ?? .zero) + lead
       return counts
     }
     if case .sequence = choice.container.pictures {
@@ -95,20 +96,39 @@ struct OutputJob: Sendable {
   func encoding(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
   ) -> MediaWriter.Plan {
-    let video = choice.hasPicture ? source.video : nil
     let isBackward = source.legs[0]?.direction == .backward
+    func stream(_ number: Int, _ video: VideoSource) -> MediaWriter.Stream {
+      let name = EncodingDescription.videoName(number)
+      if number == 0, let copy { return .init(name: name, caps: copy.caps) }
+      let caps = isBackward ? video.caps.mirroredFields : video.caps
+      return .init(
+        name: name, caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
+    }
+    let orientations = videos.map { $0.video.tags?.string("image-orientation") }
     return MediaWriter.Plan(
-      description: MediaWriter.description(
-        to: path, choice, video: video.map { $0.video.tags }, audio: audio.map(\.tags),
-        copiesVideo: copy != nil),
-      video: video.map { video in
-        if let copy { return .init(name: "video", caps: copy.caps) }
-        let caps = isBackward ? video.caps.mirroredFields : video.caps
-        return .init(
-          name: "video", caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
-      },
-      audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) }, tags: source.index.tags,
-      orientation: choice.container.carriesOrientation ? video?.video.tags?.string("image-orientation") : nil,
+      description: EncodingDescription(
+        path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
+        copiesVideo: copy != nil
+      ).text,
+      videos: videos.enumerated().map(stream),
+      audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) },
+      texts: choice.subtitles.enumerated().map { .init(name: "text\($0)", caps: $1.caps) },
+      chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
+      tags: source.index.tags, orientations: choice.container.carriesOrientation ? orientations : [],
       lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) }, prepare: prepare)
+  }
+
+  /// The streams of pictures to be written.
+  private var videos: [VideoSource] { Array(source.videos.prefix(choice.pictures.count)) }
+
+  /// How much later everything starts: for a title.
+  private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
+}
+
+extension Chapter {
+  fileprivate func later(by lead: ClockTime) -> Chapter {
+    Chapter(
+      span: TimeSpan(start: span.start + lead, end: span.end + lead), title: title,
+      children: children.map { $0.later(by: lead) })
   }
 }

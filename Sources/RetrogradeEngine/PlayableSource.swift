@@ -4,6 +4,8 @@ import GStreamer
 package struct PlayableSource: Sendable {
   package let legs: Legs
   package let video: VideoSource?
+  /// The video streams after the first.
+  package let furtherVideos: [VideoSource]
   package let audio: [AudioTrack]
   package let index: SourceIndex
   /// Keeps what came through a pipe.
@@ -20,16 +22,20 @@ package struct PlayableSource: Sendable {
     guard !(options.noAudio && options.noVideo) else {
       throw RetrogradeError(.usage, "without video and without sound, nothing is left")
     }
-    let source = try Source(input, options: options, cancellation: cancellation)
-    let topology = try Topology(probing: source.path, source.opening, cancellation)
+    let stored = try Source(input, options: options, cancellation: cancellation)
+    let topology = try Topology(probing: stored.path, stored.opening, cancellation)
     let index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
     let range = try PlayableSource.range(in: index, options)
-    var video: VideoSource?
-    if let pictures = index.video, let recipe = index.recipe {
-      video = try VideoSource(
-        pictures, recipe, range: range, options: options, gauge: gauge, cancellation: cancellation)
+    // One budget for all that is decoded at once.
+    var shared = options
+    shared.memory = ByteCount(options.memory.bytes / (1 + index.furtherVideos.count))
+    func source(_ pictures: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
+      try VideoSource(pictures, recipe, range: range, options: shared, gauge: gauge, cancellation: cancellation)
     }
-    try self.init(input, index, video, options: options, count: count, range: range, source: source)
+    let video = try index.video.flatMap { pictures in try index.recipe.map { try source(pictures, $0) } }
+    try self.init(
+      input, index, video, further: try index.furtherVideos.map { try source($0.index, $0.recipe) }, options: options,
+      count: count, range: range, source: stored)
   }
 
   /// A source of which all is known.
@@ -38,28 +44,32 @@ package struct PlayableSource: Sendable {
     range: TimeSpan? = nil
   ) throws {
     try self.init(
-      input, index, video, options: options, count: count,
+      input, index, video, further: [], options: options, count: count,
       range: range ?? PlayableSource.range(in: index, options), source: nil)
   }
 
   private init(
-    _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?,
-    range: TimeSpan?, source: Source?
+    _ input: String, _ index: SourceIndex, _ video: VideoSource?, further: [VideoSource], options: ReverseOptions,
+    count: Int?, range: TimeSpan?, source: Source?
   ) throws {
     guard count.map(Legs.counts.contains) ?? true else {
       throw RetrogradeError(.usage, "a loop is played \(Legs.counts.lowerBound) to \(Legs.counts.upperBound) times")
     }
-    let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, video)
+    let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, [video].compactMap { $0 } + further)
     legs = Legs(
       options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false,
       keepsForwardWhole: options.copiesForward)
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     self.video = video
+    furtherVideos = further
     self.source = source
   }
 
-  package var warnings: [String] { index.warnings + (video?.warnings ?? []) }
+  /// All streams of pictures.
+  package var videos: [VideoSource] { [video].compactMap { $0 } + furtherVideos }
+
+  package var warnings: [String] { index.warnings + videos.flatMap(\.warnings) }
 
   /// What of the source is wanted, in stream time; nil for all of it.
   private static func range(in index: SourceIndex, _ options: ReverseOptions) throws -> TimeSpan? {
@@ -88,12 +98,14 @@ package struct PlayableSource: Sendable {
     return range
   }
 
-  private static func presentation(_ input: String, _ index: SourceIndex, _ video: VideoSource?) throws -> Presentation
-  {
-    var spans = index.audio.map(\.span)
-    if let timeline = video?.timeline, let first = timeline.starts.first {
-      spans.append(TimeSpan(start: first, end: timeline.end))
-    }
+  private static func presentation(
+    _ input: String, _ index: SourceIndex, _ videos: [VideoSource]
+  ) throws -> Presentation {
+    let spans =
+      index.audio.map(\.span)
+      + videos.compactMap { video in
+        video.timeline.starts.first.map { TimeSpan(start: $0, end: video.timeline.end) }
+      }
     guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
       throw RetrogradeError(.damagedInput, "\(input): no picture and no sound can be read from it")
     }
@@ -102,16 +114,16 @@ package struct PlayableSource: Sendable {
 }
 
 extension SourceIndex {
-  package var presentationStart: ClockTime {
-    ([video?.starts?.first].compactMap { $0 } + audio.map(\.span.start)).min() ?? .zero
-  }
+  private var videos: [VideoIndex] { [video].compactMap { $0 } + furtherVideos.map(\.index) }
+
+  package var presentationStart: ClockTime { (videos.compactMap(\.starts?.first) + audio.map(\.span.start)).min() ?? .zero }
 
   /// The latest end of any stream, as far as the packets tell.
   package var presentationEnd: ClockTime {
-    let picture = video.flatMap { video in
+    let pictures = videos.compactMap { video in
       video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max()
     }
-    return ([picture].compactMap { $0 } + audio.map(\.span.end)).max() ?? .zero
+    return (pictures + audio.map(\.span.end)).max() ?? .zero
   }
 }
 

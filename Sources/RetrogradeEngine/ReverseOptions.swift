@@ -30,6 +30,8 @@ public struct ReverseOptions: Sendable {
   package var fastest: FrameRate?
   public var noAudio = false
   public var noVideo = false
+  public var noSubtitles = false
+  public var noChapters = false
   /// Whether damage in the source is an error rather than a warning.
   public var isStrict = false
   /// Whether an existing output may be replaced.

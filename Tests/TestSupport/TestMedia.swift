@@ -91,7 +91,7 @@ package struct TestMedia: Sendable {
     pipeline.set(.null)  // wakes whoever still pushes
     group.wait()
     try failures.throwFirst()
-    if orientation != nil { try MovieHeader(orientation: orientation).apply(to: path) }
+    if orientation != nil { try MovieHeader(pictures: [(orientation, nil)]).apply(to: path) }
     return path
   }
 

@@ -88,15 +88,15 @@ public final class MovieWriter: Sendable {
   ) throws -> (writer: MediaWriter, file: OutputFile) {
     let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
     let choice = try EncodingChoice(
-      output: output, video: (caps, index), audio: [], duration: .zero, frameRate: frameRate.value,
+      output: output, videos: [(caps, index)], audio: [], duration: .zero, frameRate: frameRate.value,
       options: options.encoding)
     let file = try OutputFile(output, overwrites: options.overwrites, input: "")
     do {
       let path = file.temporaryPath
       let writer = try MediaWriter(
         MediaWriter.Plan(
-          description: MediaWriter.description(to: path, choice, video: .some(nil), audio: []),
-          video: .init(name: "video", caps: caps), audio: [], tags: nil, orientation: nil,
+          description: EncodingDescription(path: path, choice: choice, videos: [nil]).text,
+          videos: [.init(name: "video", caps: caps)], audio: [], tags: nil,
           animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output)
       try writer.start()
       return (writer, file)
@@ -145,7 +145,7 @@ public final class MovieWriter: Sendable {
       try frame.withMutableBytes(fill)
       let start = frameRate.start(of: number)
       frame.stamp(pts: start, duration: frameRate.start(of: number + 1) - start)
-      if let stream = state.withLock({ $0.stream }), let source = stream.writer.video {
+      if let stream = state.withLock({ $0.stream }), let source = stream.writer.videos.first {
         try cancellation.onCancel({ stream.writer.abort() }) { try stream.writer.push(frame, to: source) }
         return
       }
@@ -190,8 +190,8 @@ public final class MovieWriter: Sendable {
   private func finish(_ stream: (writer: MediaWriter, file: OutputFile), _ count: Int) throws -> Int {
     do {
       try cancellation.onCancel({ stream.writer.abort() }) {
-        stream.writer.video?.endOfStream()
-        try stream.writer.finish(heard: [], shown: frameRate.start(of: count))
+        stream.writer.videos.first?.endOfStream()
+        try stream.writer.finish(heard: [], shown: [frameRate.start(of: count)])
       }
       try cancellation.check()
       try stream.file.commit()

@@ -10,6 +10,10 @@ struct Container: Sendable {
   var audioCodecs: [String]
   /// It holds one stream of sound, and nothing else.
   var holdsOneStream = false
+  /// It holds one stream of pictures.
+  var holdsOnePicture = false
+  /// The subtitles that it holds, as caps, best first.
+  var subtitles: [String] = []
   /// It can say that what its codec puts before the first sample is not to be heard (MP4's edit lists).
   var hasEditLists = false
   /// It can say which way up the picture is.
@@ -43,7 +47,7 @@ struct Container: Sendable {
           "\(path): no pictures go by the extension “\(suffix)”; there are "
             + sequenceEncoders.keys.sorted().joined(separator: ", "))
       }
-      return Container(caps: nil, videoCodecs: [], audioCodecs: [], pictures: .sequence(encoder: encoder))
+      return Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOnePicture: true, pictures: .sequence(encoder: encoder))
     }
     guard let container = named(suffix) else {
       let advice =
@@ -67,27 +71,30 @@ struct Container: Sendable {
   private static let h264 = "video/x-h264"
   private static let aac = "audio/mpeg,mpegversion=4"
   private static let mp3 = "audio/mpeg,mpegversion=1,layer=3"
+  private static let text = "text/x-raw,format=utf8"
   private static let pcm = "audio/x-raw"
   private static let mpeg2 = "video/mpeg,mpegversion=2,systemstream=false"
 
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
-    hasEditLists: true, carriesOrientation: true)
+    subtitles: [text], hasEditLists: true, carriesOrientation: true)
   private static let mov = Container(
     caps: "video/quicktime,variant=apple", videoCodecs: [h264, "video/x-h265", "video/x-prores"],
-    audioCodecs: [aac, pcm], hasEditLists: true, carriesOrientation: true)
+    audioCodecs: [aac, pcm], subtitles: [text], hasEditLists: true, carriesOrientation: true)
   private static let matroska = Container(
     caps: "video/x-matroska", videoCodecs: [h264, "video/x-h265", "video/x-ffv"],
-    audioCodecs: [aac, "audio/x-opus", pcm])
+    audioCodecs: [aac, "audio/x-opus", pcm],
+    subtitles: [text, "application/x-ass", "application/x-ssa", "subpicture/x-dvd"])
   private static let webm = Container(
     caps: "video/webm", videoCodecs: ["video/x-vp9", "video/x-vp8"], audioCodecs: ["audio/x-opus", "audio/x-vorbis"])
   private static let avi = Container(
-    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], needsSoundFromStart: true)
+    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], holdsOnePicture: true,
+    needsSoundFromStart: true)
   private static let ts = Container(
     caps: "video/mpegts,systemstream=true,packetsize=188", videoCodecs: [h264, mpeg2], audioCodecs: [aac, mp3])
   private static let ogg = Container(
     caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
-    needsSoundFromStart: true)
+    holdsOnePicture: true, needsSoundFromStart: true)
 
   private static func sound(_ caps: String?, _ codecs: String...) -> Container {
     Container(
@@ -96,7 +103,7 @@ struct Container: Sendable {
   }
 
   private static func animation(_ format: AnimationFormat) -> Container {
-    Container(caps: nil, videoCodecs: [], audioCodecs: [], pictures: .animation(format))
+    Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOnePicture: true, pictures: .animation(format))
   }
 
   private static let sequenceEncoders = [

@@ -3,75 +3,90 @@ import RetrogradeEngine
 
 /// What the output is to be made of: container, codecs, and the encoding profile that says so to `encodebin`.
 struct EncodingChoice: Sendable {
+  /// How a stream of pictures is written.
+  struct Picture: Sendable {
+    /// nil in formats of pictures alone.
+    var codec: Codec?
+    /// The properties of its encoder.
+    var settings: [(name: String, value: String)] = []
+    /// The encoding profile of the stream by itself.
+    var profile = ""
+    /// The pixel format that the encoder needs, where it can't take the source's own.
+    var format: String?
+    /// The size that it is to have, where it is not the source's.
+    var size: (width: Int, height: Int)?
+    /// Whether the pixels say how much of them is seen.
+    var hasAlpha = false
+  }
+
   /// In GStreamer's serialised syntax for encoding profiles.
-  var profile: String
+  var profile = ""
   var container: Container
-  var videoCodec: Codec?
-  /// The pixel format that the encoder needs, where it can't take the source's own.
-  var videoFormat: String?
-  /// The size that the picture is to have, where it is not the source's.
-  var size: (width: Int, height: Int)?
-  /// Whether the pixels say how much of them is seen.
-  var hasAlpha = false
-  /// Whether the picture is to be written.
-  var hasPicture: Bool { videoCodec != nil || container.pictures != nil }
-  var audioCodecs: [Codec]
-  /// The properties of the video's encoder.
-  var videoSettings: [(name: String, value: String)]?
+  var pictures: [Picture] = []
+  var audioCodecs: [Codec] = []
   /// The encoding profile of each stream of sound by itself.
   var audioProfiles: [String] = []
-  var warnings: [String]
+  /// The subtitles that are written, as the container takes them.
+  var subtitles: [SubtitleTrack] = []
+  var warnings: [String] = []
+
+  /// The muxer for streams that `encodebin` has no way to take: packets, and subtitles.
+  var muxer: String {
+    container.muxers.first { muxer in
+      (pictures.compactMap { $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps)).allSatisfy {
+        Registry.factory(muxer, takes: $0)
+      }
+    } ?? container.muxers.first ?? ""
+  }
 
   /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
   /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
   static let preference: Void = Registry.prefer("avenc_aac")
 
   /// - Parameters:
-  ///   - video: the raw frames, and the codec that they came in.
+  ///   - videos: the raw frames, and the codec that they came in.
   ///   - frameRate: the average number of frames per second.
   init(
-    output: String, video: (raw: Caps, index: VideoIndex)?, audio: [AudioTrack], duration: ClockTime,
-    frameRate: Double, options: EncodingOptions
+    output: String, videos: [(raw: Caps, index: VideoIndex)], audio: [AudioTrack], subtitles: [SubtitleTrack] = [],
+    duration: ClockTime, frameRate: Double, options: EncodingOptions
   ) throws {
     EncodingChoice.preference
-    let container = try Container.of(output)
-    self.container = container
-    warnings = []
-    audioCodecs = []
-    videoCodec = nil
-    videoFormat = nil
-    var streams: [String] = []
+    container = try Container.of(output)
+    var videos = videos
     var audio = audio
-    hasAlpha = video?.raw.hasAlpha ?? false
-    size = try video.flatMap { video in
-      try PictureSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
-        to: options.width, for: container)
+    if container.holdsOnePicture && videos.count > 1 {
+      warnings.append("left out: all pictures but the first stream; this format holds one")
+      videos = [videos[0]]
     }
     if container.pictures != nil {
-      guard video != nil else {
+      guard let video = videos.first else {
         throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write")
       }
+      pictures = [try Picture(video, container, options)]
       if !audio.isEmpty { warnings.append("left out: the sound, which this format can't hold") }
-      profile = ""
+      if !subtitles.isEmpty { warnings.append("left out: the subtitles, which this format can't hold") }
       return
     }
-    if let video, !container.videoCodecs.isEmpty {
-      let codec = try EncodingChoice.videoCodec(video, container, options, output)
-      videoCodec = codec
-      // Colour at full resolution has no odd half.
-      if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { videoFormat = "Y444" }
-      // Encoders of film would take it at full resolution too, which phones and browsers don't play.
-      if video.raw.isRGB, options.quality != .lossless, EncoderSettings.films.contains(codec.text) {
-        videoFormat = EncoderSettings.isOdd(video.raw) ? "Y444" : "I420"
+    if !container.videoCodecs.isEmpty {
+      for video in videos {
+        var picture = try Picture(video, container, options)
+        let codec = try EncodingChoice.videoCodec(video, container, options, output)
+        picture.codec = codec
+        // Colour at full resolution has no odd half.
+        if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { picture.format = "Y444" }
+        // Encoders of film would take it at full resolution too, which phones and browsers don't play.
+        if video.raw.isRGB, options.quality != .lossless, EncoderSettings.films.contains(codec.text) {
+          picture.format = EncoderSettings.isOdd(video.raw) && picture.size == nil ? "Y444" : "I420"
+        }
+        if let encoder = codec.encoder {
+          let settings = EncoderSettings(
+            options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
+          picture.settings = try settings.video(encoder, video.raw)
+          picture.profile = EncodingChoice.stream(codec.text + "|variable-framerate=true", picture.settings)
+        }
+        pictures.append(picture)
       }
-      if let index = codec.encoder {
-        let settings = EncoderSettings(
-          options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
-        let properties = try settings.video(index, video.raw)
-        videoSettings = properties
-        streams.append(EncodingChoice.stream(codec.text + "|variable-framerate=true", properties))
-      }
-    } else if video != nil {
+    } else if !videos.isEmpty {
       warnings.append("left out: the picture, which this container can't hold")
     }
     if audio.count > 1 && container.holdsOneStream {
@@ -79,7 +94,7 @@ struct EncodingChoice: Sendable {
       audio = [audio[0]]
     }
     for track in audio {
-      let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: videoCodec == nil)
+      let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: pictures.isEmpty)
       audioCodecs.append(codec)
       let settings = EncoderSettings(
         options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
@@ -87,10 +102,20 @@ struct EncodingChoice: Sendable {
       audioProfiles.append(
         EncodingChoice.stream(codec.text, codec.encoder.map { settings.audio($0, channels: track.channels) } ?? []))
     }
-    guard !(streams + audioProfiles).isEmpty else {
+    guard !pictures.isEmpty || !audioProfiles.isEmpty else {
       throw RetrogradeError(.usage, "\(output): this container holds sound, and there is none to write")
     }
-    profile = options.profile ?? ([container.caps].compactMap { $0 } + streams + audioProfiles).joined(separator: ":")
+    for track in subtitles {
+      if let form = options.profile == nil ? track.form(for: container) : nil {
+        self.subtitles.append(form)
+      } else {
+        let title = track.tags?.string("language-code").map { " (\($0))" } ?? ""
+        warnings.append("left out: subtitles\(title), which this container can't hold; .mkv holds all, .mp4 text")
+      }
+    }
+    profile =
+      options.profile
+      ?? ([container.caps].compactMap { $0 } + pictures.map(\.profile) + audioProfiles).joined(separator: ":")
   }
 
   private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {
@@ -174,5 +199,15 @@ struct EncodingChoice: Sendable {
       throw RetrogradeError(.usage, "\(output): this container does not take \(name)")
     }
     return codec
+  }
+}
+
+extension EncodingChoice.Picture {
+  fileprivate init(
+    _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions
+  ) throws {
+    hasAlpha = video.raw.hasAlpha
+    size = try PictureSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
+      to: options.width, for: container)
   }
 }

@@ -14,12 +14,15 @@ final class MediaWriter: Sendable {
   struct Plan: Sendable {
     /// The pipeline, in `gst-launch-1.0` syntax.
     var description: String
-    var video: Stream?
+    var videos: [Stream]
     var audio: [Stream]
+    var texts: [Stream] = []
+    /// In the time of the output.
+    var chapters: [Chapter] = []
     /// Tags of the whole file.
     var tags: TagList?
-    /// GST_TAG_IMAGE_ORIENTATION, where the container carries it.
-    var orientation: String?
+    /// GST_TAG_IMAGE_ORIENTATION of each video, where the container carries it.
+    var orientations: [String?] = []
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `pictures`.
@@ -28,15 +31,19 @@ final class MediaWriter: Sendable {
     var prepare: @Sendable (Pipeline) throws -> String
   }
 
-  let video: AppSource?
+  let videos: [AppSource]
   let audio: [AppSource]
+  let texts: [AppSource]
   /// The timestamp that is time 0 of the mirror: later than the file's where the sound's encoder needs a start, and the
   /// container has no other way to say so.
   let mirrorStart: ClockTime
 
   private let pipeline: Pipeline
   private let path: String
-  private let orientation: String?
+  private let orientations: [String?]
+  private let chapters: [Chapter]
+  /// Whether the container can't hold the chapters that there are.
+  let losesChapters: Bool
   /// Sample frames that the encoder of each stream of sound puts before the first.
   private let priming: [Int]
   private let rates: [Int]
@@ -61,16 +68,14 @@ final class MediaWriter: Sendable {
     do {
       let pipeline = try Pipeline(plan.description)
       self.pipeline = pipeline
-      video = try plan.video.map { stream in
+      func open(_ stream: Stream) throws -> AppSource {
         let source = try pipeline.appSource(stream.name)
         source.setCaps(stream.caps)
         return source
       }
-      audio = try plan.audio.map { stream in
-        let source = try pipeline.appSource(stream.name)
-        source.setCaps(stream.caps)
-        return source
-      }
+      videos = try plan.videos.map(open)
+      audio = try plan.audio.map(open)
+      texts = try plan.texts.map(open)
       pictures = try plan.animation.map { _ in try pipeline.appSink("pictures") }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
@@ -82,7 +87,12 @@ final class MediaWriter: Sendable {
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
     mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
-    orientation = plan.orientation
+    orientations = plan.orientations
+    chapters = plan.chapters
+    let lead = mirrorStart
+    losesChapters =
+      !plan.chapters.isEmpty && !hasMovieHeader
+      && !pipeline.setTableOfContents(TableOfContents(entries: plan.chapters.map { $0.entry(later: lead) }))
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
     let path = try plan.prepare(pipeline)
     self.path = path
@@ -129,94 +139,12 @@ final class MediaWriter: Sendable {
     return layout
   }
 
-  /// The pipeline that writes what `choice` says.
-  static func description(
-    to path: String, _ choice: EncodingChoice, video: TagList??, audio: [TagList?], copiesVideo: Bool = false
-  ) -> String {
-    let location = Description.quoted(path)
-    var lines: [String] = []
-    var end: [String]
-    switch choice.container.pictures {
-    case nil where copiesVideo:
-      lines.append("\(choice.container.muxers.first ?? "") name=encode ! filesink name=file location=\(location)")
-      end = ["encode.video_0"]
-    case nil:
-      lines.append(
-        "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! filesink name=file location=\(location)"
-      )
-      end = ["encode.video_0"]
-    case .animation(let format):
-      end =
-        format.preparation(hasAlpha: choice.hasAlpha) + [
-          "appsink name=pictures sync=false enable-last-sample=false max-buffers=4"
-        ]
-    case .sequence(let encoder):
-      end = [encoder, "multifilesink name=file index=1 location=\(location)"]
-    }
-    if copiesVideo {
-      lines.append(
-        (["appsrc name=video format=time block=true max-buffers=8 max-bytes=0"]
-          + [inject(video ?? nil)].compactMap { $0 }
-          + ["queue"] + end).joined(separator: " ! "))
-    } else if let video {
-      var parts = ["appsrc name=video format=time block=true max-buffers=2 max-bytes=0"]
-      var own = video
-      if !choice.container.carriesOrientation, let orientation = own?.string("image-orientation") {
-        own = own?.removing(["image-orientation"])
-        if let direction = directions[orientation] {
-          parts += ["videoconvert n-threads=2", "videoflip video-direction=\(direction)"]
-        }
-      }
-      parts += [inject(own)].compactMap { $0 }
-      if let size = choice.size {
-        parts += [
-          "videoscale method=lanczos n-threads=2",
-          "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
-        ]
-      }
-      parts += ["videoconvert n-threads=2 dither=none"]
-      if let format = choice.videoFormat { parts += ["video/x-raw,format=\(format)"] }
-      parts += end
-      lines.append(parts.joined(separator: " ! "))
-    }
-    for (index, tags) in audio.enumerated() {
-      var parts = ["appsrc name=audio\(index) format=time block=true max-buffers=8 max-bytes=0"]
-      parts += [inject(tags)].compactMap { $0 }
-      parts += ["audioconvert dithering=none", "audioresample"]
-      if copiesVideo, index < choice.audioProfiles.count {
-        let isRaw = choice.audioCodecs[index].isRaw
-        parts +=
-          (isRaw ? [] : ["encodebin profile=\(Description.quoted(choice.audioProfiles[index]))"]) + [
-            "queue", "encode.audio_\(index)",
-          ]
-      } else {
-        parts.append("encode.audio_\(index)")
-      }
-      lines.append(parts.joined(separator: " ! "))
-    }
-    return lines.joined(separator: "\n")
-  }
-
-  /// GST_TAG_IMAGE_ORIENTATION's values, as videoflip's directions.
-  private static let directions = [
-    "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
-    "flip-rotate-90": "ul-lr", "flip-rotate-180": "vert", "flip-rotate-270": "ur-ll",
-  ]
-
   /// What the encoder and the muxer of the output know better than the source.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "codec", "bitrate", "minimum-bitrate", "maximum-bitrate",
     "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
-
-  private static func inject(_ tags: TagList?) -> String? {
-    guard let kept = tags?.removing(technical), !kept.isEmpty else { return nil }
-    let text = kept.description
-    let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
-    let fields = body.hasSuffix(";") ? String(body.dropLast()) : body
-    return "taginject tags=\(Description.quoted(fields))"
-  }
 
   /// Starts writing.
   func start() throws {
@@ -279,14 +207,24 @@ final class MediaWriter: Sendable {
   /// Waits until everything that was pushed is written.
   /// - Parameters:
   ///   - heard: the sample frames that were pushed of each stream of sound.
-  ///   - shown: how long the video is shown, from its first frame's start to its last one's end.
-  func finish(heard: [Int], shown: ClockTime?) throws {
+  ///   - shown: how long each video is shown, from its first frame's start to its last one's end.
+  func finish(heard: [Int], shown: [ClockTime?]) throws {
     try bus.withLock { $0.take() }?.join()
     try animator.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
     guard hasMovieHeader, !path.isEmpty else { return }
     let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }
-    try MovieHeader(orientation: orientation, pictureDuration: shown, sounds: sounds).apply(to: path)
+    let pictures = shown.enumerated().map {
+      (orientation: $0 < orientations.count ? orientations[$0] : nil, duration: $1)
+    }
+    try MovieHeader(pictures: pictures, sounds: sounds, chapters: chapters).apply(to: path)
+  }
+}
+
+extension Chapter {
+  fileprivate func entry(later lead: ClockTime) -> TableOfContents.Entry {
+    TableOfContents.Entry(
+      start: span.start + lead, end: span.end + lead, title: title, children: children.map { $0.entry(later: lead) })
   }
 }

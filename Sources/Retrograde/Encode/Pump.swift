@@ -15,40 +15,62 @@ struct Pump: Sendable {
     var duration = ClockTime.zero
   }
 
-  /// - Parameter isPadded: whether sound that starts late is to be preceded by silence.
+  /// - Parameters:
+  ///   - videos: progress is that of the first.
+  ///   - isPadded: whether sound that starts late is to be preceded by silence.
   func run(
-    _ legs: Legs, _ video: VideoSource?, _ audio: [AudioTrack], _ writer: MediaWriter, isPadded: Bool,
-    _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
+    _ legs: Legs, _ videos: [VideoSource], _ audio: [AudioTrack], _ subtitles: [SubtitleTrack] = [],
+    _ writer: MediaWriter, isPadded: Bool, _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
   ) throws -> Counts {
     try cancellation.onCancel({ writer.abort() }) {
       defer { writer.abort() }
       try writer.start()
+      let lead = videos.isEmpty ? .zero : drawing.lead
+      for (track, source) in zip(subtitles, writer.texts) { try give(track, legs, writer, source, lead: lead) }
       let soundWorkers = try audio.enumerated().map { index, track in
         try Worker("mirror audio \(index)") {
           try play(
-            track, legs, writer, writer.audio[index], lead: video == nil ? .zero : drawing.lead, isPadded: isPadded,
-            isMain: video == nil && index == 0)
+            track, legs, writer, writer.audio[index], lead: lead, isPadded: isPadded,
+            isMain: videos.isEmpty && index == 0)
         }
       }
-      let pictures: Result<Pictures, any Error> = Result {
-        guard let video, let source = writer.video else { return Pictures() }
-        if let copy { return try play(copy, legs, writer, source) }
-        return try play(video, legs, writer, source, drawing)
+      let pictureWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
+        try Worker("mirror video \(index)") {
+          if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
+          return try play(pair.0, legs, writer, pair.1, drawing, isMain: index == 0)
+        }
       }
-      if case .failure = pictures { writer.abort() }
+      let pictures = pictureWorkers.map { worker in
+        let result = Result { try worker.join() }
+        if case .failure = result { writer.abort() }
+        return result
+      }
       let samples = soundWorkers.map { worker in Result { try worker.join() } }
       try cancellation.check()
-      let failures = ([pictures.map { _ in }] + samples.map { $0.map { _ in } }).compactMap { result -> (any Error)? in
+      let failures = (pictures.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
+        result -> (any Error)? in
         if case .failure(let error) = result { error } else { nil }
       }
       // A thread that was woken because another failed says only that it was cancelled.
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
       let heard = samples.map { (try? $0.get()) ?? 0 }
-      try writer.finish(heard: heard, shown: try? pictures.get().shown)
+      let shown = pictures.compactMap { try? $0.get() }
+      try writer.finish(heard: heard, shown: shown.map(\.shown))
       if let error = failures.first { throw error }
-      let (frames, warnings) = try (pictures.get().count, pictures.get().warnings)
-      return Counts(frames: frames, samples: heard, warnings: warnings)
+      return Counts(frames: shown.first?.count ?? 0, samples: heard, warnings: shown.flatMap(\.warnings))
     }
+  }
+
+  /// Gives all of a stream of subtitles to the writer, which waits for none of it.
+  private func give(
+    _ track: SubtitleTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
+  ) throws {
+    for cue in track.renumbered(track.played(legs.all)) {
+      let buffer = try Buffer(size: cue.bytes.count) { $0.copyBytes(from: cue.bytes) }
+      buffer.stamp(pts: writer.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
+      try writer.push(buffer, to: source)
+    }
+    source.endOfStream()
   }
 
   private struct Pictures: Sendable {
@@ -60,7 +82,8 @@ struct Pump: Sendable {
 
   /// Gives the frames of the video to the writer.
   private func play(
-    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing
+    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing,
+    isMain: Bool
   ) throws -> Pictures {
     var pictures = Pictures()
     var start: ClockTime?
@@ -88,7 +111,7 @@ struct Pump: Sendable {
       pictures.count += 1
       start = start ?? frame.shown.start
       pictures.shown = start.map { frame.shown.end - $0 }
-      if pictures.count % 8 == 0 || pictures.count == total {
+      if isMain, pictures.count % 8 == 0 || pictures.count == total {
         report(
           Progress(
             stage: .reversing, done: pictures.count, total: max(total, pictures.count), position: frame.shown.end,

@@ -65,10 +65,10 @@ struct PipelineJob: Sendable {
       MediaWriter.Plan(
         // A muxer would write an empty track for a stream that does not come.
         description: pipelines.encoding(without: missing),
-        video: found.video.map {
+        videos: [found.video].compactMap { $0 }.map {
           .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps)
         },
-        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags, orientation: orientation,
+        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags, orientations: [orientation],
         prepare: { pipeline in
           PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)
@@ -78,7 +78,7 @@ struct PipelineJob: Sendable {
         }), for: pipelines.name)
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     let counts = try pump.run(
-      source.legs, source.video, audio.map(\.track), writer, isPadded: isPadded.withLock { $0 })
+      source.legs, source.videos, audio.map(\.track), [], writer, isPadded: isPadded.withLock { $0 })
     try cancellation.check()
     try outputs.commit()
     isWhole = true

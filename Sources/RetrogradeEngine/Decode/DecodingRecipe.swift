@@ -27,7 +27,8 @@ package struct DecodingRecipe: Sendable {
   }
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
-  package init(_ path: StreamPath, _ caps: Caps, in topology: Topology) throws {
+  /// - Parameter name: of the appsink.
+  init(_ path: StreamPath, _ caps: Caps, in topology: Topology, name: String = "video") throws {
     // Alpha that lies in a second stream beside the picture is not carried: see docs/limits.md.
     let candidates = Registry.factories(.decoder, sinks: caps).filter { !$0.hasSuffix("alphadecodebin") }
     // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
@@ -38,7 +39,8 @@ package struct DecodingRecipe: Sendable {
     }
     tail =
       "\(decoder) name=decoder ! video/x-raw ! "
-      + "appsink name=video sync=false async=false enable-last-sample=false max-buffers=2"
+      + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=2"
+    sink = name
     description = topology.description([(path, tail)])
     source = topology.source
     packetCaps = caps

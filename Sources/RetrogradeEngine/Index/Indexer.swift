@@ -19,22 +19,22 @@ struct Indexer: Sendable {
     var warnings: [String] = []
     let videos = topology.streams.filter { $0.kind == .video }
     let audios = topology.streams.filter { $0.kind == .audio }
-    let others = topology.streams.filter { $0.kind == .other }.map(\.caps.mediaType)
+    let texts = options.noSubtitles ? [] : topology.streams.filter { SubtitleTrack.takes($0.caps) }
+    let others = topology.streams.filter { $0.kind == .other && !SubtitleTrack.takes($0.caps) }.map(\.caps.mediaType)
     for type in Set(others).sorted() {
       let count = others.count { $0 == type }
       let what = count == 1 ? "a stream that is" : "\(count) streams that are"
-      warnings.append("left out: \(what) neither picture nor sound (\(type))")
+      warnings.append("left out: \(what) neither picture, sound nor text (\(type))")
     }
     // A plugin missing for one of those is no loss.
     for description in topology.missing where !others.contains(where: { description.hasPrefix($0) }) {
       warnings.append("left out: a stream for which no plugin is installed (\(description))")
     }
-    for stream in videos.dropFirst() where !options.noVideo {
-      warnings.append("left out: a further video stream (\(stream.caps.codecName))")
+    let chosenVideos = options.noVideo ? [] : videos
+    var chosen: [(stream: StreamPath, tail: String)] = chosenVideos.enumerated().map {
+      ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
     }
-    let video = options.noVideo ? nil : videos.first
-    var chosen: [(stream: StreamPath, tail: String)] = []
-    if let video { chosen.append((video, "appsink name=video \(Indexer.sink)")) }
+    for (number, text) in texts.enumerated() { chosen.append((text, "appsink name=text\(number) \(Indexer.sink)")) }
     var tracks: [TrackIndexer] = []
     for stream in options.noAudio ? [] : audios {
       guard let decoder = AudioDecoder(for: stream.caps) else {
@@ -45,20 +45,22 @@ struct Indexer: Sendable {
       tracks.append(
         TrackIndexer(name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options))
     }
-    guard !chosen.isEmpty else {
+    guard !chosenVideos.isEmpty || !tracks.isEmpty else {
       throw RetrogradeError(
         .missingPlugin,
         "\(topology.source): nothing in it can be decoded: "
           + topology.streams.map(\.caps.codecName).joined(separator: ", ") + "; \(PackageHint.all)")
     }
-    return try index(chosen, video, tracks, warnings)
+    return try index(chosen, chosenVideos, tracks, texts, warnings)
   }
+
+  private static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
 
   private func index(
-    _ chosen: [(stream: StreamPath, tail: String)], _ video: StreamPath?, _ tracks: [TrackIndexer],
-    _ warnings: [String]
+    _ chosen: [(stream: StreamPath, tail: String)], _ videos: [StreamPath], _ tracks: [TrackIndexer],
+    _ texts: [StreamPath], _ warnings: [String]
   ) throws -> SourceIndex {
     var warnings = warnings
     let pipeline: Pipeline
@@ -74,14 +76,17 @@ struct Indexer: Sendable {
       // Before the threads start: an appsink that has not started says that it has ended.
       topology.endAtEndOfFile(pipeline)
       // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
-      video?.steps.filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
+      videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
         pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
       }
       pipeline.set(.playing)
-      var videoWorker: Worker<VideoIndex>?
-      if let video {
-        let sink = try pipeline.appSink("video")
-        videoWorker = try Worker("index video") { try indexVideo(video, sink, activity) }
+      let videoWorkers = try videos.enumerated().map { number, video in
+        let sink = try pipeline.appSink(Indexer.videoName(number))
+        return try Worker("index video") { try indexVideo(video, sink, activity) }
+      }
+      let textWorkers = try texts.enumerated().map { number, text in
+        let sink = try pipeline.appSink("text\(number)")
+        return try Worker("index text") { try indexText(text, sink, activity) }
       }
       let trackWorkers = try tracks.map { track in
         let sink = try pipeline.appSink(track.name)
@@ -106,7 +111,9 @@ struct Indexer: Sendable {
         }
       }
       activity.stop()
-      let index = try videoWorker?.join()
+      let found = try videoWorkers.map { try $0.join() }
+      let subtitles = try textWorkers.map { try $0.join() }
+      let index = found.first
       let audio = try trackWorkers.map { try $0.join() }
       try cancellation.check()
       if let failure {
@@ -115,24 +122,64 @@ struct Indexer: Sendable {
         warnings.append("damaged: \(failure.message) Everything after \(activity.position) is missing")
       }
       warnings += audio.flatMap(\.warnings)
-      let shown = index.flatMap { $0.packets.contains { !$0.isHidden } ? $0 : nil }
-      if index != nil && shown == nil { warnings.append("left out: a video stream without a picture") }
-      if shown == nil && audio.allSatisfy({ $0.track == nil }) {
+      let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
+      if shown.count < found.count { warnings.append("left out: a video stream without a picture") }
+      if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
         throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
       }
       let tags = topology.streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
-      let recipe = try shown.flatMap { shown in try video.map { try DecodingRecipe($0, shown.caps, in: topology) } }
+      let pictures = try shown.enumerated().map { place, stream in
+        (
+          path: stream.element.0, index: stream.element.1,
+          recipe: try DecodingRecipe(
+            stream.element.0, stream.element.1.caps, in: topology, name: Indexer.videoName(place))
+        )
+      }
       let branches =
-        chosen.filter { $0.stream.kind == .audio }
-        + [(video, recipe)].compactMap { path, recipe in
-          path.flatMap { path in recipe.map { (stream: path, tail: $0.tail) } }
-        }
-      return SourceIndex(
+        chosen.filter { $0.stream.kind == .audio } + pictures.map { (stream: $0.path, tail: $0.recipe.tail) }
+      var result = SourceIndex(
         decoding: topology.description(branches),
-        packets: video.map { topology.description([($0, "queue")]) }, recipe: recipe, video: shown,
-        audio: audio.compactMap(\.track),
-        tags: tags, warnings: warnings)
+        packets: pictures.first.map { topology.description([($0.path, "queue")]) }, recipe: pictures.first?.recipe,
+        video: pictures.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+      result.furtherVideos = pictures.dropFirst().map { ($0.index, $0.recipe) }
+      result.subtitles = subtitles.filter { !$0.cues.isEmpty }
+      result.chapters = options.noChapters ? [] : chapters(until: result.presentationEnd)
+      return result
     }
+  }
+
+  /// The chapters, each until the next one where the container says no more.
+  private func chapters(until end: ClockTime) -> [Chapter] {
+    func chapters(_ entries: [TableOfContents.Entry], until end: ClockTime) -> [Chapter] {
+      entries.enumerated().compactMap { index, entry in
+        let next = index + 1 < entries.count ? entries[index + 1].start : end
+        let span = TimeSpan(start: entry.start, end: min(entry.end ?? next, end))
+        guard span.start < span.end else { return nil }
+        return Chapter(span: span, title: entry.title ?? "", children: chapters(entry.children, until: span.end))
+      }
+    }
+    return chapters(topology.contents?.entries ?? MovieChapters.read(topology.source), until: end)
+  }
+
+  private func indexText(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> SubtitleTrack {
+    var track = SubtitleTrack(caps: path.caps, tags: path.tags, cues: [])
+    var open = false
+    while let sample = activity.next(from: sink) {
+      if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
+      guard let start = sample.streamTime else { continue }
+      // One that does not say how long it is shown is shown until the next.
+      if open, let last = track.cues.indices.last { track.cues[last].span.end = max(start, track.cues[last].span.start) }
+      let bytes = try sample.buffer.withBytes { Array($0) }
+      let duration = sample.buffer.duration
+      open = duration == nil
+      // Timed text in MP4 says by an empty packet that nothing is shown.
+      if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
+      track.cues.append(Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
+    }
+    activity.finish()
+    track.tags = sink.pad?.tags(global: false) ?? track.tags
+    track.cues.sort { $0.span.start < $1.span.start }
+    return track
   }
 
   private func indexVideo(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> VideoIndex {

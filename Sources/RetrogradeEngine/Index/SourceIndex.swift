@@ -74,7 +74,11 @@ package struct SourceIndex: Sendable {
   /// The way to the video's packets, decoded.
   var recipe: DecodingRecipe?
   var video: VideoIndex?
+  /// The video streams after the first, each with the way to its packets, decoded.
+  package var furtherVideos: [(index: VideoIndex, recipe: DecodingRecipe)] = []
   package var audio: [AudioTrack]
+  package var subtitles: [SubtitleTrack] = []
+  package var chapters: [Chapter] = []
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
   package var warnings: [String]

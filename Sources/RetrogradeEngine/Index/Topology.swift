@@ -32,6 +32,8 @@ package struct Topology: Sendable {
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [String]
+  /// The chapters, as the demuxer tells them.
+  let contents: TableOfContents?
 
   /// A description of a pipeline that reads the file and ends each chosen stream in its `tail`, such as
   /// `avdec_h264 ! appsink`. Streams not chosen stay unlinked, and cost nothing but being skipped.
@@ -132,6 +134,7 @@ extension Topology {
         return identities.count - 1
       }
     }
+    contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening
     self.missing = missing

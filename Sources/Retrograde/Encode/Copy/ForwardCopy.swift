@@ -26,8 +26,8 @@ struct ForwardCopy: Sendable {
     func refused(_ why: String) -> RetrogradeError {
       RetrogradeError(.usage, "\(target): the forward part can't be copied (--copy-forward): \(why)")
     }
-    guard let video = source.video, let reading = source.index.packets, let codec = choice.videoCodec,
-      let settings = choice.videoSettings, let element = codec.encoder
+    guard let video = source.video, let reading = source.index.packets, let picture = choice.pictures.first,
+      let codec = picture.codec, let element = codec.encoder
     else { throw refused("there is no film in it") }
     guard Codec(of: video.video.caps) == codec else {
       throw refused("the source is \(video.video.caps.codecName), and this output would not be")
@@ -37,7 +37,7 @@ struct ForwardCopy: Sendable {
     }
     guard video.store == nil, video.video.isPlain, !(options.dropsSeam ?? false) || options.loop != .reverseForward
     else { throw refused("its packets are not one picture each, in a file that can be sought in") }
-    let family = choice.container.muxers.first ?? ""
+    let family = choice.muxer
     let hasDecodeTimes = family.contains("mp4mux") || family.contains("qtmux")
     guard hasDecodeTimes || family.contains("matroska") || family.contains("webm") else {
       throw refused("it goes into MP4, MOV, Matroska and WebM only")
@@ -57,15 +57,15 @@ struct ForwardCopy: Sendable {
       guard let own = packets.buffer("codec_data").flatMap({ ParameterSets($0) }), let number = own.freeNumber else {
         throw refused("its parameter sets can't be read")
       }
-      let settings = settings + [("option-string", "sps-id=\(number)")]
-      encoder = PacketEncoder(element: element, settings: settings, tail: format, format: choice.videoFormat, raw: raw)
+      let settings = picture.settings + [("option-string", "sps-id=\(number)")]
+      encoder = PacketEncoder(element: element, settings: settings, tail: format, format: picture.format, raw: raw)
       guard let others = try encoder.caps(target).buffer("codec_data").flatMap({ ParameterSets($0) }),
         let joined = own.joined(with: others)
       else { throw refused("the encoder's parameter sets can't be put beside its own") }
       caps = packets.setting("codec_data", "(buffer)" + joined.record.map { ForwardCopy.hexadecimal($0) }.joined())
     } else {
       self.reading = reading
-      encoder = PacketEncoder(element: element, settings: settings, tail: nil, format: choice.videoFormat, raw: raw)
+      encoder = PacketEncoder(element: element, settings: picture.settings, tail: nil, format: picture.format, raw: raw)
       caps = try ForwardCopy.firstCaps(reading, target)
     }
     let times = video.video.decodingTimes

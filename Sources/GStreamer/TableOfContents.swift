@@ -1,0 +1,105 @@
+import CGStreamer
+import MediaTime
+
+/// Chapters, as a container has them (`GstToc`).
+public struct TableOfContents: Sendable {
+  public struct Entry: Sendable {
+    public var start: ClockTime
+    /// nil where the container does not say.
+    public var end: ClockTime?
+    public var title: String?
+    public var children: [Entry]
+
+    public init(start: ClockTime, end: ClockTime?, title: String?, children: [Entry]) {
+      self.start = start
+      self.end = end
+      self.title = title
+      self.children = children
+    }
+  }
+  public var entries: [Entry]
+
+  public init(entries: [Entry]) { self.entries = entries }
+
+  /// The first edition's entries, or all, where there are no editions.
+  init(_ toc: OpaquePointer) {
+    let all = TableOfContents.list(gst_toc_get_entries(toc))
+    if let first = all.first, gst_toc_entry_get_entry_type(first) == GST_TOC_ENTRY_TYPE_EDITION {
+      entries = TableOfContents.list(gst_toc_entry_get_sub_entries(first)).compactMap { TableOfContents.entry($0) }
+    } else {
+      entries = all.compactMap { TableOfContents.entry($0) }
+    }
+  }
+
+  private static func list(_ list: UnsafeMutablePointer<GList>?) -> [OpaquePointer] {
+    var found: [OpaquePointer] = []
+    var node = list
+    while let current = node {
+      if let data = current.pointee.data { found.append(OpaquePointer(data)) }
+      node = current.pointee.next
+    }
+    return found
+  }
+
+  private static func entry(_ raw: OpaquePointer) -> Entry? {
+    var start: gint64 = 0
+    var stop: gint64 = -1
+    guard gst_toc_entry_get_start_stop_times(raw, &start, &stop) != 0, start >= 0 else { return nil }
+    let tags = gst_toc_entry_get_tags(raw).map { TagList(retaining: $0) }
+    return Entry(
+      start: ClockTime(nanoseconds: Int64(start)),
+      end: stop > start ? ClockTime(nanoseconds: Int64(stop)) : nil, title: tags?.string("title"),
+      children: list(gst_toc_entry_get_sub_entries(raw)).compactMap { entry($0) })
+  }
+
+  /// For a muxer (`gst_toc_setter_set_toc`).
+  func make() -> OpaquePointer? {
+    guard let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL), let edition = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_EDITION, "0")
+    else { return nil }
+    var number = 0
+    for entry in entries { TableOfContents.add(entry, to: edition, &number) }
+    gst_toc_append_entry(toc, edition)
+    return toc
+  }
+
+  private static func add(_ entry: Entry, to parent: OpaquePointer, _ number: inout Int) {
+    number += 1
+    guard let raw = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_CHAPTER, "\(number)") else { return }
+    gst_toc_entry_set_start_stop_times(raw, gint64(entry.start.nanoseconds), gint64(entry.end?.nanoseconds ?? -1))
+    if let title = entry.title, let tags = gst_tag_list_new_empty() {
+      var value = GValue()
+      g_value_init(&value, GType(16 << 2))  // G_TYPE_STRING
+      g_value_set_string(&value, title)
+      gst_tag_list_add_value(tags, GST_TAG_MERGE_REPLACE, GST_TAG_TITLE, &value)
+      g_value_unset(&value)
+      gst_toc_entry_set_tags(raw, tags)
+    }
+    for child in entry.children { add(child, to: raw, &number) }
+    gst_toc_entry_append_sub_entry(parent, raw)
+  }
+}
+
+extension Pad {
+  /// The chapters that came with the stream (`GST_EVENT_TOC`).
+  public var tableOfContents: TableOfContents? {
+    guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_TOC, 0) else { return nil }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
+    var toc: OpaquePointer?
+    gst_event_parse_toc(event, &toc, nil)
+    guard let toc else { return nil }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
+    return TableOfContents(toc)
+  }
+}
+
+extension Pipeline {
+  /// Gives chapters to every element that writes them (`GstTocSetter`).
+  /// - Returns: whether there was one.
+  public func setTableOfContents(_ contents: TableOfContents) -> Bool {
+    let setters = elements(implementing: gst_toc_setter_get_type())
+    guard !setters.isEmpty, let toc = contents.make() else { return false }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
+    for setter in setters { gst_toc_setter_set_toc(OpaquePointer(setter.raw), toc) }
+    return true
+  }
+}

@@ -1,0 +1,104 @@
+import GStreamer
+import RetrogradeEngine
+
+/// The pipeline that writes what an `EncodingChoice` says, in `gst-launch-1.0` syntax.
+struct EncodingDescription {
+  let path: String
+  let choice: EncodingChoice
+  /// The tags of each stream.
+  var videos: [TagList?] = []
+  var audio: [TagList?] = []
+  /// Whether the first video comes as packets.
+  var copiesVideo = false
+
+  /// `encodebin` has no way to take packets and subtitles: then each stream has its own, and the muxer stands after them.
+  private var isInParts: Bool { copiesVideo || !choice.subtitles.isEmpty }
+
+  var text: String {
+    let location = Description.quoted(path)
+    let file = "filesink name=file location=\(location)"
+    var lines: [String] = []
+    if choice.container.pictures == nil {
+      lines.append(
+        isInParts
+          ? "\(choice.muxer) name=encode ! \(file)"
+          : "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! \(file)")
+    }
+    for (number, tags) in videos.enumerated() {
+      lines.append((number == 0 && copiesVideo ? packets(tags) : video(number, tags)).joined(separator: " ! "))
+    }
+    for (number, tags) in audio.enumerated() { lines.append(sound(number, tags).joined(separator: " ! ")) }
+    for (number, track) in choice.subtitles.enumerated() {
+      // All of it is given at once: a muxer waits for the stream that has nothing yet.
+      lines.append(
+        (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + EncodingDescription.inject(track.tags)
+          + ["queue max-size-buffers=0 max-size-bytes=0 max-size-time=0", "encode.subtitle_\(number)"])
+          .joined(separator: " ! "))
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
+
+  private func packets(_ tags: TagList?) -> [String] {
+    ["appsrc name=video format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
+      + ["queue", "encode.video_0"]
+  }
+
+  private func video(_ number: Int, _ tags: TagList?) -> [String] {
+    let picture = choice.pictures[number]
+    var parts = [
+      "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
+    ]
+    var tags = tags
+    if !choice.container.carriesOrientation, let orientation = tags?.string("image-orientation") {
+      tags = tags?.removing(["image-orientation"])
+      if let direction = EncodingDescription.directions[orientation] {
+        parts += ["videoconvert n-threads=2", "videoflip video-direction=\(direction)"]
+      }
+    }
+    parts += EncodingDescription.inject(tags)
+    if let size = picture.size {
+      parts += [
+        "videoscale method=lanczos n-threads=2",
+        "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
+      ]
+    }
+    parts += ["videoconvert n-threads=2 dither=none"]
+    if let format = picture.format { parts += ["video/x-raw,format=\(format)"] }
+    switch choice.container.pictures {
+    case nil: return parts + own(picture.profile) + ["encode.video_\(number)"]
+    case .animation(let format):
+      return parts + format.preparation(hasAlpha: picture.hasAlpha)
+        + ["appsink name=pictures sync=false enable-last-sample=false max-buffers=4"]
+    case .sequence(let encoder):
+      return parts + [encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))"]
+    }
+  }
+
+  private func sound(_ number: Int, _ tags: TagList?) -> [String] {
+    ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
+      + ["audioconvert dithering=none", "audioresample"]
+      + (isInParts && choice.audioCodecs[number].isRaw ? ["queue"] : own(choice.audioProfiles[number]))
+      + ["encode.audio_\(number)"]
+  }
+
+  /// What encodes one stream, where that is not done for all together.
+  private func own(_ profile: String) -> [String] {
+    isInParts ? ["encodebin profile=\(Description.quoted(profile))", "queue max-size-time=2000000000"] : []
+  }
+
+  /// GST_TAG_IMAGE_ORIENTATION's values, as videoflip's directions.
+  private static let directions = [
+    "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
+    "flip-rotate-90": "ul-lr", "flip-rotate-180": "vert", "flip-rotate-270": "ur-ll",
+  ]
+
+  private static func inject(_ tags: TagList?) -> [String] {
+    guard let kept = tags?.removing(MediaWriter.technical), !kept.isEmpty else { return [] }
+    let text = kept.description
+    let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
+    let fields = body.hasSuffix(";") ? String(body.dropLast()) : body
+    return ["taginject tags=\(Description.quoted(fields))"]
+  }
+}

@@ -1,0 +1,65 @@
+import GStreamer
+import RetrogradeEngine
+
+extension SubtitleTrack {
+  /// The track as `container` takes it; nil if it takes none of its kind.
+  func form(for container: Container) -> SubtitleTrack? {
+    let accepted = container.subtitles.compactMap { Caps($0) }
+    guard let text = Caps("text/x-raw,format=utf8") else { return nil }
+    if isText, accepted.contains(where: { $0.intersects(text) }) {
+      // Matroska's text has marks for italics and the like in it; MP4's, as qtmux writes it, has none.
+      return mapped(text) { container.hasEditLists ? SubtitleText.plain($0.text) : SubtitleText.marked($0.text) }
+    }
+    // What stands in the packets is the same in any Matroska file.
+    if accepted.contains(where: { $0.intersects(caps) }) { return self }
+    if isScript, accepted.contains(where: { $0.intersects(text) }) {
+      return mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
+    }
+    return nil
+  }
+
+  /// The track as plain text with marks, for a file of its own; nil if it is no text.
+  var texts: [(span: TimeSpan, text: String)]? {
+    guard isText || isScript else { return nil }
+    return cues.map { ($0.span, isText ? SubtitleText.marked($0.text) : SubtitleText.line($0.text)) }
+  }
+
+  private func mapped(_ caps: Caps, _ change: (Cue) -> String) -> SubtitleTrack {
+    SubtitleTrack(
+      caps: caps, tags: tags, cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
+  }
+
+  /// Cues in the order of play, numbered as a script's lines are: players take two of one number for one.
+  func renumbered(_ cues: [Cue]) -> [Cue] {
+    guard isScript else { return cues }
+    return cues.enumerated().map { number, cue in
+      guard let comma = cue.bytes.firstIndex(of: UInt8(ascii: ",")) else { return cue }
+      return Cue(span: cue.span, bytes: Array("\(number)".utf8) + cue.bytes[comma...])
+    }
+  }
+}
+
+extension Cue {
+  fileprivate var text: String { String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
+/// Text of subtitles, from one form to another.
+enum SubtitleText {
+  /// GStreamer's (Pango's) marks, as SubRip has them: the same tags, without entities.
+  static func marked(_ text: String) -> String {
+    text.replacing(/<span[^>]*>|<\/span>/, with: "").replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+      .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&apos;", with: "'")
+      .replacing("&amp;", with: "&")
+  }
+
+  /// Without any marks.
+  static func plain(_ text: String) -> String { marked(text.replacing(/<\/?[a-zA-Z][^>]*>/, with: "")) }
+
+  /// What is shown of a script's line, which has eight fields before it in a packet (Matroska's codec mappings, S_TEXT/ASS).
+  static func line(_ packet: String) -> String {
+    let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
+    guard let last = fields.count == 9 ? fields.last : nil else { return packet }
+    return String(last).replacing(/\{[^}]*\}/, with: "").replacing("\\N", with: "\n").replacing("\\n", with: "\n")
+      .replacing("\\h", with: " ")
+  }
+}

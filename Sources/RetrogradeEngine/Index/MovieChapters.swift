@@ -1,0 +1,131 @@
+import GStreamer
+
+/// The chapters of MP4 and MOV files, of which GStreamer 1.22's qtdemux says nothing, and which its qtmux does not write.
+///
+/// Two ways are in use: a track of text that the others refer to (`chap` in `tref`, QuickTime File Format, "Chapter Lists"),
+/// which says when each chapter ends, and a list in the user data (`chpl`, Nero's), which every player reads.
+package enum MovieChapters {
+  /// The chapters of a file; none where it has none, or is no such file.
+  static func read(_ path: String) -> [TableOfContents.Entry] {
+    guard let file = MovieFile(path), let movie = file.boxes.first(where: { $0.type == "moov" }),
+      movie.body.count < 1 << 28, let bytes = file.read(movie.body)
+    else { return [] }
+    return track(bytes, file) ?? list(bytes) ?? []
+  }
+
+  private static func inner(_ bytes: [UInt8], _ body: Range<Int>, _ path: String...) -> Range<Int>? {
+    var body = body
+    for type in path {
+      guard let next = Box.all(in: bytes[body]).first(where: { $0.type == type }) else { return nil }
+      body = next.body
+    }
+    return body
+  }
+
+  private static func list(_ bytes: [UInt8]) -> [TableOfContents.Entry]? {
+    guard let body = inner(bytes, 0..<bytes.count, "udta", "chpl"), body.count >= 9 else { return nil }
+    var found: [TableOfContents.Entry] = []
+    var place = body.lowerBound + 8
+    let count = Int(bytes[place])
+    place += 1
+    for _ in 0..<count {
+      guard place + 9 <= body.upperBound else { break }
+      let start = Int64(bytes.integer(place)) << 32 | Int64(bytes.integer(place + 4))
+      let length = Int(bytes[place + 8])
+      guard place + 9 + length <= body.upperBound, start < .max / 100 else { break }
+      let title = String(decoding: bytes[place + 9..<place + 9 + length], as: UTF8.self)
+      found.append(.init(start: ClockTime(nanoseconds: start * 100), end: nil, title: title, children: []))
+      place += 9 + length
+    }
+    return found.isEmpty ? nil : found.sorted { $0.start < $1.start }
+  }
+
+  private static func track(_ bytes: [UInt8], _ file: MovieFile) -> [TableOfContents.Entry]? {
+    let tracks = Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body)
+    let wanted = tracks.lazy.compactMap { inner(bytes, $0, "tref", "chap") }.first.flatMap {
+      $0.count >= 4 ? bytes.integer($0.lowerBound) : nil
+    }
+    guard let wanted,
+      let track = tracks.first(where: { track in
+        guard let header = inner(bytes, track, "tkhd"), header.count >= 24 else { return false }
+        return bytes.integer(header.lowerBound + (bytes[header.lowerBound] == 1 ? 20 : 12)) == wanted
+      }),
+      let timescale = inner(bytes, track, "mdia", "mdhd").flatMap({ bytes.timescale($0) }), timescale > 0,
+      let table = inner(bytes, track, "mdia", "minf", "stbl"), let samples = SampleTable(bytes, table)
+    else { return nil }
+    var found: [TableOfContents.Entry] = []
+    for sample in samples.all {
+      guard let text = file.read(sample.place), text.count >= 2 else { return nil }
+      let length = min(Int(text[0]) << 8 | Int(text[1]), text.count - 2)
+      let title = String(decoding: text[2..<2 + length], as: UTF8.self)
+      found.append(
+        .init(
+          start: ClockTime(sampleIndex: sample.start, rate: timescale),
+          end: ClockTime(sampleIndex: sample.start + sample.duration, rate: timescale), title: title, children: []))
+    }
+    return found.isEmpty ? nil : found
+  }
+
+  /// The body of a `moov` box with a list of chapters in its user data.
+  package static func adding(_ chapters: [Chapter], to movie: [UInt8]) -> [UInt8] {
+    var list: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
+    // One byte counts them.
+    let kept = chapters.prefix(255)
+    list.append(UInt8(kept.count))
+    for chapter in kept {
+      var title = chapter.title
+      while title.utf8.count > 255 { title.removeLast() }
+      list += withUnsafeBytes(of: (chapter.span.start.nanoseconds / 100).bigEndian, Array.init)
+      list += [UInt8(title.utf8.count)] + Array(title.utf8)
+    }
+    let box = Box.header("chpl", list.count) + list
+    guard let user = Box.all(in: movie[...]).first(where: { $0.type == "udta" })?.body else {
+      return movie + Box.header("udta", box.count) + box
+    }
+    return Array(movie[..<(user.lowerBound - 8)]) + Box.header("udta", user.count + box.count) + Array(movie[user]) + box
+      + Array(movie[user.upperBound...])
+  }
+}
+
+/// Where the samples of a track lie, and when each starts (ISO/IEC 14496-12, 8.6.1 and 8.7).
+private struct SampleTable {
+  /// Times in the media's timescale.
+  var all: [(place: Range<Int>, start: Int, duration: Int)] = []
+
+  init?(_ bytes: [UInt8], _ table: Range<Int>) {
+    let parts = Box.all(in: bytes[table])
+    func part(_ type: String) -> Range<Int>? { parts.first { $0.type == type }?.body }
+    func count(_ body: Range<Int>, _ offset: Int, _ size: Int) -> Int {
+      body.count >= offset + 4 ? min(bytes.integer(body.lowerBound + offset), (body.count - offset - 4) / max(size, 1)) : 0
+    }
+    guard let times = part("stts"), let sizes = part("stsz"), sizes.count >= 12, let chunks = part("stsc"),
+      let offsets = part("stco") ?? part("co64")
+    else { return nil }
+    let isWide = part("stco") == nil
+    let durations = (0..<count(times, 4, 8)).flatMap { entry -> [Int] in
+      let place = times.lowerBound + 8 + entry * 8
+      return Array(repeating: bytes.integer(place + 4), count: min(bytes.integer(place), 100_000))
+    }
+    let common = bytes.integer(sizes.lowerBound + 4)
+    let number = common > 0 ? durations.count : count(sizes, 8, 4)
+    let runs = (0..<count(chunks, 4, 12)).map { entry in
+      let place = chunks.lowerBound + 8 + entry * 12
+      return (first: bytes.integer(place), samples: bytes.integer(place + 4))
+    }
+    var sample = 0
+    var start = 0
+    for chunk in 0..<count(offsets, 4, isWide ? 8 : 4) {
+      let place = offsets.lowerBound + 8 + chunk * (isWide ? 8 : 4)
+      var offset = isWide ? bytes.integer(place) << 32 | bytes.integer(place + 4) : bytes.integer(place)
+      for _ in 0..<(runs.last { $0.first <= chunk + 1 }?.samples ?? 0) {
+        guard sample < number, sample < durations.count else { return }
+        let size = common > 0 ? common : bytes.integer(sizes.lowerBound + 12 + sample * 4)
+        guard offset >= 0, size <= 1 << 16 else { return nil }
+        all.append((offset..<offset + size, start, durations[sample]))
+        offset += size
+        start += durations[sample]
+        sample += 1
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import GStreamer
+
+/// A stretch of time during which some text is shown.
+package struct Cue: Hashable, Sendable {
+  package var span: TimeSpan
+  /// As the packet has it: text, or a line of an SSA script.
+  package var bytes: [UInt8]
+
+  package init(span: TimeSpan, bytes: [UInt8]) {
+    self.span = span
+    self.bytes = bytes
+  }
+}
+
+/// A stream of subtitles. It is small, so all of it is kept.
+package struct SubtitleTrack: Sendable {
+  /// The caps of the packets: `text/x-raw`, `application/x-ass`.
+  package var caps: Caps
+  package var tags: TagList?
+  /// By their starts.
+  package var cues: [Cue]
+
+  package init(caps: Caps, tags: TagList?, cues: [Cue]) {
+    self.caps = caps
+    self.tags = tags
+    self.cues = cues
+  }
+
+  /// Whether it is text with or without marks for italics and the like, rather than a script.
+  package var isText: Bool { caps.mediaType == "text/x-raw" }
+  /// Whether it is a script of SubStation Alpha, old or new.
+  package var isScript: Bool { ["application/x-ssa", "application/x-ass"].contains(caps.mediaType) }
+
+  /// Whether a stream of `caps` can be turned round: what is shown while, apart from anything before it.
+  package static func takes(_ caps: Caps) -> Bool {
+    ["text/x-raw", "application/x-ssa", "application/x-ass", "subpicture/x-dvd"].contains(caps.mediaType)
+  }
+
+  /// The cues in the order of play: what is shown during `[a, b)` of a stretch is shown at the mirrored time.
+  package func played(_ legs: [Leg]) -> [Cue] {
+    legs.flatMap { leg in
+      let shown = cues.compactMap { cue -> Cue? in
+        let part = TimeSpan(start: max(cue.span.start, leg.span.start), end: min(cue.span.end, leg.span.end))
+        return part.start < part.end ? Cue(span: leg.place(part), bytes: cue.bytes) : nil
+      }
+      return shown.sorted { ($0.span.start, $0.span.end) < ($1.span.start, $1.span.end) }
+    }
+  }
+}
+
+/// A named part of the presentation, with parts of its own.
+package struct Chapter: Hashable, Sendable {
+  package var span: TimeSpan
+  package var title: String
+  package var children: [Chapter]
+
+  package init(span: TimeSpan, title: String, children: [Chapter] = []) {
+    self.span = span
+    self.title = title
+    self.children = children
+  }
+
+  /// The chapters in the order of play.
+  package static func played(_ chapters: [Chapter], _ legs: [Leg]) -> [Chapter] {
+    legs.flatMap { leg in
+      chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
+    }
+  }
+
+  private func placed(_ leg: Leg) -> Chapter? {
+    let part = TimeSpan(start: max(span.start, leg.span.start), end: min(span.end, leg.span.end))
+    guard part.start < part.end else { return nil }
+    return Chapter(span: leg.place(part), title: title, children: Chapter.played(children, [leg]))
+  }
+}
