@@ -32,6 +32,16 @@ public enum GStreamer {
 }
 
 extension GStreamer {
+  /// The text that `gst_value_serialize` wrote in quotes; nil if that is none.
+  package static func unquoted(_ text: String) -> String? {
+    guard (try? initialize()) != nil else { return nil }
+    var value = GValue()
+    g_value_init(&value, GType(16 << 2))  // G_TYPE_STRING
+    defer { g_value_unset(&value) }
+    guard gst_value_deserialize(&value, text) != 0 else { return nil }
+    return g_value_get_string(&value).map { String(cString: $0) }
+  }
+
   /// The URI of a local file, whatever its name is made of (`gst_filename_to_uri`).
   public static func uri(ofFile path: String) throws -> String {
     try initialize()

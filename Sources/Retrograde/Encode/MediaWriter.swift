@@ -49,6 +49,8 @@ final class MediaWriter: Sendable {
   private let rates: [Int]
   /// Whether it is MP4 or MOV.
   let hasMovieHeader: Bool
+  private let isMatroska: Bool
+  private let fieldOrders: [MatroskaHeader.FieldOrder?]
   private let target: String
   private let failure = Mutex<GStreamerError?>(nil)
   private let isStopped = Mutex(false)
@@ -80,10 +82,9 @@ final class MediaWriter: Sendable {
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
-    let quicktime = Caps("video/quicktime")
-    hasMovieHeader = pipeline.elements(ofClass: "Muxer").contains { muxer in
-      quicktime.flatMap { caps in muxer.staticPad("src")?.possibleCaps?.intersects(caps) } ?? false
-    }
+    hasMovieHeader = pipeline.hasMuxer(of: "video/quicktime")
+    isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
+    fieldOrders = plan.videos.map { MatroskaHeader.FieldOrder($0.caps) }
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
     mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
@@ -213,6 +214,7 @@ final class MediaWriter: Sendable {
     try animator.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
+    if isMatroska, !path.isEmpty { try MatroskaHeader(fieldOrders: fieldOrders).apply(to: path) }
     guard hasMovieHeader, !path.isEmpty else { return }
     let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }
     let pictures = shown.enumerated().map {
@@ -226,5 +228,13 @@ extension Chapter {
   fileprivate func entry(later lead: ClockTime) -> TableOfContents.Entry {
     TableOfContents.Entry(
       start: span.start + lead, end: span.end + lead, title: title, children: children.map { $0.entry(later: lead) })
+  }
+}
+
+extension Pipeline {
+  /// Whether one of its muxers writes one of the formats that are named, as caps.
+  fileprivate func hasMuxer(of formats: String) -> Bool {
+    guard let formats = Caps(formats) else { return false }
+    return elements(ofClass: "Muxer").contains { $0.staticPad("src")?.possibleCaps?.intersects(formats) ?? false }
   }
 }
