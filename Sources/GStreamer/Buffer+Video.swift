@@ -1,6 +1,13 @@
 import CGStreamer
 
 extension Buffer {
+  /// Of an interlaced frame, whether the field of its first line comes first; nil of one that is not interlaced.
+  package var isTopFieldFirst: Bool? {
+    let flags = UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
+    guard flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 else { return nil }
+    return flags & GST_VIDEO_BUFFER_FLAG_TFF.rawValue != 0
+  }
+
   /// Creates a picture of 32 bits a pixel, blue, green, red and alpha or nothing, rows without padding, all 0.
   package static func picture(width: Int, height: Int) throws -> Buffer {
     try Buffer(size: width * height * 4) { bytes in bytes.initializeMemory(as: UInt8.self, repeating: 0) }

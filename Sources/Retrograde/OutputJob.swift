@@ -115,6 +115,7 @@ struct OutputJob: Sendable {
       texts: choice.subtitles.enumerated().map { .init(name: "text\($0)", caps: $1.caps) },
       chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
       tags: source.index.tags, orientations: choice.container.carriesOrientation ? orientations : [],
+      fieldOrders: videos.map { $0.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) } },
       lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) }, prepare: prepare)
   }
 

@@ -15,14 +15,7 @@ struct MatroskaHeader {
     case topFirst = 1
     case bottomFirst = 6
 
-    init?(_ caps: Caps) {
-      guard ["interleaved", "mixed"].contains(caps.string("interlace-mode")) else { return nil }
-      switch caps.string("field-order") {
-      case "top-field-first": self = .topFirst
-      case "bottom-field-first": self = .bottomFirst
-      default: return nil
-      }
-    }
+    init(isTopFieldFirst: Bool) { self = isTopFieldFirst ? .topFirst : .bottomFirst }
   }
 
   private enum ID {

@@ -23,6 +23,8 @@ final class MediaWriter: Sendable {
     var tags: TagList?
     /// GST_TAG_IMAGE_ORIENTATION of each video, where the container carries it.
     var orientations: [String?] = []
+    /// Of each video, which field of its frames comes first in the output.
+    var fieldOrders: [MatroskaHeader.FieldOrder?] = []
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `pictures`.
@@ -84,7 +86,7 @@ final class MediaWriter: Sendable {
     }
     hasMovieHeader = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
-    fieldOrders = plan.videos.map { MatroskaHeader.FieldOrder($0.caps) }
+    fieldOrders = plan.fieldOrders
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
     mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }

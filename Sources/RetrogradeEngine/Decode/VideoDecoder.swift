@@ -7,6 +7,8 @@ final class VideoDecoder: Sendable {
   let description: String
   /// The caps of the frames: raw video in system memory.
   let caps: Caps
+  /// Of interlaced video, whether the first frame's upper field comes first.
+  let isTopFieldFirst: Bool?
   /// What one frame takes in memory, padding included.
   let frameBytes: Int
 
@@ -39,6 +41,7 @@ final class VideoDecoder: Sendable {
     }
     self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps
     frameBytes = max(sample.buffer.size, 1)
+    isTopFieldFirst = sample.buffer.isTopFieldFirst
     first = Mutex(sample)
   }
 

@@ -46,6 +46,8 @@ package final class VideoSource: Sendable {
   let gauge: MemoryGauge
   /// The caps of the decoded frames.
   package let caps: Caps
+  /// Of interlaced video, whether a frame's upper field comes first; nil where that is not known.
+  package let isTopFieldFirst: Bool?
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
   package let description: String
   /// When each frame is shown in the source.
@@ -73,6 +75,7 @@ package final class VideoSource: Sendable {
     self.gauge = gauge
     let decoder = try VideoDecoder(recipe, cancellation)
     caps = decoder.caps
+    isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
     planner = try Planner(options, frameBytes: decoder.frameBytes)
     if let starts = video.starts {
@@ -120,6 +123,7 @@ package final class VideoSource: Sendable {
     self.description = description
     self.store = store
     recipe = nil
+    isTopFieldFirst = nil
     caps = video.caps
     let starts = video.starts ?? []
     timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
