@@ -77,6 +77,10 @@ public final class Buffer: @unchecked Sendable {
     if isMirrored, mini.pointee.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
+    copy.removeMetas { api in
+      // A file's timecode counts up from its first frame's; pairs of caption bytes say nothing in another order.
+      api == gst_video_time_code_meta_api_get_type() || isMirrored && api == gst_video_caption_meta_api_get_type()
+    }
     return copy
   }
 
@@ -87,6 +91,20 @@ public final class Buffer: @unchecked Sendable {
     copy.raw.pointee.dts = dts?.raw ?? UInt.max
     return copy
   }
+
+  private func removeMetas(_ isUnwanted: (GType) -> Bool) {
+    var unwanted: [UnsafeMutablePointer<GstMeta>] = []
+    var state: gpointer?
+    while let meta = gst_buffer_iterate_meta(raw, &state) {
+      if isUnwanted(meta.pointee.info.pointee.api) { unwanted.append(meta) }
+    }
+    for meta in unwanted { gst_buffer_remove_meta(raw, meta) }
+  }
+
+  /// Whether it has a timecode (`GstVideoTimeCodeMeta`).
+  package var hasTimeCode: Bool { gst_buffer_get_meta(raw, gst_video_time_code_meta_api_get_type()) != nil }
+  /// Whether it has caption data (`GstVideoCaptionMeta`: CEA-608 or 708).
+  package var hasCaptions: Bool { gst_buffer_get_meta(raw, gst_video_caption_meta_api_get_type()) != nil }
 
   /// A buffer of its own over the same memory, with the same times, flags and metas.
   package func shallowCopy() -> Buffer {

@@ -49,6 +49,10 @@ struct OutputJob: Sendable {
     var options = options
     options.dropsSeam = options.dropsSeam ?? (container.animation != nil)
     options.fastest = container.animation?.fastest
+    // FFV1 and formats of pictures hold it; ProRes where its encoder is asked for.
+    options.wantsAlpha =
+      container.pictures != nil && container.animation != .gif || options.encoding.quality == .lossless
+      || ["ffv1", "prores"].contains(options.encoding.videoCodec ?? "")
     return options
   }
 

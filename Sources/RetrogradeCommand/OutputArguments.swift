@@ -38,6 +38,9 @@ struct OutputArguments: ParsableArguments {
   @Option(help: ArgumentHelp("The width of the picture, as shown, in pixels; the height follows.", valueName: "pixels"))
   var width: Int?
 
+  @Flag(help: "Make whole pictures of interlaced ones.")
+  var deinterlace = false
+
   @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))
   var count = 1
 
@@ -83,6 +86,7 @@ struct OutputArguments: ParsableArguments {
     options.encoding.preset = preset
     options.encoding.profile = profile
     options.encoding.width = width
+    options.encoding.deinterlaces = deinterlace
   }
 
   var overlay: Overlay? {

@@ -26,6 +26,8 @@ public struct ReverseOptions: Sendable {
   public var frameRate: FrameRate?
   /// How fast the pictures of an image sequence (`frames/%05d.png`) are shown.
   public var sequenceRate = FrameRate.usual
+  /// Whether the output can hold transparency.
+  package var wantsAlpha = false
   /// More frames per second than this are thinned out; what the output can hold.
   package var fastest: FrameRate?
   public var noAudio = false
@@ -74,6 +76,9 @@ public struct EncodingOptions: Sendable {
   public var preset: String?
   /// The width of the picture as it is shown, in pixels; its height follows. Nil: the source's own.
   public var width: Int?
+
+  /// Whether interlaced pictures are made whole ones, one of each frame.
+  public var deinterlaces = false
 
   public init() {}
 }

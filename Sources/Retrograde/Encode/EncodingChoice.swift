@@ -29,6 +29,8 @@ struct EncodingChoice: Sendable {
   /// The subtitles that are written, as the container takes them.
   var subtitles: [SubtitleTrack] = []
   var warnings: [String] = []
+  /// Whether interlaced pictures are made whole ones.
+  var deinterlaces = false
 
   /// The muxer for streams that `encodebin` has no way to take: packets, and subtitles.
   var muxer: String {
@@ -52,6 +54,7 @@ struct EncodingChoice: Sendable {
   ) throws {
     EncodingChoice.preference
     container = try Container.of(output)
+    deinterlaces = options.deinterlaces
     var videos = videos
     var audio = audio
     if container.holdsOnePicture && videos.count > 1 {

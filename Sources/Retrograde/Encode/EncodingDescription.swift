@@ -50,6 +50,7 @@ struct EncodingDescription {
     var parts = [
       "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
     ]
+    if choice.deinterlaces { parts += ["deinterlace method=linear fields=top"] }
     var tags = tags
     if !choice.container.carriesOrientation, let orientation = tags?.string("image-orientation") {
       tags = tags?.removing(["image-orientation"])

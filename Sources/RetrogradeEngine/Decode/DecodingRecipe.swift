@@ -28,9 +28,13 @@ package struct DecodingRecipe: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
-  init(_ path: StreamPath, _ caps: Caps, in topology: Topology, name: String = "video") throws {
-    // Alpha that lies in a second stream beside the picture is not carried: see docs/limits.md.
-    let candidates = Registry.factories(.decoder, sinks: caps).filter { !$0.hasSuffix("alphadecodebin") }
+  /// - Parameter wantsAlpha: decode also what lies in a second stream beside the picture (VP8 and VP9).
+  init(
+    _ path: StreamPath, _ caps: Caps, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
+  ) throws {
+    let hasAlpha = caps.description.contains("codec-alpha=(boolean)true")
+    let all = Registry.factories(.decoder, sinks: caps)
+    let candidates = all.filter { $0.hasSuffix("alphadecodebin") == (hasAlpha && wantsAlpha) }
     // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
     let isJPEG = caps.mediaType == "image/jpeg"
     guard let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first else {

@@ -9,6 +9,8 @@ final class VideoDecoder: Sendable {
   let caps: Caps
   /// Of interlaced video, whether the first frame's upper field comes first.
   let isTopFieldFirst: Bool?
+  /// What frames have beside their pixels that is not carried.
+  let leftOut: [String]
   /// What one frame takes in memory, padding included.
   let frameBytes: Int
 
@@ -42,6 +44,9 @@ final class VideoDecoder: Sendable {
     self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps
     frameBytes = max(sample.buffer.size, 1)
     isTopFieldFirst = sample.buffer.isTopFieldFirst
+    leftOut =
+      (sample.buffer.hasTimeCode ? ["left out: the timecode, which can't run backwards in a file"] : [])
+      + (sample.buffer.hasCaptions ? ["left out: the captions in the picture (CEA-608/708) where it is turned round"] : [])
     first = Mutex(sample)
   }
 

@@ -88,7 +88,7 @@ package final class VideoSource: Sendable {
           timeline = whole
           shown = Selection(whole, range: range, options: options)
           self.plan = plan
-          warnings = []
+          warnings = decoder.leftOut
           store = nil
           idle = Mutex(decoder)
           ready = Mutex((window, decoded))
@@ -103,7 +103,7 @@ package final class VideoSource: Sendable {
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
     self.plan = plan
-    warnings = read.warnings
+    warnings = decoder.leftOut + read.warnings
     store = read.window
     idle = Mutex(nil)
     ready = Mutex(nil)

@@ -123,6 +123,11 @@ struct Indexer: Sendable {
       }
       warnings += audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
+      if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
+        warnings.append(
+          "left out: the picture's transparency, which this output can't hold; --quality lossless in .mkv, .webp, .apng and .png can"
+        )
+      }
       if shown.count < found.count { warnings.append("left out: a video stream without a picture") }
       if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
         throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
@@ -132,7 +137,8 @@ struct Indexer: Sendable {
         (
           path: stream.element.0, index: stream.element.1,
           recipe: try DecodingRecipe(
-            stream.element.0, stream.element.1.caps, in: topology, name: Indexer.videoName(place))
+            stream.element.0, stream.element.1.caps, in: topology, name: Indexer.videoName(place),
+            wantsAlpha: options.wantsAlpha)
         )
       }
       let branches =
