@@ -92,6 +92,16 @@ public final class Pad: @unchecked Sendable {
   /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
   /// `body` what it really was.
   public func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {
+    onSegment { segment in
+      body(Segment(segment))
+      segment.start = 0
+      segment.stop = UInt.max
+      segment.time = 0
+      segment.base = 0
+    }
+  }
+
+  private func onSegment(_ change: @escaping @Sendable (inout GstSegment) -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
@@ -99,18 +109,17 @@ public final class Pad: @unchecked Sendable {
       var segment = GstSegment()
       gst_event_copy_segment(event, &segment)
       guard segment.format == GST_FORMAT_TIME else { return GST_PAD_PROBE_OK }
-      body(Segment(segment))
-      segment.start = 0
-      segment.stop = UInt.max
-      segment.time = 0
-      segment.base = 0
-      guard let open = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
-      gst_event_set_seqnum(open, gst_event_get_seqnum(event))
+      change(&segment)
+      guard let changed = gst_event_new_segment(&segment) else { return GST_PAD_PROBE_OK }
+      gst_event_set_seqnum(changed, gst_event_get_seqnum(event))
       gst_mini_object_unref(data.assumingMemoryBound(to: GstMiniObject.self))
-      info.pointee.data = UnsafeMutableRawPointer(open)
+      info.pointee.data = UnsafeMutableRawPointer(changed)
       return GST_PAD_PROBE_OK
     }
   }
+
+  /// Has a segment that starts later than 0 be seen and heard when it starts.
+  fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
   /// Lets caps pass without `fields`.
   public func removeFromCaps(_ fields: [String]) {
@@ -178,5 +187,14 @@ public final class Pad: @unchecked Sendable {
 extension UnsafeMutablePointer where Pointee == GstPad {
   var typeInstance: UnsafeMutablePointer<GTypeInstance> {
     UnsafeMutableRawPointer(self).assumingMemoryBound(to: GTypeInstance.self)
+  }
+}
+
+extension Pipeline {
+  /// Has matroskademux's streams keep the times that the file gives them. Until the first seek, 1.22 counts the time of a stream
+  /// from its own first packet: one that starts 6 ms after another comes out at 0 like that one, and elsewhere after a
+  /// seek.
+  public func keepMatroskaTimes() {
+    for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 }

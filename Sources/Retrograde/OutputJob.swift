@@ -25,7 +25,8 @@ struct OutputJob: Sendable {
     self.options = options
     choice = try EncodingChoice(
       output: output, videos: source.videos.map { ($0.caps, $0.video) }, audio: source.audio,
-      subtitles: source.index.subtitles, duration: source.index.presentationEnd, frameRate: source.video?.shown.timeline.frameRate ?? 0,
+      subtitles: source.index.subtitles, duration: source.index.presentationEnd,
+      frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
     copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
@@ -49,10 +50,10 @@ struct OutputJob: Sendable {
     var options = options
     options.dropsSeam = options.dropsSeam ?? (container.animation != nil)
     options.fastest = container.animation?.fastest
-    // FFV1 and formats of pictures hold it; ProRes where its encoder is asked for.
     options.wantsAlpha =
-      container.pictures != nil && container.animation != .gif || options.encoding.quality == .lossless
-      || ["ffv1", "prores"].contains(options.encoding.videoCodec ?? "")
+      container.pictures != nil && container.animation != .gif
+      || options.encoding.keepsAlpha
+        && (options.encoding.quality == .lossless || ["ffv1", "prores"].contains(options.encoding.videoCodec ?? ""))
     return options
   }
 

@@ -25,8 +25,13 @@ struct ReverseJob: Sendable {
   /// Turns the source round, into `output`.
   func run(to output: String) throws -> Summary {
     try OutputJob.check(output, options, input: input)
+    if let path = options.subtitlesOutput { try SubtitleFile.check(path, overwrites: options.overwrites, input: input) }
     let job = try prepare(output)
     let counts = try job.run(input: input, gauge: gauge, cancellation: cancellation, report: report)
+    if let path = options.subtitlesOutput {
+      try SubtitleFile.write(
+        job.source.index.subtitles, job.source.legs.all, lead: drawing.lead, to: path, overwrites: options.overwrites)
+    }
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: job.source.video?.plan,
@@ -61,7 +66,11 @@ struct ReverseJob: Sendable {
 
   private func prepare(_ output: String) throws -> OutputJob {
     let options = try OutputJob.options(for: output, options)
-    return try OutputJob(output, open(options), options, drawing)
+    var source = try open(options)
+    if let subtitles = options.subtitles {
+      source.index.subtitles.append(try SubtitleFile.read(subtitles, cancellation))
+    }
+    return try OutputJob(output, source, options, drawing)
   }
 
   func open(_ options: ReverseOptions) throws -> PlayableSource {

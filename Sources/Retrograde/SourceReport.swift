@@ -12,14 +12,49 @@ public struct SourceReport: Sendable, Codable {
     public var end: Double
     /// Frames of video, or sample frames of sound.
     public var count: Int
-    /// Raw caps: size, pixel format, rate, channels.
+    /// Raw caps: size, pixel format, rate, channels; of subtitles the packets' caps.
     public var format: String
+    /// ISO 639 code, title, and GST_TAG_IMAGE_ORIENTATION, where the source says so.
+    public var language: String?
+    public var title: String?
+    public var orientation: String?
+    /// Of interlaced video, which field comes first.
+    public var fieldOrder: String?
+  }
+
+  public struct ChapterReport: Sendable, Codable {
+    public var title: String
+    /// In seconds.
+    public var start: Double
+    public var end: Double
+    public var chapters: [ChapterReport]
+
+    init(_ chapter: Chapter) {
+      title = chapter.title
+      start = chapter.span.start.seconds
+      end = chapter.span.end.seconds
+      chapters = chapter.children.map { ChapterReport($0) }
+    }
+  }
+
+  /// What a mirror in a container would leave out.
+  public struct Fate: Sendable, Codable {
+    /// Its file name extension.
+    public var container: String
+    /// Codecs of the streams of picture and sound, as caps.
+    public var codecs: [String]
+    public var leftOut: [String]
   }
 
   public var input: String
   /// In seconds.
   public var duration: Double
   public var streams: [Stream]
+  public var chapters: [ChapterReport]
+  /// Tags of the file as a whole, in GstTagList's syntax.
+  public var tags: String?
+  /// What would become of it in the containers that hold most.
+  public var fates: [Fate]
   /// When the keyframes are shown, in seconds.
   public var keyframes: [Double]
   public var plan: Plan?
@@ -40,24 +75,56 @@ public struct SourceReport: Sendable, Codable {
     warnings = index.warnings
     var spool = index.audio.reduce(0) { $0 + $1.frames.count * $1.bytesPerFrame }
     memoryBytes = 0
+    chapters = index.chapters.map { ChapterReport($0) }
+    tags = index.tags?.removing(MediaWriter.technical).description
+    fates = try ["mkv", "mp4", "webm"].compactMap { container in
+      let options = try OutputJob.options(for: "mirror.\(container)", job.options)
+      guard let output = try? OutputJob("mirror.\(container)", playable, options) else { return nil }
+      let choice = output.choice
+      return Fate(
+        container: container,
+        codecs: choice.pictures.compactMap { $0.codec?.text } + choice.audioCodecs.map(\.text), leftOut: choice.warnings
+      )
+    }
     if let source = playable.video {
-      let video = source.video
       plan = source.plan
       decoding = source.description
-      warnings += source.warnings
       memoryBytes = source.plan.peakBytes
       spool += source.plan.peakSpoolBytes
-      if let starts = video.starts { keyframes = video.keyframes.map { starts[$0].seconds } }
+      if let starts = source.video.starts { keyframes = source.video.keyframes.map { starts[$0].seconds } }
+    }
+    for source in playable.videos {
+      warnings += source.warnings
       streams.append(
         Stream(
-          kind: .video, codec: video.caps.codecName, start: source.timeline.starts.first?.seconds ?? 0,
-          end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps.description))
+          kind: .video, codec: source.video.caps.codecName, start: source.timeline.starts.first?.seconds ?? 0,
+          end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps.description,
+          tags: source.video.tags,
+          fieldOrder: source.isTopFieldFirst.map { $0 ? "top field first" : "bottom field first" }))
     }
     spoolBytes = spool
     streams += index.audio.map { track in
       Stream(
         kind: .audio, codec: track.codec.codecName, start: track.span.start.seconds, end: track.span.end.seconds,
-        count: track.frames.count, format: track.caps.description)
+        count: track.frames.count, format: track.caps.description, tags: track.tags)
     }
+    streams += index.subtitles.map { track in
+      Stream(
+        kind: .subtitles, codec: track.caps.codecName, start: track.cues.first?.span.start.seconds ?? 0,
+        end: track.cues.map(\.span.end.seconds).max() ?? 0, count: track.cues.count, format: track.caps.description,
+        tags: track.tags)
+    }
+  }
+}
+
+extension SourceReport.Stream {
+  fileprivate init(
+    kind: StreamKind, codec: String, start: Double, end: Double, count: Int, format: String, tags: TagList?,
+    fieldOrder: String? = nil
+  ) {
+    self.init(
+      kind: kind, codec: codec, start: start, end: end, count: count, format: format,
+      language: tags?.string("language-code"), title: tags?.string("title"),
+      orientation: tags?.string("image-orientation"), fieldOrder: fieldOrder)
   }
 }

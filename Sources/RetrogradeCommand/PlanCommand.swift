@@ -29,7 +29,7 @@ struct PlanCommand: AsyncParsableCommand {
     print("\(report.input)  \(seconds(report.duration))")
     for stream in report.streams {
       print(
-        "  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : "samples")"
+        "  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
       )
       print("         \(stream.format)")
     }

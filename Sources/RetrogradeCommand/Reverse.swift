@@ -47,6 +47,15 @@ struct Reverse: AsyncParsableCommand {
       valueName: "rate"))
   var fps: FrameRate?
 
+  @Option(
+    help: ArgumentHelp("Mirror this file of subtitles too (srt, vtt, …).", valueName: "file"), completion: .file())
+  var subtitles: String?
+
+  @Option(
+    help: ArgumentHelp("Write the mirrored subtitles as a file of their own, .srt or .vtt.", valueName: "file"),
+    completion: .file())
+  var subtitlesOutput: String?
+
   @Flag(
     help:
       "Carry what is played forwards as it is, without encoding it again: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or webm."
@@ -67,6 +76,8 @@ struct Reverse: AsyncParsableCommand {
     options.timing = timing
     options.loop = loop
     options.copiesForward = copyForward
+    options.subtitles = subtitles
+    options.subtitlesOutput = subtitlesOutput
     options.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
     if let fps { options.sequenceRate = fps }
     var reverser = Reverser(source.input, options: options)

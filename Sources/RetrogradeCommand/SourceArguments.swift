@@ -32,6 +32,12 @@ struct SourceArguments: ParsableArguments {
   @Flag(help: "Leave out the picture.")
   var noVideo = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Mirror only these: video, audio, subtitles, chapters, or one of several, as in video,audio:1.", valueName: "list"
+    ))
+  var streams: StreamSelection?
+
   @Flag(help: "Treat damage in the source as an error, not as a warning.")
   var strict = false
 
@@ -44,6 +50,7 @@ struct SourceArguments: ParsableArguments {
     options.noAudio = noAudio
     options.noVideo = noVideo
     options.isStrict = strict
+    options.streams = streams
     return options
   }
 }
@@ -54,6 +61,10 @@ extension ByteCount: ExpressibleByArgument {
 }
 
 extension SourcePosition: ExpressibleByArgument {
+  public init?(argument: String) { self.init(parsing: argument) }
+}
+
+extension StreamSelection: ExpressibleByArgument {
   public init?(argument: String) { self.init(parsing: argument) }
 }
 

@@ -7,7 +7,7 @@ package struct PlayableSource: Sendable {
   /// The video streams after the first.
   package let furtherVideos: [VideoSource]
   package let audio: [AudioTrack]
-  package let index: SourceIndex
+  package var index: SourceIndex
   /// Keeps what came through a pipe.
   private let source: Source?
 
@@ -55,7 +55,9 @@ package struct PlayableSource: Sendable {
     guard count.map(Legs.counts.contains) ?? true else {
       throw RetrogradeError(.usage, "a loop is played \(Legs.counts.lowerBound) to \(Legs.counts.upperBound) times")
     }
-    let presentation = try range.map { Presentation($0) } ?? PlayableSource.presentation(input, index, [video].compactMap { $0 } + further)
+    let presentation =
+      try range.map { Presentation($0) }
+      ?? PlayableSource.presentation(input, index, [video].compactMap { $0 } + further)
     legs = Legs(
       options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false,
       keepsForwardWhole: options.copiesForward)
@@ -116,7 +118,9 @@ package struct PlayableSource: Sendable {
 extension SourceIndex {
   private var videos: [VideoIndex] { [video].compactMap { $0 } + furtherVideos.map(\.index) }
 
-  package var presentationStart: ClockTime { (videos.compactMap(\.starts?.first) + audio.map(\.span.start)).min() ?? .zero }
+  package var presentationStart: ClockTime {
+    (videos.compactMap(\.starts?.first) + audio.map(\.span.start)).min() ?? .zero
+  }
 
   /// The latest end of any stream, as far as the packets tell.
   package var presentationEnd: ClockTime {

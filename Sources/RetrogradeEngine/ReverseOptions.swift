@@ -32,8 +32,12 @@ public struct ReverseOptions: Sendable {
   package var fastest: FrameRate?
   public var noAudio = false
   public var noVideo = false
-  public var noSubtitles = false
-  public var noChapters = false
+  /// Which streams to mirror; nil: all.
+  public var streams: StreamSelection?
+  /// A file of subtitles to mirror with the source; nil: none.
+  public var subtitles: String?
+  /// Where to write the mirrored subtitles of text as a file of their own, .srt or .vtt; nil: nowhere.
+  public var subtitlesOutput: String?
   /// Whether damage in the source is an error rather than a warning.
   public var isStrict = false
   /// Whether an existing output may be replaced.
@@ -77,6 +81,9 @@ public struct EncodingOptions: Sendable {
   /// The width of the picture as it is shown, in pixels; its height follows. Nil: the source's own.
   public var width: Int?
 
+  /// Whether film in FFV1 or ProRes keeps the transparency that lies beside the pictures of VP8 and VP9; WebP, APNG and
+  /// PNG always do. Few players of film show it.
+  public var keepsAlpha = false
   /// Whether interlaced pictures are made whole ones, one of each frame.
   public var deinterlaces = false
 

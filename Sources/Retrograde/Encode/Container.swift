@@ -47,7 +47,8 @@ struct Container: Sendable {
           "\(path): no pictures go by the extension “\(suffix)”; there are "
             + sequenceEncoders.keys.sorted().joined(separator: ", "))
       }
-      return Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOnePicture: true, pictures: .sequence(encoder: encoder))
+      return Container(
+        caps: nil, videoCodecs: [], audioCodecs: [], holdsOnePicture: true, pictures: .sequence(encoder: encoder))
     }
     guard let container = named(suffix) else {
       let advice =

@@ -65,7 +65,13 @@ struct Pump: Sendable {
   private func give(
     _ track: SubtitleTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
   ) throws {
-    for cue in track.renumbered(track.played(legs.all)) {
+    var cues = track.renumbered(track.played(legs.all))
+    // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
+    if writer.hasMovieHeader, let end = cues.map(\.span.end).max() {
+      cues.append(
+        Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
+    }
+    for cue in cues {
       let buffer = try Buffer(size: cue.bytes.count) { $0.copyBytes(from: cue.bytes) }
       buffer.stamp(pts: writer.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
       try writer.push(buffer, to: source)

@@ -26,7 +26,8 @@ extension SubtitleTrack {
 
   private func mapped(_ caps: Caps, _ change: (Cue) -> String) -> SubtitleTrack {
     SubtitleTrack(
-      caps: caps, tags: tags, cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
+      caps: caps, tags: tags,
+      cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
   }
 
   /// Cues in the order of play, numbered as a script's lines are: players take two of one number for one.

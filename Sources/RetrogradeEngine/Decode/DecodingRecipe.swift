@@ -50,6 +50,9 @@ package struct DecodingRecipe: Sendable {
     packetCaps = caps
     // avdec_gif stamps every frame with 0.
     isTimedByPackets = topology.isGIF
-    prepare = { topology.endAtEndOfFile($0) }
+    prepare = { pipeline in
+      topology.endAtEndOfFile(pipeline)
+      pipeline.keepMatroskaTimes()
+    }
   }
 }

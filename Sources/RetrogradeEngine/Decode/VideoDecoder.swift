@@ -46,7 +46,8 @@ final class VideoDecoder: Sendable {
     isTopFieldFirst = sample.buffer.isTopFieldFirst
     leftOut =
       (sample.buffer.hasTimeCode ? ["left out: the timecode, which can't run backwards in a file"] : [])
-      + (sample.buffer.hasCaptions ? ["left out: the captions in the picture (CEA-608/708) where it is turned round"] : [])
+      + (sample.buffer.hasCaptions
+        ? ["left out: the captions in the picture (CEA-608/708) where it is turned round"] : [])
     first = Mutex(sample)
   }
 

@@ -17,9 +17,12 @@ struct Indexer: Sendable {
 
   func run() throws -> SourceIndex {
     var warnings: [String] = []
-    let videos = topology.streams.filter { $0.kind == .video }
-    let audios = topology.streams.filter { $0.kind == .audio }
-    let texts = options.noSubtitles ? [] : topology.streams.filter { SubtitleTrack.takes($0.caps) }
+    func wanted(_ kind: StreamKind, _ streams: [StreamPath]) -> [StreamPath] {
+      streams.enumerated().filter { options.wants(kind, $0.offset) }.map(\.element)
+    }
+    let videos = wanted(.video, topology.streams.filter { $0.kind == .video })
+    let audios = wanted(.audio, topology.streams.filter { $0.kind == .audio })
+    let texts = wanted(.subtitles, topology.streams.filter { SubtitleTrack.takes($0.caps) })
     let others = topology.streams.filter { $0.kind == .other && !SubtitleTrack.takes($0.caps) }.map(\.caps.mediaType)
     for type in Set(others).sorted() {
       let count = others.count { $0 == type }
@@ -30,13 +33,12 @@ struct Indexer: Sendable {
     for description in topology.missing where !others.contains(where: { description.hasPrefix($0) }) {
       warnings.append("left out: a stream for which no plugin is installed (\(description))")
     }
-    let chosenVideos = options.noVideo ? [] : videos
-    var chosen: [(stream: StreamPath, tail: String)] = chosenVideos.enumerated().map {
+    var chosen: [(stream: StreamPath, tail: String)] = videos.enumerated().map {
       ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
     }
     for (number, text) in texts.enumerated() { chosen.append((text, "appsink name=text\(number) \(Indexer.sink)")) }
     var tracks: [TrackIndexer] = []
-    for stream in options.noAudio ? [] : audios {
+    for stream in audios {
       guard let decoder = AudioDecoder(for: stream.caps) else {
         warnings.append("left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)")
         continue
@@ -45,13 +47,13 @@ struct Indexer: Sendable {
       tracks.append(
         TrackIndexer(name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options))
     }
-    guard !chosenVideos.isEmpty || !tracks.isEmpty else {
+    guard !videos.isEmpty || !tracks.isEmpty else {
       throw RetrogradeError(
         .missingPlugin,
         "\(topology.source): nothing in it can be decoded: "
           + topology.streams.map(\.caps.codecName).joined(separator: ", ") + "; \(PackageHint.all)")
     }
-    return try index(chosen, chosenVideos, tracks, texts, warnings)
+    return try index(chosen, videos, tracks, texts, warnings)
   }
 
   private static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
@@ -75,6 +77,7 @@ struct Indexer: Sendable {
       tracks.forEach { $0.watch(pipeline) }
       // Before the threads start: an appsink that has not started says that it has ended.
       topology.endAtEndOfFile(pipeline)
+      pipeline.keepMatroskaTimes()
       // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
       videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
         pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
@@ -125,7 +128,7 @@ struct Indexer: Sendable {
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
       if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
         warnings.append(
-          "left out: the picture's transparency, which this output can't hold; --quality lossless in .mkv, .webp, .apng and .png can"
+          "left out: the picture's transparency; .webp, .apng and .png keep it, and .mkv with --quality lossless --alpha"
         )
       }
       if shown.count < found.count { warnings.append("left out: a video stream without a picture") }
@@ -149,7 +152,7 @@ struct Indexer: Sendable {
         video: pictures.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
       result.furtherVideos = pictures.dropFirst().map { ($0.index, $0.recipe) }
       result.subtitles = subtitles.filter { !$0.cues.isEmpty }
-      result.chapters = options.noChapters ? [] : chapters(until: result.presentationEnd)
+      result.chapters = !options.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
       return result
     }
   }
@@ -174,13 +177,16 @@ struct Indexer: Sendable {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
       guard let start = sample.streamTime else { continue }
       // One that does not say how long it is shown is shown until the next.
-      if open, let last = track.cues.indices.last { track.cues[last].span.end = max(start, track.cues[last].span.start) }
+      if open, let last = track.cues.indices.last {
+        track.cues[last].span.end = max(start, track.cues[last].span.start)
+      }
       let bytes = try sample.buffer.withBytes { Array($0) }
       let duration = sample.buffer.duration
       open = duration == nil
       // Timed text in MP4 says by an empty packet that nothing is shown.
       if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
-      track.cues.append(Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
+      track.cues.append(
+        Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
     activity.finish()
     track.tags = sink.pad?.tags(global: false) ?? track.tags

@@ -82,7 +82,8 @@ package enum MovieChapters {
     guard let user = Box.all(in: movie[...]).first(where: { $0.type == "udta" })?.body else {
       return movie + Box.header("udta", box.count) + box
     }
-    return Array(movie[..<(user.lowerBound - 8)]) + Box.header("udta", user.count + box.count) + Array(movie[user]) + box
+    return Array(movie[..<(user.lowerBound - 8)]) + Box.header("udta", user.count + box.count) + Array(movie[user])
+      + box
       + Array(movie[user.upperBound...])
   }
 }
@@ -96,7 +97,8 @@ private struct SampleTable {
     let parts = Box.all(in: bytes[table])
     func part(_ type: String) -> Range<Int>? { parts.first { $0.type == type }?.body }
     func count(_ body: Range<Int>, _ offset: Int, _ size: Int) -> Int {
-      body.count >= offset + 4 ? min(bytes.integer(body.lowerBound + offset), (body.count - offset - 4) / max(size, 1)) : 0
+      body.count >= offset + 4
+        ? min(bytes.integer(body.lowerBound + offset), (body.count - offset - 4) / max(size, 1)) : 0
     }
     guard let times = part("stts"), let sizes = part("stsz"), sizes.count >= 12, let chunks = part("stsc"),
       let offsets = part("stco") ?? part("co64")

@@ -4,7 +4,7 @@ import Synchronization
 
 /// What kind of stream it is.
 public enum StreamKind: String, Sendable, Codable {
-  case video, audio, other
+  case video, audio, subtitles, chapters, other
 }
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.

@@ -1,0 +1,87 @@
+import GStreamer
+import Glibc
+import RetrogradeEngine
+
+/// A file of subtitles alone: read by GStreamer's parser, written as SubRip or WebVTT.
+enum SubtitleFile {
+  /// Reads SubRip, WebVTT, MicroDVD, SAMI and whatever else `subparse` knows.
+  /// - Throws: ``RetrogradeError``.
+  static func read(_ path: String, _ cancellation: Cancellation) throws -> SubtitleTrack {
+    let source = try Source(path, options: ReverseOptions(), cancellation: cancellation)
+    do {
+      let pipeline = try Pipeline(
+        "\(source.opening) ! subparse ! text/x-raw ! appsink name=text sync=false async=false enable-last-sample=false")
+      defer { pipeline.set(.null) }
+      let sink = try pipeline.appSink("text")
+      pipeline.set(.playing)
+      var track: SubtitleTrack?
+      while !cancellation.isCancelled {
+        if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
+          guard let caps = sample.caps, let start = sample.buffer.pts else { continue }
+          var known = track ?? SubtitleTrack(caps: caps, tags: nil, cues: [])
+          known.cues.append(
+            Cue(
+              span: TimeSpan(start: start, end: start + (sample.buffer.duration ?? ClockTime(seconds: 5))),
+              bytes: try sample.buffer.withBytes { Array($0) }))
+          track = known
+        } else if sink.isEndOfStream {
+          break
+        } else if case .failed(let error)? = pipeline.nextMessage() {
+          throw error
+        }
+      }
+      try cancellation.check()
+      guard var track else { throw RetrogradeError(.damagedInput, "\(path): there are no subtitles in it") }
+      track.cues.sort { $0.span.start < $1.span.start }
+      return track
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(path, error)
+    }
+  }
+
+  /// Finds out early whether subtitles can be written to `path`.
+  static func check(_ path: String, overwrites: Bool, input: String) throws {
+    guard ["srt", "vtt"].contains(path.split(separator: ".").last?.lowercased() ?? "") else {
+      throw RetrogradeError(.usage, "\(path): subtitles are written as .srt or .vtt")
+    }
+    try OutputFile.check(path, overwrites: overwrites, input: input)
+  }
+
+  /// Writes the first track of text in the order of play; the file appears whole, or not at all.
+  static func write(_ tracks: [SubtitleTrack], _ legs: [Leg], lead: ClockTime, to path: String, overwrites: Bool) throws
+  {
+    guard let track = tracks.first(where: { $0.isText || $0.isScript }) else {
+      throw RetrogradeError(.usage, "\(path): the source has no subtitles of text")
+    }
+    var played = track
+    played.cues = track.played(legs).map {
+      Cue(span: TimeSpan(start: $0.span.start + lead, end: $0.span.end + lead), bytes: $0.bytes)
+    }
+    let isWeb = path.lowercased().hasSuffix("vtt")
+    var text = isWeb ? "WEBVTT\n\n" : ""
+    for (number, cue) in (played.texts ?? []).enumerated() {
+      if !isWeb { text += "\(number + 1)\n" }
+      text += "\(clock(cue.span.start, isWeb)) --> \(clock(cue.span.end, isWeb))\n"
+      // An empty line would end the cue.
+      text += cue.text.split(separator: "\n").joined(separator: "\n") + "\n\n"
+    }
+    let file = try OutputFile(path, overwrites: overwrites, input: "")
+    guard let stream = fopen(file.temporaryPath, "w") else {
+      file.discard()
+      throw RetrogradeError(.inputOutput, "\(path): can't be written: \(String(cString: strerror(errno)))")
+    }
+    let isWritten = fputs(text, stream) >= 0
+    guard fclose(stream) == 0, isWritten else {
+      file.discard()
+      throw RetrogradeError(.inputOutput, "\(path): can't be written: \(String(cString: strerror(errno)))")
+    }
+    try file.commit()
+  }
+
+  /// `01:02:03,456`, or with a point.
+  private static func clock(_ time: ClockTime, _ isWeb: Bool) -> String {
+    let text = max(time, .zero).description
+    let padded = text.split(separator: ":").first?.count == 1 ? "0" + text : text
+    return isWeb ? padded : padded.replacing(".", with: ",")
+  }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import Retrograde
+
+struct Info: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what is in a file, and what a mirror of it would carry or leave out.",
+    discussion: """
+      EXAMPLES
+        retrograde info film.mkv
+        retrograde info film.mkv --json | jq '.streams[].codec'
+      """)
+
+  @OptionGroup var source: SourceArguments
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() async throws {
+    let report = try await Reverser(source.input, options: source.options).plan()
+    if json {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      print(String(decoding: try encoder.encode(report), as: UTF8.self))
+      return
+    }
+    print("\(report.input)  \(seconds(report.duration))")
+    for stream in report.streams { show(stream, report) }
+    if !report.chapters.isEmpty { print("chapters") }
+    for chapter in report.chapters { show(chapter, depth: 1) }
+    if let tags = report.tags { print("tags       \(tags.replacing("taglist, ", with: "").replacing(";", with: ""))") }
+    for warning in report.warnings { print("!          \(warning)") }
+    print("a mirror")
+    for fate in report.fates {
+      print(
+        "  .\(fate.container)".padding(toLength: 11, withPad: " ", startingAt: 0) + fate.codecs.joined(separator: ", "))
+      for loss in fate.leftOut { print("           \(loss)") }
+    }
+  }
+
+  private func show(_ stream: SourceReport.Stream, _ report: SourceReport) {
+    let names: [StreamKind: String] = [.video: "frames", .audio: "samples", .subtitles: "cues"]
+    let label = stream.kind.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0)
+    print(
+      "\(label)\(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(names[stream.kind] ?? "")"
+    )
+    let indent = String(repeating: " ", count: 11)
+    print(indent + stream.format.replacing(/\((?:string|int|fraction|bitmask|boolean)\)/, with: ""))
+    let facts = [
+      stream.language.map { "language \($0)" }, stream.title.map { "“\($0)”" },
+      stream.orientation.map { "orientation \($0)" }, stream.fieldOrder,
+      stream.kind == .video ? "\(report.keyframes.count) keyframes" : nil,
+    ].compactMap { $0 }
+    if !facts.isEmpty { print(indent + facts.joined(separator: ", ")) }
+  }
+
+  private func show(_ chapter: SourceReport.ChapterReport, depth: Int) {
+    let indent = String(repeating: "  ", count: depth)
+    print("\(indent)\(seconds(chapter.start)) to \(seconds(chapter.end))  \(chapter.title)")
+    for child in chapter.chapters { show(child, depth: depth + 1) }
+  }
+
+  private func seconds(_ value: Double) -> String { String(format: "%.3f s", value) }
+}
