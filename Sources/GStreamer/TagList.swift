@@ -29,6 +29,8 @@ public final class TagList: @unchecked Sendable, CustomStringConvertible {
     return takeString(value)
   }
 
+  public func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
+
   /// Both lists' tags; where both have one, this list's.
   public func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self

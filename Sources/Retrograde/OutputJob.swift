@@ -70,6 +70,9 @@ struct OutputJob: Sendable {
         copy)
       try cancellation.check()
       counts.warnings += choice.warnings
+      if source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt {
+        counts.warnings.append("left out: the cover art, which this container can't hold")
+      }
       if writer.losesChapters { counts.warnings.append("left out: the chapters, which this container can't hold") }
       counts.duration = (source.legs.duration ?? .zero) + lead
       return counts

@@ -53,6 +53,8 @@ public struct SourceReport: Sendable, Codable {
   public var chapters: [ChapterReport]
   /// Tags of the file as a whole, in GstTagList's syntax.
   public var tags: String?
+  /// Whether there is a picture that stands for the whole.
+  public var hasCoverArt: Bool
   /// What would become of it in the containers that hold most.
   public var fates: [Fate]
   /// When the keyframes are shown, in seconds.
@@ -76,7 +78,9 @@ public struct SourceReport: Sendable, Codable {
     var spool = index.audio.reduce(0) { $0 + $1.frames.count * $1.bytesPerFrame }
     memoryBytes = 0
     chapters = index.chapters.map { ChapterReport($0) }
-    tags = index.tags?.removing(MediaWriter.technical).description
+    let texts = index.tags?.removing(MediaWriter.technical + ["image", "preview-image", "attachment"])
+    tags = texts.flatMap { $0.isEmpty ? nil : $0.description }
+    hasCoverArt = index.tags?.has("image") ?? false
     fates = try ["mkv", "mp4", "webm"].compactMap { container in
       let options = try OutputJob.options(for: "mirror.\(container)", job.options)
       guard let output = try? OutputJob("mirror.\(container)", playable, options) else { return nil }

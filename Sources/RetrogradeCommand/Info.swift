@@ -29,6 +29,7 @@ struct Info: AsyncParsableCommand {
     if !report.chapters.isEmpty { print("chapters") }
     for chapter in report.chapters { show(chapter, depth: 1) }
     if let tags = report.tags { print("tags       \(tags.replacing("taglist, ", with: "").replacing(";", with: ""))") }
+    if report.hasCoverArt { print("cover art") }
     for warning in report.warnings { print("!          \(warning)") }
     print("a mirror")
     for fate in report.fates {

@@ -18,6 +18,13 @@ struct Container: Sendable {
   var hasEditLists = false
   /// It can say which way up the picture is.
   var carriesOrientation = false
+  /// What writes the tags of a stream that is a file by itself.
+  var tagger: String?
+  /// Whether its muxer writes a picture that stands for the whole; matroskamux 1.22 does not.
+  var carriesCoverArt: Bool {
+    tagger != nil || caps == nil && pictures == nil
+      || ["video/quicktime", "application/ogg"].contains { caps?.hasPrefix($0) ?? false }
+  }
   /// Its sound has no timestamps of its own, and starts when the file does.
   var needsSoundFromStart = false
   /// Pictures without sound, one file or one a picture, for which no muxer is needed.
@@ -117,7 +124,8 @@ struct Container: Sendable {
     "mp4": mp4, "m4v": mp4, "mov": mov, "mkv": matroska, "webm": webm, "avi": avi, "ts": ts, "ogg": ogg, "ogv": ogg,
     "wav": sound("audio/x-wav", pcm),
     "flac": sound(nil, "audio/x-flac"),
-    "mp3": sound(nil, mp3),
+    "mp3": Container(
+      videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "id3v2mux", needsSoundFromStart: true),
     "m4a": Container(
       caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true),
     "opus": sound("application/ogg", "audio/x-opus"),

@@ -22,7 +22,8 @@ struct EncodingDescription {
       lines.append(
         isInParts
           ? "\(choice.muxer) name=encode ! \(file)"
-          : "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile)) ! \(file)")
+          : "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile))"
+            + (choice.container.tagger.map { " ! \($0)" } ?? "") + " ! \(file)")
     }
     for (number, tags) in videos.enumerated() {
       lines.append((number == 0 && copiesVideo ? packets(tags) : video(number, tags)).joined(separator: " ! "))
@@ -50,7 +51,10 @@ struct EncodingDescription {
     var parts = [
       "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
     ]
-    if choice.deinterlaces { parts += ["deinterlace method=linear fields=top"] }
+    if choice.deinterlaces {
+      // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times.
+      parts += ["videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top"]
+    }
     var tags = tags
     if !choice.container.carriesOrientation, let orientation = tags?.string("image-orientation") {
       tags = tags?.removing(["image-orientation"])

@@ -32,9 +32,11 @@ package struct MovieHeader {
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
     guard var bytes = file.read(movie.body) else { throw failure(path) }
     change(&bytes)
-    if !chapters.isEmpty, movie.body.upperBound == file.size {
+    // Behind it are no media, only what qtmux says of them in XMP.
+    if !chapters.isEmpty, let rest = file.read(movie.body.upperBound..<file.size), rest.count < 1 << 20 {
       bytes = MovieChapters.adding(chapters, to: bytes)
       guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else { throw failure(path) }
+      bytes += rest
     }
     guard file.write(bytes, at: movie.body.lowerBound) else { throw failure(path) }
   }

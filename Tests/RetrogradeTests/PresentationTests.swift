@@ -1,0 +1,321 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What a source has beside its first picture and its first sound.
+@Suite struct PresentationTests {
+  private static let film =
+    "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
+
+  /// Runs a pipeline to its end.
+  private func make(_ description: String, _ prepare: (Pipeline) throws -> Void = { _ in }) throws {
+    let pipeline = try Pipeline(description)
+    defer { pipeline.set(.null) }
+    try prepare(pipeline)
+    pipeline.set(.playing)
+    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) {
+      if case .endOfStream = message { return }
+      if case .failed(let error) = message { throw error }
+    }
+    throw GStreamerError(kind: .other, element: nil, message: "no end", debug: nil)
+  }
+
+  /// What this library finds in a file.
+  private func index(_ path: String) throws -> SourceIndex {
+    try ReverseJob(input: path, options: ReverseOptions(), cancellation: Cancellation()) { _ in }
+      .open(ReverseOptions()).index
+  }
+
+  private func texts(_ track: SubtitleTrack?) -> [String] {
+    (track?.texts ?? []).map {
+      "\($0.span.start.nanoseconds / 1_000_000)-\($0.span.end.nanoseconds / 1_000_000) \($0.text)"
+    }
+  }
+
+  private let srt = """
+    1
+    00:00:00,200 --> 00:00:00,600
+    First <i>line</i>
+
+    2
+    00:00:01,000 --> 00:00:01,500
+    Second & last
+
+    """
+
+  @Test(arguments: [("a.mkv", "First <i>line</i>"), ("a.mp4", "First line"), ("a.mov", "First line")])
+  func subtitlesAreShownAtTheMirroredTime(_ output: String, _ first: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data(srt.utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
+    try make(
+      "matroskamux name=m ! filesink location=\(folder.path("in.mkv"))\n\(PresentationTests.film) ! queue ! m.\n"
+        + "filesrc location=\(folder.path("a.srt")) ! subparse ! text/x-raw,format=pango-markup ! capssetter replace=true "
+        + "caps=text/x-raw,format=utf8 ! taginject tags=\"language-code=fr,title=\\\"Signs\\\\ and\\\\ songs\\\"\" ! queue ! m."
+    )
+    let source = try index(folder.path("in.mkv"))
+    #expect(texts(source.subtitles.first) == ["200-600 First <i>line</i>", "1000-1500 Second & last"])
+    let summary = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path(output))
+    #expect(summary.warnings.isEmpty)
+    let mirror = try index(folder.path(output))
+    #expect(texts(mirror.subtitles.first) == ["500-1000 Second & last", "1400-1800 \(first)"])
+    #expect(mirror.subtitles.first?.tags?.string("language-code") == "fr")
+    if output == "a.mkv" { #expect(mirror.subtitles.first?.tags?.string("title") == "Signs and songs") }
+  }
+
+  @Test func subtitlesTurnWithTheLoop() {
+    let track = SubtitleTrack(
+      caps: Caps("text/x-raw,format=utf8")!, tags: nil,
+      cues: [
+        Cue(span: TimeSpan(start: ms(100), end: ms(300)), bytes: [65]),
+        Cue(span: TimeSpan(start: ms(900), end: ms(1100)), bytes: [66]),
+      ])
+    let timeline = VideoTimeline(starts: (0..<25).map { ms($0 * 40) }, end: ms(1000))
+    let legs = Legs(.pingPong, count: 1, Presentation(TimeSpan(start: .zero, end: ms(1000))), timeline: timeline)
+    let played = track.played(legs.all)
+    #expect(played.map(\.bytes) == [[65], [66], [66], [65]])
+    #expect(played.map(\.span.start) == [100, 900, 1000, 1660].map(ms))
+    #expect(played.map(\.span.end) == [300, 1000, 1060, 1860].map(ms))
+  }
+
+  private func ms(_ value: Int) -> ClockTime { ClockTime(nanoseconds: Int64(value) * 1_000_000) }
+
+  @Test func scriptsAreNumberedAnewAndReadAsText() {
+    let line = "7,0,Default,,0,0,0,,{\\i1}Hello,{\\i0} you\\Nthere"
+    #expect(SubtitleText.line(line) == "Hello, you\nthere")
+    #expect(SubtitleText.plain("<b>a</b> &lt; <span color=\"red\">b</span> &amp; c") == "a < b & c")
+    let script = SubtitleTrack(
+      caps: Caps("application/x-ass")!, tags: nil,
+      cues: [Cue(span: TimeSpan(start: .zero, end: ms(10)), bytes: Array(line.utf8))])
+    let numbered = script.renumbered(script.cues + script.cues)
+    #expect(numbered.map { String(decoding: $0.bytes.prefix(2), as: UTF8.self) } == ["0,", "1,"])
+    let mp4 = try? script.form(for: Container.of("a.mp4"))
+    #expect(mp4.flatMap { texts($0) } == ["0-10 Hello, you\nthere"])
+    #expect((try? Container.of("a.webm")).flatMap { script.form(for: $0) } == nil)
+  }
+
+  @Test(arguments: ["out.srt", "out.vtt"])
+  func aFileOfSubtitlesIsReadAndWritten(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data(srt.utf8).write(to: URL(fileURLWithPath: folder.path("in.srt")))
+    try make("\(PresentationTests.film) ! mp4mux ! filesink location=\(folder.path("in.mp4"))")
+    var options = ReverseOptions()
+    options.subtitles = folder.path("in.srt")
+    options.subtitlesOutput = folder.path(output)
+    try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("a.mkv"))
+    let text = try String(contentsOfFile: folder.path(output), encoding: .utf8)
+    let point = output.hasSuffix("vtt") ? "." : ","
+    #expect(text.contains("00:00:00\(point)500 --> 00:00:01\(point)000\nSecond & last\n\n"))
+    #expect(text.contains("00:00:01\(point)400 --> 00:00:01\(point)800\nFirst <i>line</i>\n\n"))
+    #expect(texts(try index(folder.path("a.mkv")).subtitles.first).count == 2)
+    let again = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("b.mkv"))
+    }
+    #expect(again?.code == .cannotCreateOutput, "files of the user's stay")
+  }
+
+  private let contents = TableOfContents(entries: [
+    .init(
+      start: .zero, end: ClockTime(seconds: 0.8), title: "Début",
+      children: [
+        .init(start: ClockTime(seconds: 0.2), end: ClockTime(seconds: 0.4), title: "inner", children: [])
+      ]),
+    .init(start: ClockTime(seconds: 0.8), end: ClockTime(seconds: 2), title: "Rest", children: []),
+  ])
+
+  private func chapters(_ chapters: [Chapter]) -> [String] {
+    chapters.map {
+      "\($0.span.start.nanoseconds / 1_000_000)-\($0.span.end.nanoseconds / 1_000_000) \($0.title) \(self.chapters($0.children))"
+    }
+  }
+
+  @Test func chaptersAreMirroredWithTheirNamesAndNesting() async throws {
+    let folder = try TemporaryFolder()
+    let contents = contents
+    try make("\(PresentationTests.film) ! matroskamux ! filesink location=\(folder.path("in.mkv"))") { pipeline in
+      #expect(pipeline.setTableOfContents(contents))
+    }
+    #expect(
+      chapters(try index(folder.path("in.mkv")).chapters) == ["0-800 Début [\"200-400 inner []\"]", "800-2000 Rest []"])
+    try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mkv"))
+    #expect(
+      chapters(try index(folder.path("a.mkv")).chapters) == [
+        "0-1200 Rest []", "1200-2000 Début [\"1600-1800 inner []\"]",
+      ])
+    try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mp4"))
+    let flat = chapters(try index(folder.path("a.mp4")).chapters)
+    #expect(flat == ["0-1200 Rest []", "1200-2000 Début []"])
+    let ts = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.ts"))
+    #expect(ts.warnings.contains { $0.contains("chapters") })
+  }
+
+  @Test func quickTimesChapterTrackIsRead() throws {
+    func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }
+    func word(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian, Array.init) }
+    func header(_ id: Int) -> [UInt8] {
+      box("tkhd", word(0) + word(0) + word(0) + word(id) + [UInt8](repeating: 0, count: 68))
+    }
+    let texts = ["One", "Zwei"].map { [UInt8](arrayLiteral: 0, UInt8($0.utf8.count)) + Array($0.utf8) }
+    let start = 8
+    let table = box(
+      "stbl",
+      box("stts", word(0) + word(2) + word(1) + word(1500) + word(1) + word(500))
+        + box("stsz", word(0) + word(0) + word(2) + texts.flatMap { word($0.count) })
+        + box("stsc", word(0) + word(1) + word(1) + word(2) + word(1)) + box("stco", word(0) + word(1) + word(start)))
+    let media = box(
+      "mdia", box("mdhd", word(0) + word(0) + word(0) + word(1000) + word(2000) + word(0)) + box("minf", table))
+    let movie = box("moov", box("trak", header(1) + box("tref", box("chap", word(2)))) + box("trak", header(2) + media))
+    let folder = try TemporaryFolder()
+    try Data(box("mdat", texts.flatMap { $0 }) + movie).write(to: URL(fileURLWithPath: folder.path("a.mov")))
+    let found = MovieChapters.read(folder.path("a.mov"))
+    #expect(found.map(\.title) == ["One", "Zwei"])
+    #expect(found.map(\.start) == [ms(0), ms(1500)] && found.map(\.end) == [ms(1500), ms(2000)])
+    try Data(box("moov", [1, 2, 3])).write(to: URL(fileURLWithPath: folder.path("b.mov")))
+    #expect(MovieChapters.read(folder.path("b.mov")).isEmpty)
+  }
+
+  @Test(arguments: ["a.mkv", "a.mp4"])
+  func allStreamsAreMirroredEachWithItsLanguage(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let film = { (pattern: Int, frames: Int) in
+      "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
+    }
+    let sound = { (language: String, rate: Int) in
+      "audiotestsrc num-buffers=20 samplesperbuffer=\(rate / 10) ! audio/x-raw,rate=\(rate),channels=1 ! "
+        + "taginject tags=language-code=\(language) ! flacenc ! flacparse"
+    }
+    try make(
+      "matroskamux name=m ! filesink location=\(folder.path("in.mkv"))\n\(film(0, 50)) ! queue ! m.\n\(film(18, 30)) ! queue ! m.\n"
+        + "\(sound("en", 16000)) ! queue ! m.\n\(sound("de", 32000)) ! queue ! m.")
+    let summary = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path(output))
+    #expect(summary.warnings.isEmpty)
+    let mirror = try index(folder.path(output))
+    #expect(mirror.video?.starts?.count == 50 && mirror.furtherVideos.map { $0.index.starts?.count } == [30])
+    #expect(mirror.audio.map { $0.tags?.string("language-code") } == ["en", "de"])
+    // The shorter one shows its last frame from the start, as long as the other goes on.
+    let starts = try #require(mirror.furtherVideos.first?.index.starts)
+    #expect(abs((starts[1] - starts[0]).seconds - 0.84) < 0.002)
+    #expect(abs((starts[0] - (mirror.video?.starts?.first ?? .zero)).seconds) < 0.002)
+    var options = ReverseOptions()
+    options.streams = StreamSelection(parsing: "v:1,audio:1")
+    options.overwrites = true
+    try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path(output))
+    let part = try index(folder.path(output))
+    #expect(part.video?.starts?.count == 30 && part.furtherVideos.isEmpty)
+    #expect(part.audio.map { $0.tags?.string("language-code") } == ["de"])
+  }
+
+  @Test func selectionsAreRead() {
+    #expect(StreamSelection(parsing: "video,a:2,s,chapters")?.contains(.audio, 2) == true)
+    #expect(StreamSelection(parsing: "video,a:2")?.contains(.audio, 0) == false)
+    for text in ["", "x", "a:", "a:-1", "a:1:2", "a,,v"] { #expect(StreamSelection(parsing: text) == nil) }
+  }
+
+  @Test(arguments: [("ffv1.mkv", "lossless"), ("h264.mkv", "source"), ("h264.mp4", "source"), ("h264.ts", "source")])
+  func theFieldThatCameFirstComesLast(_ output: String, _ quality: String) async throws {
+    let folder = try TemporaryFolder()
+    try make(
+      "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=50/1 ! interlace field-pattern=1:1 top-field-first=true ! "
+        + "avenc_ffv1 ! matroskamux ! filesink location=\(folder.path("in.mkv"))")
+    var options = ReverseOptions()
+    options.encoding.quality = try #require(.init(rawValue: quality))
+    try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path(output))
+    let before = try #require(try Reversed(folder.path("in.mkv")).fields.first)
+    #expect(before == true)
+    let after = try Reversed(folder.path(output)).fields
+    #expect(after.count == 25 && after.allSatisfy { $0 == false })
+    if output == "ffv1.mkv" {
+      // FlagInterlaced 1, FieldOrder 6: bottom field first.
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path(output)))
+      #expect(bytes.range(of: Data([0x9A, 0x81, 1, 0x9D, 0x81, 6])) != nil)
+    }
+    options.encoding.deinterlaces = true
+    options.encoding.quality = .source
+    try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path("whole.mp4"))
+    let whole = try Reversed(folder.path("whole.mp4")).fields
+    #expect(whole.count == 25 && whole.allSatisfy { $0 == nil })
+  }
+
+  /// Which field comes first in each frame.
+  private struct Reversed {
+    var fields: [Bool?] = []
+
+    init(_ path: String) throws {
+      let pipeline = try Pipeline("filesrc location=\(path) ! decodebin ! video/x-raw ! appsink name=out sync=false")
+      defer { pipeline.set(.null) }
+      let sink = try pipeline.appSink("out")
+      pipeline.set(.playing)
+      while let sample = sink.pull(timeout: ClockTime(seconds: 20)) { fields.append(sample.buffer.isTopFieldFirst) }
+    }
+  }
+
+  @Test func timecodesAndCaptionsDoNotSurviveTheTurn() throws {
+    let pipeline = try Pipeline(
+      "videotestsrc num-buffers=1 ! video/x-raw,framerate=25/1 ! timecodestamper ! appsink name=out sync=false")
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    let sample = try #require(try pipeline.appSink("out").pull(timeout: ClockTime(seconds: 20)))
+    #expect(sample.buffer.hasTimeCode)
+    #expect(!sample.buffer.placed(pts: .zero, duration: nil, isMirrored: true).hasTimeCode)
+  }
+
+  @Test func tagsOfMatroskaAreTextAndNotGStreamersSyntax() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(10, rate: 25)
+    media.title = "A \\\"day\\\" at the sea"
+    let source = try media.write(to: folder)
+    try await Reverser(source).reverse(to: folder.path("a.mkv"))
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("a.mkv")))
+    #expect(bytes.range(of: Data("A \"day\" at the sea".utf8)) != nil)
+    #expect(bytes.range(of: Data("\\ day".utf8)) == nil)
+    #expect(try index(folder.path("a.mkv")).tags?.string("title") == "A \"day\" at the sea")
+  }
+
+  @Test func aStreamThatStartsLateInMatroskaIsReadInWindows() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.frameRate = "25/1"
+    media.times = (0...50).map { ms(7 + $0 * 40) }
+    media.sampleCount = 96_000
+    media.soundFormat = "S16LE"
+    let source = try media.write(to: folder)
+    let report = try await Reverser(source).plan()
+    #expect(report.plan?.method == .windows)
+    #expect(report.streams.map(\.start) == [0.007, 0])
+    #expect(report.chapters.isEmpty && report.fates.map(\.container) == ["mkv", "mp4", "webm"])
+  }
+
+  @Test(arguments: ["webp", "apng"])
+  func transparencyStays(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    try make(
+      "videotestsrc num-buffers=3 pattern=solid-color foreground-color=0x80ff8000 ! video/x-raw,format=RGBA,width=32,height=32,framerate=25/1 ! "
+        + "pngenc ! multifilesink location=\(folder.path("%d.png")) index=1")
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(folder.path("%d.png"), options: options).reverse(to: folder.path("a.\(format)"))
+    let read = try DecodedAnimation(folder.path("a.\(format)"))
+    #expect(Array(read.first.prefix(4)) == [255, 128, 0, 128])
+  }
+
+  @Test func coverArtStaysCoverArt() async throws {
+    let folder = try TemporaryFolder()
+    try make(
+      "videotestsrc num-buffers=1 ! video/x-raw,width=16,height=16 ! pngenc ! filesink location=\(folder.path("c.png"))"
+    )
+    let png = try Data(contentsOf: URL(fileURLWithPath: folder.path("c.png")))
+    let hex = png.map { String(format: "%02x", $0) }.joined()
+    let tags = try #require(
+      TagList("taglist, image=(sample){ \"\(hex)::image/png::\" }") ?? TagList("taglist, title=x"))
+    guard tags.has("image") else { return }
+    try make("audiotestsrc num-buffers=20 ! flacenc ! flactag ! filesink location=\(folder.path("in.flac"))") {
+      $0.setTags(tags)
+    }
+    try await Reverser(folder.path("in.flac")).reverse(to: folder.path("a.flac"))
+    #expect(try index(folder.path("a.flac")).tags?.has("image") == true)
+  }
+}
