@@ -59,9 +59,8 @@ let package = Package(
       name: "example-titled-boomerang", dependencies: ["Retrograde"], path: "Examples/TitledBoomerang",
       swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["Retrograde", "GStreamer", "CImages", "CWebPDemux"],
-      path: "Tests/TestSupport", swiftSettings: strict),
-    .systemLibrary(name: "CWebPDemux", path: "Tests/CWebPDemux"),
+      name: "TestSupport", dependencies: ["Retrograde", "GStreamer", "CImages"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "RetrogradeTests", dependencies: ["Retrograde", "RetrogradeEngine", "GStreamer", "TestSupport"],
       swiftSettings: strict),

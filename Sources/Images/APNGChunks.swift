@@ -9,7 +9,7 @@ package struct APNGChunks {
 
   package init() {}
 
-  private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+  static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
   /// What to write for a frame.
   /// - Parameters:
@@ -63,7 +63,7 @@ package struct APNGChunks {
     return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
   }
 
-  private static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
+  static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
     var found: [(String, [UInt8])] = []
     var place = signature.count
     while place + 12 <= png.count {
@@ -77,7 +77,7 @@ package struct APNGChunks {
     return found
   }
 
-  private static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+  static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
     let named = Array(type.utf8) + body
     return bigEndian(UInt32(clamping: body.count)) + named
       + bigEndian(UInt32(truncatingIfNeeded: crc32(0, named, uInt(named.count))))

@@ -74,7 +74,8 @@ struct ReverseJob: Sendable {
   }
 
   func open(_ options: ReverseOptions) throws -> PlayableSource {
-    try PlayableSource(
+    if let animation = try AnimationReader.read(input, options, gauge, cancellation) { return animation }
+    return try PlayableSource(
       input, options: options, count: options.count, gauge: gauge, cancellation: cancellation
     ) { position in
       report(

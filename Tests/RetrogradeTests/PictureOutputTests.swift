@@ -44,6 +44,21 @@ import Testing
     #expect(gif.delays == [30, 340, 30, 30, 200, 40, 30, 30], "in hundredths from the start")
   }
 
+  @Test(arguments: ["gif", "webp", "apng"])
+  func animationsAreReadWithTheirOwnRhythm(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = [0, 100, 150, 400, 420, 600].map { ClockTime(nanoseconds: Int64($0) * 1_000_000) }
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("a.\(format)"))
+    let before = try DecodedAnimation(folder.path("a.\(format)"))
+    try await Reverser(folder.path("a.\(format)"), options: options).reverse(to: folder.path("b.\(format)"))
+    let after = try DecodedAnimation(folder.path("b.\(format)"))
+    #expect(before.numbers == [4, 3, 2, 1, 0] && after.numbers == [0, 1, 2, 3, 4])
+    #expect(after.delays == before.delays.reversed())
+  }
+
   @Test func fewerFramesAreTheSameOnesForwardsAndBack() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -1,5 +1,4 @@
 import CImages
-import CWebPDemux
 import Foundation
 import GStreamer
 
@@ -67,7 +66,7 @@ package struct DecodedAnimation {
   private mutating func readWebP(_ path: String) throws {
     let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     try bytes.withUnsafeBufferPointer { buffer in
-      var data = CWebPDemux.WebPData(bytes: buffer.baseAddress, size: buffer.count)
+      var data = WebPData(bytes: buffer.baseAddress, size: buffer.count)
       guard let decoder = WebPAnimDecoderNew(&data, nil) else { throw Failure() }
       defer { WebPAnimDecoderDelete(decoder) }
       var info = WebPAnimInfo()

@@ -1,0 +1,99 @@
+import CImages
+
+/// The frames of an animated PNG, each as a PNG file of its own, with where it lies on the canvas and what becomes of it
+/// (PNG, third edition, 11.3.6).
+package struct APNGFrames {
+  package struct Frame {
+    /// A whole PNG file.
+    package var png: [UInt8]
+    package var x: Int
+    package var y: Int
+    package var width: Int
+    package var height: Int
+    /// How long it is shown.
+    package var milliseconds: Double
+    /// What becomes of its area when it is over: it stays, becomes clear, or what was there before comes back.
+    package var disposal: UInt8
+    /// Whether it is drawn over what is there, rather than in its place.
+    package var blends: Bool
+  }
+
+  package let width: Int
+  package let height: Int
+  package var frames: [Frame] = []
+
+  /// - Returns: nil where `bytes` are no animated PNG.
+  package init?(_ bytes: [UInt8]) {
+    guard let chunks = bytes.withUnsafeBytes({ try? APNGChunks.chunks(of: $0) }), bytes.count > 8,
+      bytes.starts(with: APNGChunks.signature), let header = chunks.first, header.type == "IHDR",
+      header.body.count == 13,
+      let control = chunks.firstIndex(where: { $0.type == "acTL" }),
+      control < chunks.firstIndex(where: { $0.type == "IDAT" }) ?? 0
+    else { return nil }
+    func word(_ body: [UInt8], _ place: Int) -> Int { body[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+    width = word(header.body, 0)
+    height = word(header.body, 4)
+    // Palette, transparency, colour space: of every frame.
+    let common = chunks[..<(chunks.firstIndex { $0.type == "IDAT" } ?? 0)].filter {
+      !["IHDR", "acTL", "fcTL"].contains($0.type)
+    }
+    var open: (frame: Frame, data: [UInt8])?
+    func close() -> Frame? {
+      guard var (frame, data) = open, !data.isEmpty else { return nil }
+      let size =
+        withUnsafeBytes(of: UInt32(frame.width).bigEndian, Array.init)
+        + withUnsafeBytes(of: UInt32(frame.height).bigEndian, Array.init)
+      frame.png =
+        APNGChunks.signature + APNGChunks.chunk("IHDR", size + header.body[8...])
+        + common.flatMap { APNGChunks.chunk($0.type, $0.body) } + APNGChunks.chunk("IDAT", data) + APNGChunks.end
+      return frame
+    }
+    for (type, body) in chunks {
+      switch type {
+      case "fcTL" where body.count >= 26:
+        if let frame = close() { frames.append(frame) }
+        let (numerator, denominator) = (Int(body[20]) << 8 | Int(body[21]), Int(body[22]) << 8 | Int(body[23]))
+        open = (
+          Frame(
+            png: [], x: word(body, 12), y: word(body, 16), width: word(body, 4), height: word(body, 8),
+            milliseconds: Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator), disposal: body[24],
+            blends: body[25] == 1), []
+        )
+      case "IDAT": open?.data += body
+      case "fdAT" where body.count > 4: open?.data += body.dropFirst(4)
+      default: break
+      }
+    }
+    if let frame = close() { frames.append(frame) }
+    let isWhole = frames.allSatisfy { $0.x >= 0 && $0.y >= 0 && $0.x + $0.width <= width && $0.y + $0.height <= height }
+    guard isWhole, !frames.isEmpty else { return nil }
+  }
+
+  /// Puts the pixels of a frame on the canvas, RGBA both, not multiplied by their alpha.
+  package static func draw(_ pixels: [UInt8], of frame: Frame, on canvas: inout [UInt8], width: Int) {
+    for y in 0..<frame.height {
+      for x in 0..<frame.width {
+        let source = (y * frame.width + x) * 4
+        let target = ((frame.y + y) * width + frame.x + x) * 4
+        let alpha = Int(pixels[source + 3])
+        if !frame.blends || alpha == 255 {
+          for part in 0..<4 { canvas[target + part] = pixels[source + part] }
+        } else if alpha > 0 {
+          let below = Int(canvas[target + 3]) * (255 - alpha) / 255
+          for part in 0..<3 {
+            canvas[target + part] = UInt8(
+              (Int(pixels[source + part]) * alpha + Int(canvas[target + part]) * below) / max(alpha + below, 1))
+          }
+          canvas[target + 3] = UInt8(alpha + below)
+        }
+      }
+    }
+  }
+
+  /// Makes the area of a frame clear.
+  package static func clear(_ frame: Frame, on canvas: inout [UInt8], width: Int) {
+    for y in frame.y..<frame.y + frame.height {
+      for place in (y * width + frame.x) * 4..<(y * width + frame.x + frame.width) * 4 { canvas[place] = 0 }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import CImages
+
+/// The pictures of an animated WebP, as they are shown (libwebp's WebPAnimDecoder).
+package enum WebPFrames {
+  /// Calls `body` with each picture, RGBA, rows without padding, and the time at which the next one is shown.
+  /// - Returns: false where `bytes` are no animated WebP.
+  package static func read(
+    _ bytes: [UInt8],
+    _ body: (_ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int, _ endMilliseconds: Int) throws -> Void
+  ) throws -> Bool {
+    // RIFF, WEBP, VP8X, and the flag for animation (RFC 9649, 2.7).
+    guard bytes.count > 21, bytes.prefix(4).elementsEqual("RIFF".utf8), bytes[8..<16].elementsEqual("WEBPVP8X".utf8),
+      bytes[20] & 2 != 0
+    else { return false }
+    try bytes.withUnsafeBufferPointer { buffer in
+      var data = WebPData(bytes: buffer.baseAddress, size: buffer.count)
+      guard let decoder = WebPAnimDecoderNew(&data, nil) else { throw ImageError(message: "damaged beyond use") }
+      defer { WebPAnimDecoderDelete(decoder) }
+      var info = WebPAnimInfo()
+      WebPAnimDecoderGetInfo(decoder, &info)
+      let (width, height) = (Int(info.canvas_width), Int(info.canvas_height))
+      while WebPAnimDecoderHasMoreFrames(decoder) != 0 {
+        var pixels: UnsafeMutablePointer<UInt8>?
+        var end: Int32 = 0
+        guard WebPAnimDecoderGetNext(decoder, &pixels, &end) != 0, let pixels else {
+          throw ImageError(message: "damaged beyond use")
+        }
+        try body(UnsafeRawBufferPointer(start: pixels, count: width * height * 4), width, height, Int(end))
+      }
+    }
+    return true
+  }
+}
