@@ -14,26 +14,52 @@ import Testing
   @Test func everyCommandOfThePageOnLoopsRuns() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("clip.mp4"), frames: 60)
+    try run("loops-and-movies.md", in: scratch, atLeast: 15)
+  }
+
+  @Test func everyCommandOfThePageOnThePresentationRuns() throws {
+    let scratch = try Scratch()
+    try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: scratch.path("a.srt")))
+    let film = "videotestsrc num-buffers=50 ! video/x-raw,width=160,height=120,framerate=25/1"
+    let sound = "audiotestsrc num-buffers=20 samplesperbuffer=4800 ! audio/x-raw,rate=48000,channels=2"
+    try shell(
+      """
+      gst-launch-1.0 -q matroskamux name=m ! filesink location=film.mkv \(film) ! x264enc ! h264parse ! queue ! m. \
+        \(sound) ! avenc_aac ! aacparse ! queue ! m. \(sound) ! avenc_ac3 ! ac3parse ! queue ! m. \
+        filesrc location=a.srt ! subparse ! capssetter replace=true caps=text/x-raw,format=utf8 ! queue ! m.
+      """, in: scratch)
+    try shell(
+      """
+      gst-launch-1.0 -q mpegpsmux name=m ! filesink location=interlaced.mpg videotestsrc num-buffers=100 ! \
+        video/x-raw,format=I420,width=352,height=288,framerate=50/1 ! interlace field-pattern=1:1 top-field-first=true ! \
+        avenc_mpeg2video bitrate=2000000 ! mpegvideoparse ! queue ! m.
+      """, in: scratch)
+    try run("presentation.md", in: scratch, atLeast: 9)
+  }
+
+  private func run(_ page: String, in scratch: Scratch, atLeast count: Int) throws {
     let screen = try Screen()
     defer { screen.close() }
-    let commands = try DocumentationTests.commands("loops-and-movies.md")
-    #expect(commands.count >= 15)
-    for command in commands {
-      let shell = Process()
-      let errors = Pipe()
-      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-      shell.arguments = ["-c", command]
-      shell.currentDirectoryURL = scratch.url
-      let folder = Command.url.deletingLastPathComponent().path
-      shell.environment = ProcessInfo.processInfo.environment.merging([
-        "PATH": "\(folder):/usr/bin:/bin", "DISPLAY": screen.name,
-      ]) { $1 }
-      shell.standardOutput = FileHandle.nullDevice
-      shell.standardError = errors
-      try shell.run()
-      let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      shell.waitUntilExit()
-      #expect(shell.terminationStatus == 0, "\(command): \(said)")
-    }
+    let commands = try DocumentationTests.commands(page)
+    #expect(commands.count >= count)
+    for command in commands { try shell(command, in: scratch, display: screen.name) }
+  }
+
+  private func shell(_ command: String, in scratch: Scratch, display: String = "") throws {
+    let shell = Process()
+    let errors = Pipe()
+    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+    shell.arguments = ["-c", command]
+    shell.currentDirectoryURL = scratch.url
+    let folder = Command.url.deletingLastPathComponent().path
+    shell.environment = ProcessInfo.processInfo.environment.merging([
+      "PATH": "\(folder):/usr/bin:/bin", "DISPLAY": display,
+    ]) { $1 }
+    shell.standardOutput = FileHandle.nullDevice
+    shell.standardError = errors
+    try shell.run()
+    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    shell.waitUntilExit()
+    #expect(shell.terminationStatus == 0, "\(command): \(said)")
   }
 }
