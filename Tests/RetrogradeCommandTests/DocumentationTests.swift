@@ -30,9 +30,8 @@ import Testing
       """, in: scratch)
     try shell(
       """
-      gst-launch-1.0 -q mpegpsmux name=m ! filesink location=interlaced.mpg videotestsrc num-buffers=100 ! \
-        video/x-raw,format=I420,width=352,height=288,framerate=50/1 ! interlace field-pattern=1:1 top-field-first=true ! \
-        avenc_mpeg2video bitrate=2000000 ! mpegvideoparse ! queue ! m.
+      gst-launch-1.0 -q videotestsrc num-buffers=50 ! video/x-raw,width=352,height=288,framerate=50/1 ! \
+        interlace field-pattern=1:1 top-field-first=true ! avenc_ffv1 ! matroskamux ! filesink location=interlaced.mkv
       """, in: scratch)
     try run("presentation.md", in: scratch, atLeast: 9)
   }
