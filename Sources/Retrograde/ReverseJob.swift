@@ -43,7 +43,10 @@ struct ReverseJob: Sendable {
     guard drawing.overlay == nil, drawing.title == nil else {
       throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
     }
-    let job = try prepare(output)
+    var playedOnly = options
+    playedOnly.streams = options.streams ?? .played
+    let printed = ReverseJob(input: input, options: playedOnly, cancellation: cancellation, report: report)
+    let job = try printed.prepare(output)
     if job.choice.container.animation != nil {
       throw RetrogradeError(.usage, "\(output): no GStreamer element writes it; --print-pipeline has nothing to print")
     }

@@ -70,7 +70,10 @@ public struct PipelineDescriptions: Sendable {
 
   /// As a pipeline file.
   public var file: String {
-    (["# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it."] + settings
+    ([
+      "# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it. It has the first picture and all sound;",
+      "# subtitles, chapters and further pictures are not for pipeline files.",
+    ] + settings
       + [decoding, "---", encoding]).joined(separator: "\n") + "\n"
   }
 }

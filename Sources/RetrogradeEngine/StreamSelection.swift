@@ -24,6 +24,11 @@ public struct StreamSelection: Hashable, Sendable {
     self.items = items
   }
 
+  /// The first picture and all sound.
+  package static let played = StreamSelection(items: [Item(kind: .video, number: 0), Item(kind: .audio)])
+
+  private init(items: [Item]) { self.items = items }
+
   func contains(_ kind: StreamKind, _ number: Int) -> Bool {
     items.contains { $0.kind == kind && ($0.number == nil || $0.number == number) }
   }

@@ -92,7 +92,7 @@ struct Container: Sendable {
   private static let matroska = Container(
     caps: "video/x-matroska", videoCodecs: [h264, "video/x-h265", "video/x-ffv"],
     audioCodecs: [aac, "audio/x-opus", pcm],
-    subtitles: [text, "application/x-ass", "application/x-ssa", "subpicture/x-dvd"])
+    subtitles: [text, "application/x-ass", "application/x-ssa"])
   private static let webm = Container(
     caps: "video/webm", videoCodecs: ["video/x-vp9", "video/x-vp8"], audioCodecs: ["audio/x-opus", "audio/x-vorbis"])
   private static let avi = Container(

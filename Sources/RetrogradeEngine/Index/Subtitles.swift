@@ -33,7 +33,7 @@ package struct SubtitleTrack: Sendable {
 
   /// Whether a stream of `caps` can be turned round: what is shown while, apart from anything before it.
   package static func takes(_ caps: Caps) -> Bool {
-    ["text/x-raw", "application/x-ssa", "application/x-ass", "subpicture/x-dvd"].contains(caps.mediaType)
+    ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }
 
   /// The cues in the order of play: what is shown during `[a, b)` of a stretch is shown at the mirrored time.

@@ -119,6 +119,8 @@ struct SourceSettings: Sendable {
     options.memory = ByteCount(Int(clamping: memoryBudget))
     if let spoolDirectory { options.spoolDirectory = spoolDirectory }
     options.timing = timing
+    // What it has pads for.
+    options.streams = .played
     if start > 0 { options.start = .time(ClockTime(nanoseconds: Int64(clamping: start))) }
     if stop < UInt64(Int64.max) { options.end = .time(ClockTime(nanoseconds: Int64(stop))) }
     return options
