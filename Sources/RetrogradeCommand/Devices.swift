@@ -29,9 +29,7 @@ struct Devices: ParsableCommand {
       }
     }
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(entries), as: UTF8.self))
+      try Terminal.print(json: entries)
       return
     }
     for kind in Device.Kind.allCases {

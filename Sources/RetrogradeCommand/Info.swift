@@ -19,9 +19,7 @@ struct Info: AsyncParsableCommand {
   func run() async throws {
     let report = try await Reverser(source.input, options: source.options).plan()
     if json {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      print(String(decoding: try encoder.encode(report), as: UTF8.self))
+      try Terminal.print(json: report)
       return
     }
     print("\(report.input)  \(seconds(report.duration))")

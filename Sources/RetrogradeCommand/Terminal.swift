@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 
 /// Where messages for people go.
@@ -6,6 +7,13 @@ enum Terminal {
   static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
 
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
+
+  /// Writes a value to standard output, for programs and people.
+  static func print(json value: some Encodable) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n", to: STDOUT_FILENO)
+  }
 
   static func error(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 

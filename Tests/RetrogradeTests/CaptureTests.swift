@@ -22,17 +22,8 @@ import Testing
 
   /// What every frame looks like, by its pixels.
   private func pictures(_ path: String) throws -> [[UInt8]] {
-    let pipeline = try Pipeline(
-      "filesrc location=\(path) ! matroskademux ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=out sync=false"
-    )
-    defer { pipeline.set(.null) }
-    let sink = try pipeline.appSink("out")
-    pipeline.set(.playing)
-    var found: [[UInt8]] = []
-    while let sample = sink.pull(timeout: ClockTime(seconds: 20)) {
-      found.append(try sample.buffer.withBytes { Array($0) })
-    }
-    return found
+    try DecodedMedia.buffers(
+      of: "filesrc location=\(path) ! matroskademux ! decodebin ! videoconvert ! video/x-raw,format=GRAY8")
   }
 
   @Test func aBoomerangOfALiveSource() async throws {

@@ -11,15 +11,7 @@ import Testing
   private func packets(_ path: String) throws -> [[UInt8]] {
     // Not through a parser, which puts parameter sets into the stream.
     let demuxer = path.hasSuffix("mp4") || path.hasSuffix("mov") ? "qtdemux" : "matroskademux"
-    let pipeline = try Pipeline("filesrc location=\(path) ! \(demuxer) ! appsink name=out sync=false")
-    defer { pipeline.set(.null) }
-    let sink = try pipeline.appSink("out")
-    pipeline.set(.playing)
-    var found: [[UInt8]] = []
-    while let sample = sink.pull(timeout: ClockTime(seconds: 20)) {
-      found.append(try sample.buffer.withBytes { Array($0) })
-    }
-    return found
+    return try DecodedMedia.buffers(of: "filesrc location=\(path) ! \(demuxer)")
   }
 
   private func options(_ loop: Loop, count: Int = 1) -> ReverseOptions {

@@ -50,6 +50,20 @@ package struct DecodedMedia {
     }
   }
 
+  /// The bytes of every buffer that a pipeline gives, in order.
+  /// - Parameter description: of the pipeline but for its appsink.
+  package static func buffers(of description: String) throws -> [[UInt8]] {
+    let pipeline = try Pipeline("\(description) ! appsink name=out sync=false")
+    defer { pipeline.set(.null) }
+    let sink = try pipeline.appSink("out")
+    pipeline.set(.playing)
+    var found: [[UInt8]] = []
+    while let sample = sink.pull(timeout: ClockTime(seconds: 20)) {
+      found.append(try sample.buffer.withBytes { Array($0) })
+    }
+    return found
+  }
+
   private func drain(_ pipeline: Pipeline, _ body: (Sample) throws -> Void) throws {
     let sink = try pipeline.appSink("sink")
     pipeline.set(.playing)
