@@ -7,7 +7,7 @@ import Synchronization
 final class ReverseSource: ElementBody, @unchecked Sendable {
   static let log = DebugLog("reversesrc", "Decoded streams, played backwards")
 
-  private struct State {
+  struct State {
     var settings = SourceSettings()
     /// Stops everything that is under way.
     var run = Cancellation()
@@ -21,9 +21,9 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   let element: UnsafeMutablePointer<GstElement>
-  private let state = Mutex(State())
+  let state = Mutex(State())
   /// One seek, or change of state, at a time.
-  private let seeking = Mutex(())
+  let seeking = Mutex(())
 
   init(_ element: UnsafeMutablePointer<GstElement>) {
     self.element = element
@@ -42,8 +42,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { settings.get(id, value) }
   func setURI(_ uri: String?) { state.withLock { $0.settings.setURI(uri) } }
 
-  private var streams: [SourceStream] { state.withLock { $0.streams } }
-  private var legs: Legs? { state.withLock { $0.legs } }
+  var streams: [SourceStream] { state.withLock { $0.streams } }
+  var legs: Legs? { state.withLock { $0.legs } }
 
   // MARK: States
 
@@ -54,7 +54,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// Begins to look at the source, on a thread of its own: its index takes a pass over the whole file.
-  private func load() -> Bool {
+  func load() -> Bool {
     let settings = settings
     guard let path = settings.path else {
       postError(
@@ -76,7 +76,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     }
   }
 
-  private func load(_ path: String, _ settings: SourceSettings, _ run: Cancellation) {
+  func load(_ path: String, _ settings: SourceSettings, _ run: Cancellation) {
     do {
       let source = try PlayableSource(
         path, options: settings.options, count: settings.count == 0 ? nil : Int(settings.count), gauge: MemoryGauge(),
@@ -103,7 +103,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     } catch {}
   }
 
-  private func unload() {
+  func unload() {
     let (run, loader) = state.withLock { ($0.run, $0.loader) }
     run.cancel()
     cancelOrders()
@@ -130,12 +130,12 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     }
   }
 
-  private func cancelOrders() {
+  func cancelOrders() {
     for stream in streams { stream.shared.withLock { $0.order?.cancellation }?.cancel() }
   }
 
   /// Makes the pads, tells who is there, and starts.
-  private func expose(_ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation) {
+  func expose(_ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation) {
     // The same every time for the same URI: editors know streams by it (the design of gst_pad_create_stream_id).
     guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
       let collection = gst_stream_collection_new(upstream)
@@ -204,7 +204,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// What the uridecodebin takes that this element is in, if it is in one: its property `caps`.
-  private var capsOfParent: Caps? {
+  var capsOfParent: Caps? {
     guard let parent = gst_object_get_parent(element.asObject) else { return nil }
     defer { gst_object_unref(parent) }
     let object = UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GObject.self)
@@ -221,7 +221,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     return Caps(retaining: UnsafeMutablePointer(mutating: caps))
   }
 
-  private func makePad(_ template: String, _ name: String) -> UnsafeMutablePointer<GstPad>? {
+  func makePad(_ template: String, _ name: String) -> UnsafeMutablePointer<GstPad>? {
     guard let found = gst_element_get_pad_template(element, template), let pad = gst_pad_new_from_template(found, name)
     else { return nil }
     gst_pad_set_event_function_full(
@@ -240,12 +240,12 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     return ElementType.body(of: parent) as? ReverseSource
   }
 
-  private func stream(of pad: UnsafeMutablePointer<GstPad>) -> SourceStream? { streams.first { $0.pad == pad } }
+  func stream(of pad: UnsafeMutablePointer<GstPad>) -> SourceStream? { streams.first { $0.pad == pad } }
 
   // MARK: Playing
 
   /// Has every stream play what the segment says.
-  private func order(number: UInt32) {
+  func order(number: UInt32) {
     let (segment, streams) = state.withLock { state in
       state.segmentsDone = 0
       return (state.segment, state.streams)
@@ -317,155 +317,14 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
 
   func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(GST_LEVEL_DEBUG, element, text()) }
 
-  private func warn(_ text: String) {
+  func warn(_ text: String) {
     gst_element_message_full(
       element, GST_MESSAGE_WARNING, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue),
       g_strdup(text), g_strdup(text), #fileID, #function, #line)
   }
 }
 
-private func retainObject(_ stream: UnsafeMutablePointer<GstStream>) -> UnsafeMutablePointer<GstStream> {
+func retainObject(_ stream: UnsafeMutablePointer<GstStream>) -> UnsafeMutablePointer<GstStream> {
   gst_object_ref(stream)
   return stream
-}
-
-// MARK: - Seeks and questions
-
-extension ReverseSource {
-  func sendEvent(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean? {
-    guard event.pointee.type == GST_EVENT_SEEK else { return nil }
-    defer { release(event) }
-    return seek(event)
-  }
-
-  private func event(_ raw: UnsafeMutablePointer<GstEvent>?, on pad: UnsafeMutablePointer<GstPad>?) -> gboolean {
-    guard let raw, let pad else { return 0 }
-    defer { release(raw) }
-    switch raw.pointee.type {
-    case GST_EVENT_SEEK: return seek(raw)
-    case GST_EVENT_RECONFIGURE:
-      stream(of: pad)?.resume()
-      return 1
-    // Frames are not dropped: that they are late now says nothing of the next window.
-    case GST_EVENT_QOS: return 1
-    default: return 0
-    }
-  }
-
-  private func seek(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean {
-    var rate = 0.0
-    var format = GST_FORMAT_UNDEFINED
-    var flags = GstSeekFlags(0)
-    gst_event_parse_seek(event, &rate, &format, &flags, nil, nil, nil, nil)
-    guard rate != 0, format == GST_FORMAT_TIME else { return 0 }
-    let isFlushing = flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue != 0
-    let kept = AnyThread(retain(event))
-    let isEarly = state.withLock { state in
-      guard state.legs == nil else { return false }
-      if let early = state.early { release(early) }
-      state.early = kept.value
-      return true
-    }
-    if isEarly { return 1 }
-    release(kept.value)
-    return seeking.withLock { _ in apply(event, isFlushing: isFlushing) } ? 1 : 0
-  }
-
-  /// Stops playing, and plays what `event` asks for. One at a time.
-  @discardableResult
-  private func apply(_ event: UnsafeMutablePointer<GstEvent>, isFlushing: Bool) -> Bool {
-    var rate = 1.0
-    var format = GST_FORMAT_TIME
-    var flags = GstSeekFlags(0)
-    var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
-    var (start, stop): (gint64, gint64) = (0, -1)
-    gst_event_parse_seek(event, &rate, &format, &flags, &startType, &start, &stopType, &stop)
-    let number = gst_event_get_seqnum(event)
-    debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
-    let streams = streams
-    var segment = state.withLock { $0.segment }
-    segment.position = guint64(
-      streams.compactMap { $0.shared.withLock { $0.position } }.max()?.raw ?? UInt(segment.position))
-    var didChange: gboolean = 0
-    guard
-      gst_segment_do_seek(
-        &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
-        &didChange) != 0
-    else { return false }
-    // What never ends has no end to begin at.
-    if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
-    if isFlushing {
-      for stream in streams { push(gst_event_new_flush_start(), number, stream) }
-    }
-    cancelOrders()
-    for stream in streams {
-      gst_pad_pause_task(stream.pad)
-      // The task has paused when its lock can be had.
-      g_rec_mutex_lock(&stream.pad.pointee.stream_rec_lock)
-      stream.rest()
-      g_rec_mutex_unlock(&stream.pad.pointee.stream_rec_lock)
-    }
-    if isFlushing {
-      for stream in streams { push(gst_event_new_flush_stop(1), number, stream) }
-    }
-    let next = AnyThread(segment)
-    state.withLock { $0.segment = next.value }
-    if flags.rawValue & GST_SEEK_FLAG_SEGMENT.rawValue != 0,
-      let message = gst_message_new_segment_start(element.asObject, GST_FORMAT_TIME, gint64(segment.position))
-    {
-      gst_message_set_seqnum(message, number)
-      gst_element_post_message(element, message)
-    }
-    order(number: number)
-    return true
-  }
-
-  private func push(_ event: UnsafeMutablePointer<GstEvent>?, _ number: UInt32, _ stream: SourceStream) {
-    guard let event else { return }
-    gst_event_set_seqnum(event, number)
-    gst_pad_push_event(stream.pad, event)
-  }
-
-  private func query(
-    _ query: UnsafeMutablePointer<GstQuery>?, on pad: UnsafeMutablePointer<GstPad>?
-  ) -> gboolean {
-    guard let query, let pad else { return 0 }
-    switch query.pointee.type {
-    case GST_QUERY_DURATION:
-      var format = GST_FORMAT_UNDEFINED
-      gst_query_parse_duration(query, &format, nil)
-      guard format == GST_FORMAT_TIME, let length = legs?.duration else { return 0 }
-      gst_query_set_duration(query, GST_FORMAT_TIME, gint64(length.nanoseconds))
-      return 1
-    case GST_QUERY_POSITION:
-      var format = GST_FORMAT_UNDEFINED
-      gst_query_parse_position(query, &format, nil)
-      guard format == GST_FORMAT_TIME,
-        let position = stream(of: pad)?.shared.withLock({ $0.position ?? $0.order?.from })
-      else { return 0 }
-      gst_query_set_position(query, GST_FORMAT_TIME, gint64(position.nanoseconds))
-      return 1
-    case GST_QUERY_SEEKING:
-      var format = GST_FORMAT_UNDEFINED
-      gst_query_parse_seeking(query, &format, nil, nil, nil)
-      let isTime = format == GST_FORMAT_TIME
-      gst_query_set_seeking(query, format, isTime ? 1 : 0, 0, gint64(legs?.duration?.nanoseconds ?? -1))
-      return 1
-    case GST_QUERY_URI:
-      gst_query_set_uri(query, settings.uri)
-      return 1
-    case GST_QUERY_LATENCY:
-      gst_query_set_latency(query, 0, 0, GstClockTime(noTime))
-      return 1
-    case GST_QUERY_SEGMENT:
-      let segment = state.withLock { $0.segment }
-      gst_query_set_segment(
-        query, segment.rate, segment.format, gint64(segment.start),
-        segment.stop == guint64(noTime)
-          ? gint64(segment.duration == guint64(noTime) ? 0 : segment.duration) : gint64(segment.stop))
-      return 1
-    default:
-      return gst_pad_query_default(pad, element.asObject, query)
-    }
-  }
 }

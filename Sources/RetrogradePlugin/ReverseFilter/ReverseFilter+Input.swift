@@ -1,0 +1,124 @@
+import CGStreamer
+import GStreamer
+import RetrogradeEngine
+
+/// What comes in.
+extension ReverseFilter {
+  func chain(_ raw: UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
+    guard let raw else { return GST_FLOW_ERROR }
+    let buffer = Buffer(adopting: raw)
+    guard let caps else { return GST_FLOW_NOT_NEGOTIATED }
+    do {
+      let start = segment.format == GST_FORMAT_TIME ? buffer.pts : nil
+      let end = start.flatMap { start in
+        (buffer.duration ?? kind.duration(buffer, caps)).map { start + $0 }
+      }
+      if let stop = ClockTime(raw: UInt(segment.stop)), let start, start >= stop { return GST_FLOW_EOS }
+      let held = try ready()
+      // A frame is shown until the next one starts.
+      if let start, let last = held.items.last, let before = last.start, before <= start, kind.dropsLast {
+        held.endLast(at: start)
+      }
+      let isPingPong = settings.isPingPong
+      // Buffers of a pool with a fixed number of them (a camera's) would run out if they were held.
+      let own = buffer.isOfBoundedPool ? buffer.deepCopy() : buffer
+      if !kind.isMergeable(caps) || !held.extendLast(with: own, start: start, end: end) {
+        try held.add(own, start: start, end: end)
+      }
+      guard isPingPong else { return GST_FLOW_OK }
+      startOutput(caps)
+      return push(buffer.shallowCopy())
+    } catch {
+      fail(error)
+      return GST_FLOW_ERROR
+    }
+  }
+
+  func ready() throws -> HeldMedia {
+    if let held { return held }
+    let settings = settings
+    let held = try HeldMedia(
+      budget: Int(clamping: settings.memoryBudget),
+      spoolDirectory: settings.spoolDirectory ?? ReverseOptions.temporaryDirectory)
+    if let caps { held.setCaps(caps) }
+    self.held = held
+    return held
+  }
+
+  func fail(_ error: any Error) {
+    let text = (error as? RetrogradeError)?.message ?? "\(error)"
+    postError(
+      element, gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_WRITE.rawValue), text, debug: "\(error)")
+  }
+
+  func sinkEvent(_ raw: UnsafeMutablePointer<GstEvent>?) -> gboolean {
+    guard let event = raw else { return 0 }
+    switch event.pointee.type {
+    case GST_EVENT_FLUSH_STOP:
+      held = nil
+      dropWaiting()
+      isSegmentSent = false
+      isFirst = true
+      gst_segment_init(&segment, GST_FORMAT_UNDEFINED)
+      return gst_pad_push_event(source, event)
+    case GST_EVENT_STREAM_START:
+      drain()
+      sentCaps = nil
+      return gst_pad_push_event(source, event)
+    case GST_EVENT_CAPS:
+      defer { release(event) }
+      var new: UnsafeMutablePointer<GstCaps>?
+      gst_event_parse_caps(event, &new)
+      guard let new else { return 0 }
+      let caps = Caps(retaining: new)
+      self.caps = caps
+      held?.setCaps(caps)
+      return 1
+    case GST_EVENT_SEGMENT:
+      drain()
+      defer { release(event) }
+      gst_event_copy_segment(event, &segment)
+      segmentNumber = gst_event_get_seqnum(event)
+      isSegmentSent = false
+      return 1
+    case GST_EVENT_GAP:
+      defer { release(event) }
+      return gap(event)
+    case GST_EVENT_EOS, GST_EVENT_SEGMENT_DONE:
+      drain()
+      if !isSegmentSent, segment.format != GST_FORMAT_UNDEFINED {
+        if let caps { startOutput(kind.mirroredCaps(caps)) } else { sendSegment(end: nil) }
+      }
+      return gst_pad_push_event(source, event)
+    case _
+    where !isSegmentSent
+      && gst_event_type_get_flags(event.pointee.type).rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0:
+      waiting.append(event)
+      return 1
+    default:
+      return gst_pad_event_default(sink, element.asObject, event)
+    }
+  }
+
+  func gap(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean {
+    var start: GstClockTime = 0
+    var duration: GstClockTime = 0
+    gst_event_parse_gap(event, &start, &duration)
+    guard let begin = ClockTime(raw: UInt(start)), let held = try? ready() else { return 1 }
+    let end = begin + (ClockTime(raw: UInt(duration)) ?? .zero)
+    if kind.dropsLast, let last = held.items.last, last.end == nil { held.endLast(at: begin) }
+    held.addGap(start: begin, end: end)
+    guard settings.isPingPong, isSegmentSent else { return 1 }
+    return gst_pad_push_event(source, gst_event_new_gap(start, duration))
+  }
+
+  func sinkQuery(_ query: UnsafeMutablePointer<GstQuery>?) -> gboolean {
+    guard let query else { return 0 }
+    if query.pointee.type == GST_QUERY_ALLOCATION {
+      // Downstream's pool is not for buffers that are held here; any layout of planes will do.
+      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+      return 1
+    }
+    return gst_pad_query_default(sink, element.asObject, query)
+  }
+}

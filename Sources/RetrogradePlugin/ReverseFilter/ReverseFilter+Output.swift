@@ -1,0 +1,169 @@
+import CGStreamer
+import GStreamer
+import RetrogradeEngine
+import Synchronization
+
+/// What goes out.
+extension ReverseFilter {
+  /// Sends what must precede the first buffer, and caps wherever they change.
+  func startOutput(_ caps: Caps, end: ClockTime? = nil) {
+    if sentCaps.map({ !$0.isEqual(caps) }) ?? true {
+      sentCaps = caps
+      let event = gst_event_new_caps(caps.raw)
+      guard gst_pad_push_event(source, event) != 0 || gst_pad_is_linked(source) == 0 else {
+        log.write(GST_LEVEL_WARNING, element, "downstream does not take \(caps.description)")
+        return
+      }
+    }
+    if !isSegmentSent { sendSegment(end: end) }
+  }
+
+  /// - Parameter end: where what is given out backwards ends, in the segment's time.
+  func sendSegment(end: ClockTime?) {
+    var out = segment
+    let seek = shared.withLock { shared in
+      defer { if shared.seek?.number == segmentNumber { shared.seek = nil } }
+      return shared.seek?.number == segmentNumber ? shared.seek : nil
+    }
+    if segment.format == GST_FORMAT_TIME {
+      if let seek { out.time = guint64(seek.time.raw) }
+      if settings.isPingPong { out.stop = guint64(noTime) }
+      // A live source goes on while it is recorded: what comes out afterwards is due from then on.
+      if !settings.isPingPong, let end, isLive { out.base += guint64((end - start).raw) }
+    }
+    if let event = gst_event_new_segment(&out) {
+      gst_event_set_seqnum(event, segmentNumber)
+      gst_pad_push_event(source, event)
+    }
+    isSegmentSent = true
+    let events = waiting
+    waiting = []
+    for event in events { gst_pad_push_event(source, event) }
+  }
+
+  func dropWaiting() {
+    waiting.forEach(release)
+    waiting = []
+  }
+
+  var start: ClockTime { ClockTime(raw: UInt(segment.start)) ?? .zero }
+
+  var isLive: Bool {
+    guard let query = gst_query_new_latency() else { return false }
+    defer { gst_mini_object_unref(query.asMiniObject) }
+    guard gst_pad_peer_query(sink, query) != 0 else { return false }
+    var live: gboolean = 0
+    gst_query_parse_latency(query, &live, nil, nil)
+    return live != 0
+  }
+
+  /// Where the presentation ends that is turned round, in the segment's time: streams of one file that end at different
+  /// times must be turned round one and the same point, or they lose their sync.
+  func end(of held: HeldMedia) -> ClockTime {
+    let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
+    if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
+    var duration: gint64 = 0
+    guard gst_pad_peer_query_duration(sink, GST_FORMAT_TIME, &duration) != 0, duration > 0 else { return own }
+    let whole = start + ClockTime(nanoseconds: Int64(duration)) - (ClockTime(raw: UInt(segment.time)) ?? .zero)
+    return max(own, whole)
+  }
+
+  /// Gives out, last first, everything that is held.
+  func drain() {
+    guard let held, !held.items.isEmpty else { return }
+    self.held = nil
+    do {
+      let flow = try segment.format == GST_FORMAT_TIME ? drain(held) : drainUntimed(held)
+      log.write(GST_LEVEL_DEBUG, element, "drained: \(String(cString: gst_flow_get_name(flow)))")
+      if flow.rawValue <= GST_FLOW_NOT_NEGOTIATED.rawValue || flow == GST_FLOW_NOT_LINKED {
+        postFlowError(element, flow)
+      }
+    } catch {
+      fail(error)
+    }
+  }
+
+  func drain(_ held: HeldMedia) throws -> GstFlowReturn {
+    let isPingPong = settings.isPingPong
+    let end = end(of: held)
+    // Where the mirror of `time` lies: at the segment's start what was at its end; after the forward half, what was
+    // before the turn.
+    var turn = end
+    var origin = start
+    var next: ClockTime?
+    if isPingPong {
+      origin = end
+      let last = held.items.last
+      let frame = (last?.end ?? end) - (last?.start ?? end)
+      turn = end - (kind.dropsLast ? frame : settings.turnDuration)
+      if kind.dropsLast { _ = try held.takeLast() }
+    } else if let last = held.items.last, !last.isGap, kind.dropsLast {
+      held.endLast(at: max(end, last.end ?? end))
+    }
+    let total = held.items.count
+    isFirst = true
+    while let (item, buffer) = try held.takeLast() {
+      let until = min(item.end ?? next ?? turn, turn)
+      next = item.start ?? next
+      if item.start == nil, let buffer {
+        startOutput(kind.mirroredCaps(held.caps[item.caps]), end: end)
+        let flow = push(try kind.mirrored(buffer, held.caps[item.caps], nil, nil))
+        if flow != GST_FLOW_OK { return flow }
+      }
+      guard let from = item.start, from < until else { continue }
+      let place = TimeSpan(start: origin + (turn - until), end: origin + (turn - from))
+      startOutput(kind.mirroredCaps(held.caps[item.caps]), end: end)
+      if isFirst, place.start > origin || (isPingPong == false && buffer == nil) {
+        gst_pad_push_event(
+          source, gst_event_new_gap(GstClockTime(origin.raw), GstClockTime((place.start - origin).raw)))
+      }
+      guard let buffer else {
+        gst_pad_push_event(
+          source, gst_event_new_gap(GstClockTime(place.start.raw), GstClockTime((place.end - place.start).raw)))
+        continue
+      }
+      let caps = held.caps[item.caps]
+      var whole = buffer
+      if let end = item.end, until < end { whole = trimmed(buffer, caps, from: from, to: until) }
+      let flow = push(try kind.mirrored(whole, caps, place.start, place.end - place.start))
+      if flow != GST_FLOW_OK { return flow }
+      if (total - held.items.count) % 64 == 0 {
+        postMessage(
+          element,
+          "retrograde-progress, stage=(string)reversing, done=(guint64)\(total - held.items.count), total=(guint64)\(total)"
+        )
+      }
+    }
+    return GST_FLOW_OK
+  }
+
+  /// The part of a buffer of sound that is heard before `to`.
+  func trimmed(_ buffer: Buffer, _ caps: Caps, from: ClockTime, to: ClockTime) -> Buffer {
+    guard !kind.dropsLast, let rate = caps.int("rate") else { return buffer }
+    return buffer.prefix(sampleFrames: (to - from).sampleIndex(rate: rate), of: caps)
+  }
+
+  /// Buffers without times, such as those of a plain file of frames: only their order is turned.
+  func drainUntimed(_ held: HeldMedia) throws -> GstFlowReturn {
+    if settings.isPingPong, kind.dropsLast { _ = try held.takeLast() }
+    while let (item, buffer) = try held.takeLast() {
+      guard let buffer else { continue }
+      let caps = held.caps[item.caps]
+      startOutput(kind.mirroredCaps(caps))
+      let flow = push(try kind.mirrored(buffer, caps, nil, nil))
+      if flow != GST_FLOW_OK { return flow }
+    }
+    return GST_FLOW_OK
+  }
+
+  func push(_ buffer: Buffer) -> GstFlowReturn {
+    if isFirst {
+      buffer.markDiscontinuous()
+      isFirst = false
+    }
+    if let pts = buffer.pts, segment.format == GST_FORMAT_TIME {
+      shared.withLock { $0.position = pts - start + (ClockTime(raw: UInt(segment.time)) ?? .zero) }
+    }
+    return gst_pad_push(source, buffer.retained())
+  }
+}
