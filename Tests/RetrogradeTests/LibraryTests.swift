@@ -16,8 +16,9 @@ import Testing
     return options
   }
 
-  /// All but flip-rotate-90, which qtdemux 1.22 does not read.
-  @Test(arguments: ["rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-180", "flip-rotate-270"])
+  @Test(arguments: [
+    "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
+  ])
   func orientationStaysWithAPictureThatIsNotTurned(orientation: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -25,7 +26,8 @@ import Testing
     let source = try media.write(to: folder)
     try await Reverser(source, options: lossy()).reverse(to: folder.path("m.mp4"))
     let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
-    #expect(mirror.tags?.string("image-orientation") == orientation)
+    // Not by qtdemux 1.22, which does not know one of them.
+    #expect(MovieMatrix.orientations(folder.path("m.mp4")) == [orientation])
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 

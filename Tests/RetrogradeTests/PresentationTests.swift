@@ -318,4 +318,21 @@ import Testing
     try await Reverser(folder.path("in.flac")).reverse(to: folder.path("a.flac"))
     #expect(try index(folder.path("a.flac")).tags?.has("image") == true)
   }
+
+  @Test func matroskasCodecDelayIsNotHeard() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.video = nil
+    media.sampleCount = 48_000
+    media.soundFormat = "S16LE"
+    let source = try media.write(to: folder)
+    // CodecDelay, 10 ms, in the place of the track's made-up name.
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+    let name = try #require(bytes.range(of: Data([0x53, 0x6E]) + Data([0x86]) + Data("Audio\0".utf8)))
+    let delay: [UInt8] = [0x56, 0xAA, 0x84, 0x00, 0x98, 0x96, 0x80]
+    bytes.replaceSubrange(name, with: delay + [0xEC, 0x80])
+    try bytes.write(to: URL(fileURLWithPath: source))
+    let track = try #require(try index(source).audio.first)
+    #expect(track.frames == 0..<47_520, "480 samples are priming")
+  }
 }

@@ -91,18 +91,10 @@ package struct MovieHeader {
       .first { movie.integer($0 + 4) != 0xFFFF_FFFF }
   }
 
-  /// The turned axes, as a matrix (a, b, c, d) of 1, 0 and -1.
-  private static let matrices: [String: [Int]] = [
-    "rotate-90": [0, 1, -1, 0], "rotate-180": [-1, 0, 0, -1], "rotate-270": [0, -1, 1, 0],
-    "flip-rotate-0": [-1, 0, 0, 1], "flip-rotate-90": [0, -1, -1, 0], "flip-rotate-180": [1, 0, 0, -1],
-    "flip-rotate-270": [0, 1, 1, 0],
-  ]
-
   private func turn(_ movie: inout [UInt8], _ header: Range<Int>, _ orientation: String?) {
-    guard let orientation, let axes = MovieHeader.matrices[orientation] else { return }
-    // Version 1 has 64-bit times: 12 bytes more before the matrix.
-    let matrix = header.lowerBound + (movie[header.lowerBound] == 1 ? 52 : 40)
-    guard matrix + 44 <= header.upperBound else { return }
+    guard let orientation, let axes = MovieMatrix.axes[orientation],
+      let matrix = MovieMatrix.place(in: header, of: movie)
+    else { return }
     let width = movie.integer(matrix + 36)
     let height = movie.integer(matrix + 40)
     // The turned picture is moved back to where its corner was.

@@ -45,7 +45,9 @@ struct Indexer: Sendable {
       }
       chosen.append((stream, TrackIndexer.tail(tracks.count, stream.caps, decoder)))
       tracks.append(
-        TrackIndexer(name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options))
+        TrackIndexer(
+          name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options,
+          codecDelay: stream.codecDelay))
     }
     guard !videos.isEmpty || !tracks.isEmpty else {
       throw RetrogradeError(
@@ -216,8 +218,9 @@ struct Indexer: Sendable {
       if let time { activity.moved(to: time) }
     }
     activity.finish()
+    let tags = sink.pad?.tags(global: false)
     return VideoIndex(
-      caps: caps, tags: sink.pad?.tags(global: false) ?? path.tags, packets: packets, segmentEnd: end)
+      caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
   }
 }
 

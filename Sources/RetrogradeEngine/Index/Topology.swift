@@ -19,7 +19,9 @@ package struct StreamPath: Sendable {
   let kind: StreamKind
   let caps: Caps
   /// The stream's own tags, and those of the file that came with it.
-  let tags: TagList?
+  var tags: TagList?
+  /// How much later its times are than what is heard, where the demuxer does not say.
+  var codecDelay = ClockTime.zero
   let globalTags: TagList?
   let steps: [Step]
 }
@@ -127,13 +129,14 @@ extension Topology {
     }
     while case .missingPlugin(let description)? = pipeline.nextMessage() { missing.append(description) }
     var identities: [(element: Element, number: Int)] = []
-    streams = shared.pads.compactMap { pad in
+    let found = shared.pads.compactMap { pad in
       StreamPath(pad: pad) { element in
         if let known = identities.first(where: { $0.element.isSame(as: element) }) { return known.number }
         identities.append((element, identities.count))
         return identities.count - 1
       }
     }
+    streams = Topology.completed(found, path)
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening
@@ -143,6 +146,29 @@ extension Topology {
         ? RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: no stream can be found in it")
         : RetrogradeError(
           .missingPlugin, "\(path): no plugin for \(missing.joined(separator: ", ")); \(PackageHint.all)")
+    }
+  }
+
+  /// The streams with what the container says of them and GStreamer 1.22's demuxers do not: which way up a picture is that
+  /// stands mirrored on its side (`flip-rotate-90`), and how much of the sound is priming, where it is not Opus.
+  private static func completed(_ streams: [StreamPath], _ path: String) -> [StreamPath] {
+    func has(_ factory: String) -> Bool { streams.contains { $0.steps.contains { $0.factory == factory } } }
+    let orientations = has("qtdemux") ? MovieMatrix.orientations(path) : []
+    let delays = has("matroskademux") ? MatroskaTracks.codecDelays(path) : []
+    return streams.map { stream in
+      var stream = stream
+      // A demuxer's pads are numbered by kind, in the order of the tracks.
+      let pad = stream.steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad
+      guard let number = pad?.split(separator: "_").last.flatMap({ Int($0) }) else { return stream }
+      if stream.kind == .audio, delays.indices.contains(number), stream.caps.mediaType != "audio/x-opus" {
+        stream.codecDelay = delays[number]
+      }
+      if stream.kind == .video, orientations.indices.contains(number), let orientation = orientations[number],
+        stream.tags?.has("image-orientation") != true, let tag = TagList("taglist, image-orientation=\(orientation)")
+      {
+        stream.tags = stream.tags?.merging(tag) ?? tag
+      }
+      return stream
     }
   }
 

@@ -31,9 +31,14 @@ package final class TrackIndexer: Sendable {
   private let codec: Caps?
   private let tags: TagList?
   private let options: ReverseOptions
+  private let codecDelay: ClockTime
   private let ownClock = PacketClock()
 
-  package init(name: String, codec: Caps?, tags: TagList?, options: ReverseOptions) {
+  /// - Parameter codecDelay: how much later its times are than what is heard.
+  package init(
+    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, codecDelay: ClockTime = .zero
+  ) {
+    self.codecDelay = codecDelay
     self.name = name
     self.codec = codec
     self.tags = tags
@@ -107,8 +112,9 @@ package final class TrackIndexer: Sendable {
     _ caps: Caps?, _ decoded: [DecodedAudio], _ segment: Segment, _ spool: Spool, _ clock: PacketClock
   ) throws -> AudioTrack? {
     guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
-    let layout = AudioLayout(
-      rate: rate, segment: clock.segment ?? segment, packetCount: clock.packetCount)
+    var segment = clock.segment ?? segment
+    segment.start = segment.start + codecDelay
+    let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     return AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
       spool: spool)
