@@ -17,6 +17,7 @@ final class RecordingControl: Sendable {
     var step: ClockTime?
     var lost = 0
     var isOver = false
+    var isWindowClosed = false
     var reported = -1.0
 
     /// Whether it is time to say how far it is: ten times a second is enough.
@@ -99,9 +100,13 @@ final class RecordingControl: Sendable {
         elapsed: watch.elapsed, memoryHeld: memory))
   }
 
-  /// Closing the window of the preview ends the recording. GStreamer 1.22's sinks say so by an error.
+  /// Closing the window of the preview ends the recording. GStreamer 1.22's sinks say so by an error, and what comes before
+  /// them fails too then.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
-    state.withLock { $0.began != nil } && error.message.contains("window was closed")
+    state.withLock { state in
+      if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }
+      return state.isWindowClosed
+    }
   }
 }
 
