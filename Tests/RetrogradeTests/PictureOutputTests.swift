@@ -114,6 +114,23 @@ import Testing
     #expect(read.times == (0..<15).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
+  @Test func picturesOfAnotherSizeAreMadeToFit() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(4, rate: 25)
+    try await Reverser(try media.write(to: folder)).reverse(to: folder.path("a%d.png"))
+    var small = ReverseOptions()
+    small.encoding.width = 48
+    try await Reverser(folder.path("source.mkv"), options: small).reverse(to: folder.path("b%d.png"))
+    for (number, name) in ["a1", "a2", "b3", "b4"].enumerated() {
+      try FileManager.default.copyItem(atPath: folder.path("\(name).png"), toPath: folder.path("c\(number).png"))
+    }
+    let summary = try await Reverser(folder.path("c%d.png")).reverse(to: folder.path("out.mkv"))
+    #expect(summary.warnings.contains { $0.hasPrefix("changed: ") })
+    let read = try DecodedMedia(folder.path("out.mkv"), like: media)
+    #expect(read.numbers == [0, 1, 2, 3] && read.videoCaps?.int("width") == 96)
+  }
+
   @Test func aMissingPictureIsNamed() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

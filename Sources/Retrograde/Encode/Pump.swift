@@ -57,7 +57,8 @@ struct Pump: Sendable {
       let shown = pictures.compactMap { try? $0.get() }
       try writer.finish(heard: heard, shown: shown.map(\.shown))
       if let error = failures.first { throw error }
-      return Counts(frames: shown.first?.count ?? 0, samples: heard, warnings: shown.flatMap(\.warnings))
+      return Counts(
+        frames: shown.first?.count ?? 0, samples: heard, warnings: Array(Set(shown.flatMap(\.warnings))).sorted())
     }
   }
 

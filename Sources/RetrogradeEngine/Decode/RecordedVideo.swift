@@ -32,6 +32,7 @@ package struct RecordedVideo {
   /// Takes a frame. One out of a pool that has only so many, as a camera's driver has, is copied; others are kept as they
   /// are.
   package mutating func add(_ sample: Sample) throws {
+    let sample = try sample.fitted(to: caps) ?? sample
     let before = count
     _ = try collector.add(sample.buffer.isOfBoundedPool ? sample.holding(sample.buffer.deepCopy()) : sample)
     guard count > before, let time = position else { return }

@@ -14,6 +14,10 @@ final class VideoDecoder: Sendable {
   /// What one frame takes in memory, padding included.
   let frameBytes: Int
 
+  /// The caps of the first frame, as the decoder gave them.
+  private let decodedCaps: Caps
+  /// Whether frames of another size or format than the first came.
+  private let hasChanged = Mutex(false)
   private let pipeline: Pipeline
   private let sink: AppSink
   private let source: String
@@ -41,6 +45,7 @@ final class VideoDecoder: Sendable {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
       throw RetrogradeError(.damagedInput, "\(source): no picture can be decoded\(codec)")
     }
+    decodedCaps = caps
     self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps
     frameBytes = max(sample.buffer.size, 1)
     isTopFieldFirst = sample.buffer.isTopFieldFirst
@@ -56,7 +61,20 @@ final class VideoDecoder: Sendable {
   /// The next frame in display order; nil at the end of the stream.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
-    return try VideoDecoder.pull(pipeline, sink, cancellation, source)
+    guard let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source) else { return nil }
+    do {
+      guard let fitted = try sample.fitted(to: decodedCaps) else { return sample }
+      hasChanged.withLock { $0 = true }
+      return fitted
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(source, error)
+    }
+  }
+
+  /// What is to be said of the frames that came so far.
+  var warnings: [String] {
+    hasChanged.withLock { $0 }
+      ? ["changed: the picture's size changes on the way; it was made to fit that of the first frame"] : []
   }
 
   private static func pull(

@@ -142,6 +142,7 @@ final class VideoReader: Sendable {
         return
       }
     }
+    warnings += decoder.warnings
     source.giveBack(decoder)
   }
 }

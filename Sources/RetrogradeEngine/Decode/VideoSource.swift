@@ -193,7 +193,7 @@ package final class VideoSource: Sendable {
       if options.isStrict { throw damage }
       warnings.append("damaged: \(damage.message)")
     }
-    warnings += video.missing(starts, before: boundary)
+    warnings += video.missing(starts, before: boundary) + decoder.warnings
     if options.isStrict, let first = warnings.first {
       throw RetrogradeError(.damagedInput, "\(recipe.source): \(first)")
     }
