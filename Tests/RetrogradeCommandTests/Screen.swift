@@ -8,13 +8,23 @@ final class Screen {
 
   init() throws {
     let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/Xvfb")
-    // It chooses a free number, and says which when it is ready.
-    process.arguments = ["-displayfd", "1", "-screen", "0", "640x480x24", "-nolisten", "tcp"]
+    // It would inherit the test process's signal mask, in which SIGTERM is blocked; killed, it would leave its socket behind.
+    let unmasked = """
+      import os, signal
+      signal.pthread_sigmask(signal.SIG_SETMASK, [])
+      os.execv("/usr/bin/Xvfb", "Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp -noreset".split())
+      """
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+    // It chooses a free number, and says which when it is ready. When its last client goes it must not begin anew: it would
+    // refuse those who come meanwhile.
+    process.arguments = ["-c", unmasked]
     process.standardOutput = pipe
     process.standardError = FileHandle.nullDevice
     try process.run()
-    let number = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    var number = ""
+    while !number.hasSuffix("\n"), let byte = try pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
+      number += String(decoding: byte, as: UTF8.self)
+    }
     name = ":" + number.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
@@ -32,8 +42,7 @@ final class Screen {
   }
 
   func close() {
-    // It inherits the test process's signal mask, in which SIGTERM is blocked.
-    kill(process.processIdentifier, SIGKILL)
+    process.terminate()
     process.waitUntilExit()
   }
 }

@@ -70,6 +70,8 @@ struct PipelineIndexer: Sendable {
       }
       try cancellation.check()
       guard result.video != nil || !result.audio.isEmpty else {
+        // Sinks that never started say that they have ended, perhaps before the reason was heard.
+        while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
         throw RetrogradeError(.damagedInput, "\(name): nothing came out of its first half")
       }
       return result
