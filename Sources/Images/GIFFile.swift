@@ -41,10 +41,12 @@ package final class GIFFile {
   /// - Parameters:
   ///   - values: the palette's values, rows without padding.
   ///   - centiseconds: how long the frame is shown.
-  package func add(_ values: [UInt8], centiseconds: Int) throws {
-    let area = changed(values)
+  ///   - isWhole: it stands alone: what is transparent in it shows what is behind the animation, not the frame before.
+  package func add(_ values: [UInt8], centiseconds: Int, isWhole: Bool = false) throws {
+    let area = isWhole ? (x: 0..<width, y: 0..<height) : changed(values)
     var control = GraphicsControlBlock(
-      DisposalMode: DISPOSE_DO_NOT, UserInputFlag: false, DelayTime: Int32(min(centiseconds, 65_535)),
+      DisposalMode: isWhole ? DISPOSE_BACKGROUND : DISPOSE_DO_NOT, UserInputFlag: false,
+      DelayTime: Int32(min(centiseconds, 65_535)),
       TransparentColor: Int32(palette.transparent))
     var extensionBytes: [UInt8] = [0, 0, 0, 0]
     EGifGCBToExtension(&control, &extensionBytes)

@@ -1,4 +1,3 @@
-import CSystemSupport
 import Glibc
 import GStreamer
 

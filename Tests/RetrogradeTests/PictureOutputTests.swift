@@ -99,6 +99,36 @@ import Testing
     #expect(isNear(red, (230, 26, 51)))
   }
 
+  @Test(arguments: ["gif", "webp", "apng"])
+  func whatMovesOverNothingLeavesNoTrace(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    let size = 32
+    for frame in 0..<3 {
+      // A square that moves to the right, over nothing.
+      let pixels = (0..<size * size).flatMap { place -> [UInt8] in
+        (frame * 10..<frame * 10 + 8).contains(place % size) ? [250, 20, 20, 255] : [0, 0, 0, 0]
+      }
+      let pipeline = try Pipeline(
+        "appsrc name=in format=time caps=\"video/x-raw,format=RGBA,width=\(size),height=\(size),framerate=25/1\" ! pngenc ! "
+          + "filesink location=\(folder.path("\(frame).png"))")
+      pipeline.set(.playing)
+      let source = try pipeline.appSource("in")
+      let buffer = try Buffer(size: pixels.count) { $0.copyBytes(from: pixels) }
+      buffer.stamp(pts: .zero, duration: .zero)
+      _ = source.push(buffer)
+      source.endOfStream()
+      while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 10)) {
+        if case .endOfStream = message { break }
+      }
+      pipeline.set(.null)
+    }
+    try await Reverser(folder.path("%d.png")).reverse(to: folder.path("a.\(format)"))
+    let read = try DecodedAnimation(folder.path("a.\(format)"))
+    func seen(_ pixels: [UInt8]) -> [Int] { (0..<size).filter { pixels[(5 * size + $0) * 4 + 3] > 128 } }
+    #expect(seen(read.first) == Array(20..<28))
+    #expect(seen(read.last) == Array(0..<8), "the first picture, without what was seen before")
+  }
+
   @Test func numberedPicturesGoOutAndComeIn() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -14,6 +14,8 @@ package struct DecodedAnimation {
   package var height = 0
   /// The pixels of the first frame, RGBA.
   package var first: [UInt8] = []
+  /// And those of the last.
+  package var last: [UInt8] = []
 
   package init(_ path: String) throws {
     switch path.split(separator: ".").last {
@@ -25,6 +27,7 @@ package struct DecodedAnimation {
 
   private mutating func add(_ pixels: [UInt8]) {
     if first.isEmpty { first = pixels }
+    last = pixels
     numbers.append(
       TestMedia.number(width: width, height: height) { x, y in pixels[(y * width + x) * 4 + 1] })
   }
@@ -60,6 +63,7 @@ package struct DecodedAnimation {
       }
       delays.append(Int(control.DelayTime) * 10)
       add(shown)
+      if control.DisposalMode == DISPOSE_BACKGROUND { shown = [UInt8](repeating: 0, count: shown.count) }
     }
   }
 

@@ -25,6 +25,9 @@ struct EncoderSettings: Sendable {
   /// Codecs whose players expect colour at half resolution.
   static let films: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
+  /// Codecs that keep transparency.
+  static let seeThrough: Set<String> = ["video/x-ffv,ffvversion=1", "video/x-prores"]
+
   /// Whether the size is odd where colour has half the lines or columns: x264 and x265 refuse that.
   static func isHalvedOdd(_ raw: Caps) -> Bool {
     guard isOdd(raw), let format = raw.string("format") else { return false }

@@ -75,6 +75,11 @@ struct EncodingChoice: Sendable {
         var picture = try Picture(video, container, options)
         let codec = try EncodingChoice.videoCodec(video, container, options, output)
         picture.codec = codec
+        if picture.hasAlpha, !EncoderSettings.seeThrough.contains(codec.text) {
+          warnings.append(
+            "left out: the picture's transparency, if it has any; .webp, .apng and .png keep it, and --video-codec ffv1"
+          )
+        }
         // Colour at full resolution has no odd half.
         if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { picture.format = "Y444" }
         // Encoders of film would take it at full resolution too, which phones and browsers don't play.

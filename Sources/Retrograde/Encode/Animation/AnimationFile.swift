@@ -71,6 +71,8 @@ private final class GIFAnimation: AnimationFile {
   private let colors: Palette.Builder
   private var size = (width: 0, height: 0)
   private var pictures: [(offset: Int, shown: TimeSpan)] = []
+  /// Whether anything can be seen through: then no picture can lie over the one before.
+  private var isTransparent = false
 
   init(_ path: String, _ options: ReverseOptions) throws {
     self.path = path
@@ -82,6 +84,7 @@ private final class GIFAnimation: AnimationFile {
     size = sample.size
     try sample.buffer.withBytes { pixels in
       try colors.add(pixels, width: size.width, height: size.height)
+      isTransparent = isTransparent || stride(from: 3, to: pixels.count, by: 4).contains { pixels[$0] < 128 }
       pictures.append((try spool.append(pixels), shown))
     }
   }
@@ -95,11 +98,12 @@ private final class GIFAnimation: AnimationFile {
       try pixels.withUnsafeMutableBytes { try spool.read($0, at: offset) }
       let values = try pixels.withUnsafeBytes { pixels in
         try shown.withUnsafeBytes { shown in
-          try palette.map(pixels, over: shown.isEmpty ? nil : shown, width: size.width, height: size.height)
+          try palette.map(
+            pixels, over: shown.isEmpty || isTransparent ? nil : shown, width: size.width, height: size.height)
         }
       }
       // Rounded from the start, so that the error does not add up.
-      try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2))
+      try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
       if shown.isEmpty { shown = [UInt8](repeating: 255, count: pixels.count) }
       for (place, value) in values.enumerated() where value != palette.transparent {
         let color = palette.colors[Int(value)]
