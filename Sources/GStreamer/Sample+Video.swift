@@ -7,7 +7,9 @@ extension Sample {
   ///
   /// - Throws: ``GStreamerError``, where it can't be converted.
   package func fitted(to caps: Caps) throws -> Sample? {
-    guard let own = self.caps, own.raw != caps.raw, own.frameForm != caps.frameForm else { return nil }
+    guard let own = self.caps, own.raw != caps.raw, !own.isEqual(caps), own.frameForm != caps.frameForm else {
+      return nil
+    }
     var error: UnsafeMutablePointer<GError>?
     guard let sample = gst_sample_new(buffer.raw, own.raw, nil, nil) else { return nil }
     defer { gst_sample_unref(sample) }

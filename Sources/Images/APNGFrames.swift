@@ -22,6 +22,12 @@ package struct APNGFrames {
   package let height: Int
   package var frames: [Frame] = []
 
+  /// Whether a file that starts so is a PNG, animated or not.
+  package static func isPNG(_ start: [UInt8]) -> Bool { start.starts(with: APNGChunks.signature) }
+
+  /// The longest side of a canvas: as WebP has it. A header of a few bytes must not ask for all memory.
+  private static let longest = 16_383
+
   /// - Returns: nil where `bytes` are no animated PNG.
   package init?(_ bytes: [UInt8]) {
     guard let chunks = bytes.withUnsafeBytes({ try? APNGChunks.chunks(of: $0) }), bytes.count > 8,
@@ -33,6 +39,7 @@ package struct APNGFrames {
     func word(_ body: [UInt8], _ place: Int) -> Int { body[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
     width = word(header.body, 0)
     height = word(header.body, 4)
+    guard (1...APNGFrames.longest).contains(width), (1...APNGFrames.longest).contains(height) else { return nil }
     // Palette, transparency, colour space: of every frame.
     let common = chunks[..<(chunks.firstIndex { $0.type == "IDAT" } ?? 0)].filter {
       !["IHDR", "acTL", "fcTL"].contains($0.type)

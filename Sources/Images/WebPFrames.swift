@@ -2,16 +2,19 @@ import CImages
 
 /// The pictures of an animated WebP, as they are shown (libwebp's WebPAnimDecoder).
 package enum WebPFrames {
+  /// Whether a file that starts so is an animated WebP: RIFF, WEBP, VP8X, and the flag for animation (RFC 9649, 2.7).
+  package static func isAnimated(_ start: [UInt8]) -> Bool {
+    start.count > 21 && start.prefix(4).elementsEqual("RIFF".utf8) && start[8..<16].elementsEqual("WEBPVP8X".utf8)
+      && start[20] & 2 != 0
+  }
+
   /// Calls `body` with each picture, RGBA, rows without padding, and the time at which the next one is shown.
   /// - Returns: false where `bytes` are no animated WebP.
   package static func read(
     _ bytes: [UInt8],
     _ body: (_ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int, _ endMilliseconds: Int) throws -> Void
   ) throws -> Bool {
-    // RIFF, WEBP, VP8X, and the flag for animation (RFC 9649, 2.7).
-    guard bytes.count > 21, bytes.prefix(4).elementsEqual("RIFF".utf8), bytes[8..<16].elementsEqual("WEBPVP8X".utf8),
-      bytes[20] & 2 != 0
-    else { return false }
+    guard isAnimated(bytes) else { return false }
     try bytes.withUnsafeBufferPointer { buffer in
       var data = WebPData(bytes: buffer.baseAddress, size: buffer.count)
       guard let decoder = WebPAnimDecoderNew(&data, nil) else { throw ImageError(message: "damaged beyond use") }

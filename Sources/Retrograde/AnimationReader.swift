@@ -9,8 +9,9 @@ enum AnimationReader {
   static func read(
     _ path: String, _ options: ReverseOptions, _ gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> PlayableSource? {
-    guard let file = MovieFile(path), let start = file.read(0..<min(64, file.size)), start.count > 21,
-      start.starts(with: "RIFF".utf8) || start.starts(with: [0x89, 0x50, 0x4E, 0x47]), file.size < 1 << 30,
+    // RIFF is also what WAV and AVI are, of any length.
+    guard let file = MovieFile(path), let start = file.read(0..<min(64, file.size)),
+      WebPFrames.isAnimated(start) || APNGFrames.isPNG(start), file.size < 1 << 30,
       let bytes = file.read(0..<file.size)
     else { return nil }
     var recording: RecordedVideo?

@@ -25,8 +25,13 @@ struct ReverseJob: Sendable {
   /// Turns the source round, into `output`.
   func run(to output: String) throws -> Summary {
     try OutputJob.check(output, options, input: input)
-    if let path = options.subtitlesOutput { try SubtitleFile.check(path, overwrites: options.overwrites, input: input) }
+    if let path = options.subtitlesOutput {
+      for input in [input, options.subtitles ?? ""] {
+        try SubtitleFile.check(path, overwrites: options.overwrites, input: input)
+      }
+    }
     let job = try prepare(output)
+    if let path = options.subtitlesOutput { try SubtitleFile.check(path, has: job.source.index.subtitles) }
     let counts = try job.run(input: input, gauge: gauge, cancellation: cancellation, report: report)
     if let path = options.subtitlesOutput {
       try SubtitleFile.write(

@@ -24,7 +24,7 @@ package struct PlayableSource: Sendable {
     }
     let stored = try Source(input, options: options, cancellation: cancellation)
     let topology = try Topology(probing: stored.path, stored.opening, cancellation)
-    let index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
+    var index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
     let range = try PlayableSource.range(in: index, options)
     // One budget for all that is decoded at once.
     var shared = options
@@ -33,9 +33,16 @@ package struct PlayableSource: Sendable {
       try VideoSource(pictures, recipe, range: range, options: shared, gauge: gauge, cancellation: cancellation)
     }
     let video = try index.video.flatMap { pictures in try index.recipe.map { try source(pictures, $0) } }
+    var further: [VideoSource] = []
+    for (pictures, recipe) in index.furtherVideos {
+      do {
+        further.append(try source(pictures, recipe))
+      } catch let error as RetrogradeError where error.code == .damagedInput && !options.isStrict {
+        index.warnings.append("left out: a further video stream (\(error.message))")
+      }
+    }
     try self.init(
-      input, index, video, further: try index.furtherVideos.map { try source($0.index, $0.recipe) }, options: options,
-      count: count, range: range, source: stored)
+      input, index, video, further: further, options: options, count: count, range: range, source: stored)
   }
 
   /// A source of which all is known.

@@ -158,6 +158,19 @@ import Testing
     #expect(read.numbers == Array(repeating: 0xFFFF, count: 10) + (0..<50).reversed())
     #expect(read.times == (0..<60).map { ClockTime(nanoseconds: $0 * 40_000_000) })
     #expect(read.soundStart == ClockTime(nanoseconds: 400_000_000))
+    // MP4's header says how long the picture is shown: the title's time too.
+    reverser.options.encoding.quality = .source
+    try await reverser.reverse(to: folder.path("out.mp4"))
+    #expect(try DecodedMedia(folder.path("out.mp4"), like: media).numbers == read.numbers)
+  }
+
+  @Test func nothingIsLeftOfAMovieThatWasCancelled() async throws {
+    let folder = try TemporaryFolder()
+    let movie = try await MovieWriter(folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual)
+    try await movie.add(drawing(1))
+    movie.cancel()
+    let error = await #expect(throws: RetrogradeError.self) { try await movie.finish() }
+    #expect(error?.code == .cancelled && folder.names.isEmpty)
   }
 
   @Test func textTakesRoomAndIsBrokenIntoLines() throws {

@@ -59,6 +59,33 @@ import Testing
     #expect(after.delays == before.delays.reversed())
   }
 
+  @Test func aDamagedAnimationIsAnErrorAndNoCrash() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(3, rate: 25)
+    let source = try media.write(to: folder)
+    var generator = SeededGenerator(5)
+    for format in ["webp", "apng"] {
+      let path = folder.path("a.\(format)")
+      try await Reverser(source).reverse(to: path)
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      for number in 0..<40 {
+        var bytes = whole
+        for _ in 0..<4 {
+          bytes[Int.random(in: 16..<bytes.count, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
+        }
+        if number == 0 { bytes.removeLast(bytes.count / 2) }
+        if number == 1 { bytes.replaceSubrange(16..<24, with: Array(repeating: 0xFF, count: 8)) }
+        try bytes.write(to: URL(fileURLWithPath: folder.path("d.\(format)")))
+        do {
+          try await Reverser(folder.path("d.\(format)")).reverse(to: folder.path("out\(number).\(format).mkv"))
+        } catch {
+          #expect(error is RetrogradeError)
+        }
+      }
+    }
+  }
+
   @Test func fewerFramesAreTheSameOnesForwardsAndBack() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

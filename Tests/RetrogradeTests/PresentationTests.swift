@@ -173,6 +173,18 @@ import Testing
     let found = MovieChapters.read(folder.path("a.mov"))
     #expect(found.map(\.title) == ["One", "Zwei"])
     #expect(found.map(\.start) == [ms(0), ms(1500)] && found.map(\.end) == [ms(1500), ms(2000)])
+    // What a damaged table promises neither crashes nor fills the memory.
+    var generator = SeededGenerator(3)
+    for _ in 0..<2000 {
+      var bytes = box("mdat", texts.flatMap { $0 }) + movie
+      for _ in 0..<Int.random(in: 1...6, using: &generator) {
+        bytes[Int.random(in: 16..<bytes.count, using: &generator)] =
+          [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &generator) ?? 0
+      }
+      try Data(bytes).write(to: URL(fileURLWithPath: folder.path("damaged.mov")))
+      #expect(MovieChapters.read(folder.path("damaged.mov")).count <= 100_000)
+      _ = MovieMatrix.orientations(folder.path("damaged.mov"))
+    }
     try Data(box("moov", [1, 2, 3])).write(to: URL(fileURLWithPath: folder.path("b.mov")))
     #expect(MovieChapters.read(folder.path("b.mov")).isEmpty)
   }

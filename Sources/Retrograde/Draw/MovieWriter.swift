@@ -79,7 +79,7 @@ public final class MovieWriter: Sendable {
 
   deinit {
     guard let stream = state.withLock({ $0.stream }) else { return }
-    stream.writer.abort()
+    stream.writer.close()
     stream.file.discard()
   }
 
@@ -170,14 +170,15 @@ public final class MovieWriter: Sendable {
       return (state.count, state.stream, state.recording)
     }
     return try await onOwnThread("finish movie", cancellation) { [self] in
-      try cancellation.check()
-      guard count > 0 else {
-        stream?.writer.abort()
-        stream?.file.discard()
-        throw RetrogradeError(.usage, "\(output): has no frames")
+      var isWhole = false
+      defer {
+        stream?.writer.close()
+        if !isWhole { stream?.file.discard() }
       }
-      let frames =
-        try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? 0
+      try cancellation.check()
+      guard count > 0 else { throw RetrogradeError(.usage, "\(output): has no frames") }
+      let frames = try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? 0
+      isWhole = true
       return Summary(
         output: output, frames: frames, samples: [], duration: frameRate.start(of: frames), elapsed: began.elapsed,
         peakMemory: gauge.peak, plan: nil, warnings: [])
@@ -188,19 +189,13 @@ public final class MovieWriter: Sendable {
   public func cancel() { cancellation.cancel() }
 
   private func finish(_ stream: (writer: MediaWriter, file: OutputFile), _ count: Int) throws -> Int {
-    do {
-      try cancellation.onCancel({ stream.writer.abort() }) {
-        stream.writer.videos.first?.endOfStream()
-        try stream.writer.finish(heard: [], shown: [frameRate.start(of: count)])
-      }
-      try cancellation.check()
-      try stream.file.commit()
-      return count
-    } catch {
-      stream.writer.abort()
-      stream.file.discard()
-      throw error
+    try cancellation.onCancel({ stream.writer.abort() }) {
+      stream.writer.videos.first?.endOfStream()
+      try stream.writer.finish(heard: [], shown: [frameRate.start(of: count)])
     }
+    try cancellation.check()
+    try stream.file.commit()
+    return count
   }
 
   private func play(_ recording: RecordedVideo) throws -> Int {

@@ -19,13 +19,10 @@ struct MatroskaHeader {
   }
 
   private enum ID {
-    static let segment: UInt32 = 0x1853_8067
-    static let tracks: UInt32 = 0x1654_AE6B
     static let tags: UInt32 = 0x1254_C367
     static let tag: UInt32 = 0x7373
     static let simpleTag: UInt32 = 0x67C8
     static let tagString: UInt32 = 0x4487
-    static let trackEntry: UInt32 = 0xAE
     static let name: UInt32 = 0x536E
     static let video: UInt32 = 0xE0
     static let interlaced: UInt32 = 0x9A
@@ -39,9 +36,10 @@ struct MatroskaHeader {
     guard let file = MovieFile(path, forWriting: true) else {
       throw RetrogradeError(.inputOutput, "\(path): can't be finished")
     }
-    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == ID.segment }) else { return }
+    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else { return }
     for part in file.elements(in: segment.body) {
-      guard [ID.tracks, ID.tags].contains(part.id), part.body.count < 1 << 24, let bytes = file.read(part.body) else {
+      guard [MatroskaID.tracks, ID.tags].contains(part.id), part.body.count < 1 << 24, let bytes = file.read(part.body)
+      else {
         continue
       }
       let changed = part.id == ID.tags ? tags(bytes) : tracks(bytes)
@@ -81,7 +79,7 @@ struct MatroskaHeader {
   private func tracks(_ bytes: [UInt8]) -> [UInt8] {
     var orders = fieldOrders[...]
     return rewritten(bytes) { track in
-      guard track.id == ID.trackEntry else { return nil }
+      guard track.id == MatroskaID.trackEntry else { return nil }
       var parts = EBMLElement.all(in: track.bytes)
       let order = parts.contains { $0.id == ID.video } ? orders.popFirst() ?? nil : nil
       parts.removeAll { $0.id == ID.name && MatroskaHeader.madeUpNames.contains(MatroskaHeader.text($0.bytes)) }

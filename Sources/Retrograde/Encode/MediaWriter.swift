@@ -54,7 +54,7 @@ final class MediaWriter: Sendable {
   private let isMatroska: Bool
   private let fieldOrders: [MatroskaHeader.FieldOrder?]
   private let target: String
-  private let failure = Mutex<GStreamerError?>(nil)
+  private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
   private let written = Activity()
   private let bus = Mutex<Worker<Void>?>(nil)
@@ -159,7 +159,9 @@ final class MediaWriter: Sendable {
         do {
           try animation.run { self.isStopped.withLock { $0 } }
         } catch {
-          fail(GStreamerError(kind: .other, element: nil, message: "\(error)", debug: nil))
+          fail(
+            error as? RetrogradeError
+              ?? RetrogradeError(.cannotCreateOutput, "\(target): can't be made: \(error)"))
         }
       }
       animator.withLock { $0 = worker }
@@ -168,16 +170,15 @@ final class MediaWriter: Sendable {
 
   /// Until everything is written, something fails, or the writing is aborted.
   private func watchBus() {
-    while !isStopped.withLock({ $0 }) {
+    while !isStopped.withLock({ $0 }), failure.withLock({ $0 == nil }) {
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
       case .endOfStream:
         return
       case .failed(let error):
-        fail(error)
+        fail(RetrogradeError.writing(target, error))
         return
       case nil where written.idle(100_000_000) > MediaWriter.stall:
-        fail(
-          GStreamerError(kind: .other, element: "encodebin", message: "encoding makes no progress", debug: nil))
+        fail(RetrogradeError(.internalFailure, "\(target): can't be made: encoding makes no progress"))
         return
       default:
         break
@@ -185,7 +186,7 @@ final class MediaWriter: Sendable {
     }
   }
 
-  private func fail(_ error: GStreamerError) {
+  private func fail(_ error: RetrogradeError) {
     failure.withLock { $0 = $0 ?? error }
     pipeline.set(.null)  // wakes whoever pushes
   }
@@ -197,14 +198,18 @@ final class MediaWriter: Sendable {
     guard source.push(buffer) else { throw reason }
   }
 
-  private var reason: RetrogradeError {
-    failure.withLock { $0.map { RetrogradeError.writing(target, $0) } } ?? .cancelled
-  }
+  private var reason: RetrogradeError { failure.withLock { $0 } ?? .cancelled }
 
   /// Stops at once; wakes whoever pushes.
   func abort() {
     isStopped.withLock { $0 = true }
     pipeline.set(.null)
+  }
+
+  /// Stops, and waits until nobody writes any more: what was begun can be removed.
+  func close() {
+    abort()
+    for worker in [bus.withLock({ $0.take() }), animator.withLock({ $0.take() })] { _ = try? worker?.join() }
   }
 
   /// Waits until everything that was pushed is written.
@@ -215,7 +220,7 @@ final class MediaWriter: Sendable {
     try bus.withLock { $0.take() }?.join()
     try animator.withLock { $0.take() }?.join()
     pipeline.set(.null)
-    if let error = failure.withLock({ $0 }) { throw RetrogradeError.writing(target, error) }
+    if let error = failure.withLock({ $0 }) { throw error }
     if isMatroska, !path.isEmpty { try MatroskaHeader(fieldOrders: fieldOrders).apply(to: path) }
     guard hasMovieHeader, !path.isEmpty else { return }
     let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }

@@ -23,28 +23,28 @@ struct Pump: Sendable {
     _ writer: MediaWriter, isPadded: Bool, _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
   ) throws -> Counts {
     try cancellation.onCancel({ writer.abort() }) {
-      defer { writer.abort() }
+      defer { writer.close() }
       try writer.start()
       let lead = videos.isEmpty ? .zero : drawing.lead
       for (track, source) in zip(subtitles, writer.texts) { try give(track, legs, writer, source, lead: lead) }
       let soundWorkers = try audio.enumerated().map { index, track in
         try Worker("mirror audio \(index)") {
-          try play(
-            track, legs, writer, writer.audio[index], lead: lead, isPadded: isPadded,
-            isMain: videos.isEmpty && index == 0)
+          try abortingOnFailure(writer) {
+            try play(
+              track, legs, writer, writer.audio[index], lead: lead, isPadded: isPadded,
+              isMain: videos.isEmpty && index == 0)
+          }
         }
       }
       let pictureWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
         try Worker("mirror video \(index)") {
-          if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
-          return try play(pair.0, legs, writer, pair.1, drawing, isMain: index == 0)
+          try abortingOnFailure(writer) {
+            if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
+            return try play(pair.0, legs, writer, pair.1, drawing, isMain: index == 0)
+          }
         }
       }
-      let pictures = pictureWorkers.map { worker in
-        let result = Result { try worker.join() }
-        if case .failure = result { writer.abort() }
-        return result
-      }
+      let pictures = pictureWorkers.map { worker in Result { try worker.join() } }
       let samples = soundWorkers.map { worker in Result { try worker.join() } }
       try cancellation.check()
       let failures = (pictures.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
@@ -59,6 +59,16 @@ struct Pump: Sendable {
       if let error = failures.first { throw error }
       return Counts(
         frames: shown.first?.count ?? 0, samples: heard, warnings: Array(Set(shown.flatMap(\.warnings))).sorted())
+    }
+  }
+
+  /// Stops the writing where one stream fails: the muxer would wait for it, and the other streams for the muxer.
+  private func abortingOnFailure<Value>(_ writer: MediaWriter, _ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      writer.abort()
+      throw error
     }
   }
 
@@ -108,8 +118,8 @@ struct Pump: Sendable {
     while var frame = try player.next(offset: writer.mirrorStart + drawing.lead) {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
       caps = frame.caps
+      frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
       if let overlay = drawing.overlay {
-        frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
         let moment = OverlayFrame(
           time: frame.shown.start, sourceTime: frame.source.start, direction: frame.direction, number: pictures.count)
         frame.buffer = try painter.paint(frame.buffer) { try overlay($0, moment) }

@@ -47,12 +47,17 @@ enum SubtitleFile {
     try OutputFile.check(path, overwrites: overwrites, input: input)
   }
 
+  /// Finds out before the work whether there is anything to write to `path`.
+  static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
+    guard tracks.contains(where: { $0.isText || $0.isScript }) else {
+      throw RetrogradeError(.usage, "\(path): the source has no subtitles of text")
+    }
+  }
+
   /// Writes the first track of text in the order of play; the file appears whole, or not at all.
   static func write(_ tracks: [SubtitleTrack], _ legs: [Leg], lead: ClockTime, to path: String, overwrites: Bool) throws
   {
-    guard let track = tracks.first(where: { $0.isText || $0.isScript }) else {
-      throw RetrogradeError(.usage, "\(path): the source has no subtitles of text")
-    }
+    guard let track = tracks.first(where: { $0.isText || $0.isScript }) else { return }
     var played = track
     played.cues = track.played(legs).map {
       Cue(span: TimeSpan(start: $0.span.start + lead, end: $0.span.end + lead), bytes: $0.bytes)

@@ -70,7 +70,7 @@ package struct EBMLElement {
 }
 
 extension MovieFile {
-  /// The elements of a master that lie in `range`; of one without a known length, the rest of the file.
+  /// The elements of a master that lie in `range`, up to the first that has no known length.
   package func elements(in range: Range<Int>) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
     var place = range.lowerBound

@@ -50,6 +50,11 @@ struct Indexer: Sendable {
           codecDelay: stream.codecDelay))
     }
     guard !videos.isEmpty || !tracks.isEmpty else {
+      if options.streams != nil {
+        throw RetrogradeError(
+          .usage,
+          "\(topology.source): of the streams that were asked for (--streams), none is a picture or a sound in it")
+      }
       throw RetrogradeError(
         .missingPlugin,
         "\(topology.source): nothing in it can be decoded: "
@@ -138,13 +143,16 @@ struct Indexer: Sendable {
         throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
       }
       let tags = topology.streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
-      let pictures = try shown.enumerated().map { place, stream in
-        (
-          path: stream.element.0, index: stream.element.1,
-          recipe: try DecodingRecipe(
-            stream.element.0, stream.element.1.caps, in: topology, name: Indexer.videoName(place),
-            wantsAlpha: options.wantsAlpha)
-        )
+      var pictures: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
+      for (_, (path, index)) in shown {
+        do {
+          let recipe = try DecodingRecipe(
+            path, index.caps, in: topology, name: Indexer.videoName(pictures.count), wantsAlpha: options.wantsAlpha)
+          pictures.append((path, index, recipe))
+        } catch let error as RetrogradeError where !pictures.isEmpty {
+          // Not for it the whole is given up.
+          warnings.append("left out: a further video stream (\(error.message))")
+        }
       }
       let branches =
         chosen.filter { $0.stream.kind == .audio } + pictures.map { (stream: $0.path, tail: $0.recipe.tail) }
@@ -169,7 +177,8 @@ struct Indexer: Sendable {
         return Chapter(span: span, title: entry.title ?? "", children: chapters(entry.children, until: span.end))
       }
     }
-    return chapters(topology.contents?.entries ?? MovieChapters.read(topology.source), until: end)
+    let own = topology.isMovie ? MovieChapters.read(topology.source) : []
+    return chapters(topology.contents?.entries ?? own, until: end)
   }
 
   private func indexText(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> SubtitleTrack {

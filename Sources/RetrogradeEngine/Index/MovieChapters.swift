@@ -32,7 +32,7 @@ package enum MovieChapters {
       guard place + 9 <= body.upperBound else { break }
       let start = Int64(bytes.integer(place)) << 32 | Int64(bytes.integer(place + 4))
       let length = Int(bytes[place + 8])
-      guard place + 9 + length <= body.upperBound, start < .max / 100 else { break }
+      guard place + 9 + length <= body.upperBound, (0..<Int64.max / 100).contains(start) else { break }
       let title = String(decoding: bytes[place + 9..<place + 9 + length], as: UTF8.self)
       found.append(.init(start: ClockTime(nanoseconds: start * 100), end: nil, title: title, children: []))
       place += 9 + length
@@ -55,7 +55,10 @@ package enum MovieChapters {
     else { return nil }
     var found: [TableOfContents.Entry] = []
     for sample in samples.all {
-      guard let text = file.read(sample.place), text.count >= 2 else { return nil }
+      // Beyond ten years it is damage.
+      guard (sample.start + sample.duration) / timescale < 300_000_000, let text = file.read(sample.place),
+        text.count >= 2
+      else { return nil }
       let length = min(Int(text[0]) << 8 | Int(text[1]), text.count - 2)
       let title = String(decoding: text[2..<2 + length], as: UTF8.self)
       found.append(
@@ -90,6 +93,9 @@ package enum MovieChapters {
 
 /// Where the samples of a track lie, and when each starts (ISO/IEC 14496-12, 8.6.1 and 8.7).
 private struct SampleTable {
+  /// More than any film has chapters: what a damaged table promises is not believed.
+  private static let most = 100_000
+
   /// Times in the media's timescale.
   var all: [(place: Range<Int>, start: Int, duration: Int)] = []
 
@@ -98,15 +104,17 @@ private struct SampleTable {
     func part(_ type: String) -> Range<Int>? { parts.first { $0.type == type }?.body }
     func count(_ body: Range<Int>, _ offset: Int, _ size: Int) -> Int {
       body.count >= offset + 4
-        ? min(bytes.integer(body.lowerBound + offset), (body.count - offset - 4) / max(size, 1)) : 0
+        ? min(bytes.integer(body.lowerBound + offset), (body.count - offset - 4) / max(size, 1), SampleTable.most) : 0
     }
     guard let times = part("stts"), let sizes = part("stsz"), sizes.count >= 12, let chunks = part("stsc"),
       let offsets = part("stco") ?? part("co64")
     else { return nil }
     let isWide = part("stco") == nil
-    let durations = (0..<count(times, 4, 8)).flatMap { entry -> [Int] in
+    var durations: [Int] = []
+    for entry in 0..<count(times, 4, 8) where durations.count < SampleTable.most {
       let place = times.lowerBound + 8 + entry * 8
-      return Array(repeating: bytes.integer(place + 4), count: min(bytes.integer(place), 100_000))
+      durations += Array(
+        repeating: bytes.integer(place + 4), count: min(bytes.integer(place), SampleTable.most - durations.count))
     }
     let common = bytes.integer(sizes.lowerBound + 4)
     let number = common > 0 ? durations.count : count(sizes, 8, 4)
@@ -122,7 +130,7 @@ private struct SampleTable {
       for _ in 0..<(runs.last { $0.first <= chunk + 1 }?.samples ?? 0) {
         guard sample < number, sample < durations.count else { return }
         let size = common > 0 ? common : bytes.integer(sizes.lowerBound + 12 + sample * 4)
-        guard offset >= 0, size <= 1 << 16 else { return nil }
+        guard (0..<1 << 60).contains(offset), size <= 1 << 16 else { return nil }
         all.append((offset..<offset + size, start, durations[sample]))
         offset += size
         start += durations[sample]

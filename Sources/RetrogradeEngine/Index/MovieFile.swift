@@ -63,13 +63,16 @@ extension Box {
   }
 }
 
-/// An ISO base media file, to be read or changed where it lies.
+/// A plain file of boxes or elements, to be read or changed where it lies.
 package final class MovieFile {
   private let descriptor: Int32
   package let size: Int
 
-  /// Opens a file; nil where that fails (`errno` says why).
+  /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
+  /// what it writes.
   package init?(_ path: String, forWriting: Bool = false) {
+    var kind = stat()
+    guard stat(path, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
     let descriptor = open(path, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     var info = stat()

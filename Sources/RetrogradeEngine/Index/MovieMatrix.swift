@@ -9,6 +9,7 @@ package enum MovieMatrix {
 
   /// Where the matrix lies in the body of a `tkhd` box; nil where there is no room for it.
   package static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
+    guard !header.isEmpty else { return nil }
     // Version 1 has 64-bit times: 12 bytes more before the matrix.
     let matrix = header.lowerBound + (bytes[header.lowerBound] == 1 ? 52 : 40)
     return matrix + 44 <= header.upperBound ? matrix : nil

@@ -52,6 +52,9 @@ package struct Topology: Sendable {
     return text
   }
 
+  /// Whether it is MP4 or MOV.
+  var isMovie: Bool { streams.contains { $0.steps.contains { $0.factory == "qtdemux" } } }
+
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
   /// Makes a pipeline from a description of ours end where the file does.
