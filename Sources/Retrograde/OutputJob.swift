@@ -53,7 +53,7 @@ struct OutputJob: Sendable {
     options.wantsAlpha =
       container.pictures != nil && container.animation != .gif
       || options.encoding.keepsAlpha
-        && (options.encoding.quality == .lossless || ["ffv1", "prores"].contains(options.encoding.videoCodec ?? ""))
+        && (options.encoding.quality == .lossless || options.encoding.videoCodec == "ffv1")
     return options
   }
 

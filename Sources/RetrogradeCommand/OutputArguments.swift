@@ -38,7 +38,7 @@ struct OutputArguments: ParsableArguments {
   @Option(help: ArgumentHelp("The width of the picture, as shown, in pixels; the height follows.", valueName: "pixels"))
   var width: Int?
 
-  @Flag(help: "Keep the transparency of VP8 and VP9 in FFV1 and ProRes too; .webp, .apng and .png always do.")
+  @Flag(help: "Keep the transparency of VP8 and VP9 in FFV1 too; .webp, .apng and .png always do.")
   var alpha = false
 
   @Flag(help: "Make whole pictures of interlaced ones.")

@@ -81,7 +81,7 @@ public struct EncodingOptions: Sendable {
   /// The width of the picture as it is shown, in pixels; its height follows. Nil: the source's own.
   public var width: Int?
 
-  /// Whether film in FFV1 or ProRes keeps the transparency that lies beside the pictures of VP8 and VP9; WebP, APNG and
+  /// Whether film in FFV1 keeps the transparency that lies beside the pictures of VP8 and VP9; WebP, APNG and
   /// PNG always do. Few players of film show it.
   public var keepsAlpha = false
   /// Whether interlaced pictures are made whole ones, one of each frame.

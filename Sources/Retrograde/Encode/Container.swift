@@ -23,7 +23,7 @@ struct Container: Sendable {
   /// Whether its muxer writes a picture that stands for the whole; matroskamux 1.22 does not.
   var carriesCoverArt: Bool {
     tagger != nil || caps == nil && pictures == nil
-      || ["video/quicktime", "application/ogg"].contains { caps?.hasPrefix($0) ?? false }
+      || caps?.hasPrefix("video/quicktime") ?? false
   }
   /// Its sound has no timestamps of its own, and starts when the file does.
   var needsSoundFromStart = false

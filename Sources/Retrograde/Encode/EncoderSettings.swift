@@ -26,7 +26,7 @@ struct EncoderSettings: Sendable {
   static let films: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
   /// Codecs that keep transparency.
-  static let seeThrough: Set<String> = ["video/x-ffv,ffvversion=1", "video/x-prores"]
+  static let seeThrough: Set<String> = ["video/x-ffv,ffvversion=1"]
 
   /// Whether the size is odd where colour has half the lines or columns: x264 and x265 refuse that.
   static func isHalvedOdd(_ raw: Caps) -> Bool {
