@@ -161,6 +161,12 @@ public final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Has whatever comes wait, until it is unblocked or stops.
+  /// - Returns: what ``unblock(_:)`` wants.
+  func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
+
+  func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
+
   /// Says downstream that the stream has ended.
   public func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 

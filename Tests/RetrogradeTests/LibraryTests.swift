@@ -189,4 +189,17 @@ extension Topology {
     let last = try #require(mirror.times.last)
     #expect(summary.duration == last + ClockTime(nanoseconds: 40_000_000))
   }
+
+  /// The sink is full, or the stream ends, while the pipeline is still on its way to PLAYING.
+  @Test func aPipelineStartsBeforeAnybodyTakesFromIt() throws {
+    for _ in 0..<300 {
+      let pipeline = try Pipeline(
+        "fakesrc num-buffers=4 sizetype=fixed ! appsink name=out sync=false async=false max-buffers=2")
+      let sink = try pipeline.appSink("out")
+      pipeline.set(.playing)
+      var count = 0
+      while sink.pull(timeout: ClockTime(seconds: 10)) != nil { count += 1 }
+      #expect(count == 4)
+    }
+  }
 }
