@@ -23,6 +23,11 @@ public final class AppSink: @unchecked Sendable {
     gst_app_sink_try_pull_sample(raw, GstClockTime(timeout.raw)).flatMap { Sample(adopting: $0) }
   }
 
+  /// Takes and forgets whatever comes until the stream ends, or the pipeline stops.
+  public func drain() {
+    while !isEndOfStream { _ = pull(timeout: ClockTime(nanoseconds: 100_000_000)) }
+  }
+
   /// The stream ended, and everything has been pulled.
   public var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 

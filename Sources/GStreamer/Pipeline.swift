@@ -159,7 +159,8 @@ public final class Pipeline: @unchecked Sendable {
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
-  /// Has all sources end their streams (`GST_EVENT_EOS`): what they gave so far still comes out.
+  /// Has all sources end their streams (`GST_EVENT_EOS`): what they gave so far still comes out. Waits until it has come out
+  /// of each source; somebody must take it.
   public func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
   /// Where it is, in stream time.

@@ -59,6 +59,16 @@ import Testing
     #expect(abs((summary.samples.first ?? 0) - 4000) <= 1024)
   }
 
+  /// It has long filled every queue when there is enough.
+  @Test func aSourceThatDoesNotWaitForTheClockIsEndedToo() async throws {
+    let folder = try TemporaryFolder()
+    let summary = try await capture(frames: 5) { capture in
+      capture.source = "videotestsrc ! video/x-raw,width=64,height=48"
+      capture.microphone = "audiotestsrc is-live=true ! audio/x-raw,rate=8000,channels=1"
+    }.start(to: folder.path("a.mkv")).reversal.summary()
+    #expect(summary.captured == 5)
+  }
+
   @Test func stoppingMakesTheClipAndCancellingNothing() async throws {
     let folder = try TemporaryFolder()
     let session = capture(frames: nil).start(to: folder.path("a.mkv"))

@@ -43,20 +43,22 @@ struct PipelineIndexer: Sendable {
     defer { decoders.letGo() }
     let activity = Activity()
     return try cancellation.onCancel({ pipeline.set(.null) }) {
-      let jobs = try sinks.map { element -> (name: String, work: @Sendable () throws -> (PipelineFound, [String])) in
+      let jobs = try sinks.map { element -> Job in
         let sink = try pipeline.appSink(element.name)
         if let packets = PipelineIndexer.packets(before: element) {
           // No picture is decoded for the index.
           let collector = PacketCollector(packets)
-          return (element.name, { (try collector.run(sink, activity), []) })
+          return Job(name: element.name, sink: sink) { (try collector.run(sink, activity), []) }
         }
         let tracks = TrackIndexer(name: element.name, codec: nil, tags: nil, options: options)
         tracks.watch(pipeline)
-        return (element.name, { try collect(sink, tracks, activity) { decoders.clock(for: element) } })
+        return Job(name: element.name, sink: sink) {
+          try collect(sink, tracks, activity) { decoders.clock(for: element) }
+        }
       }
       pipeline.set(.playing)
       let workers = try jobs.map { job in
-        (job.name, try Worker("index \(job.name)") { try activity.stoppingOnFailure(job.work) })
+        (job.name, try Worker("index \(job.name)") { try job.run(activity) })
       }
       try wait(pipeline, activity, sinks)
       var result = Result()
@@ -134,6 +136,8 @@ struct PipelineIndexer: Sendable {
       default: break
       }
     }
+    // Whoever failed takes until this.
+    if activity.isStopped { pipeline.set(.null) }
     activity.stop()
   }
 
@@ -156,7 +160,7 @@ struct PipelineIndexer: Sendable {
     }
     guard first.caps?.mediaType == "video/x-raw" else {
       let (track, warnings) = try tracks.run(
-        sink, activity, cancellation, first: first, watched: watched())
+        sink, activity, first: first, watched: watched())
       return (track.map { .sound($0) } ?? .nothing, warnings)
     }
     defer { activity.finish() }
@@ -166,16 +170,15 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ sink: AppSink, _ first: Sample, _ activity: Activity) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, options, gauge)
     var next: Sample? = first
-    reading: while let sample = next {
+    // What is not kept is taken all the same: a source that is held up does not hear that it is to end.
+    while let sample = next {
       switch recording?.takes(sample) {
-      case .later?: break
-      case .never?: break reading
+      case .later?, .never?: break
       case .now?, nil:
         try video.add(sample)
         if let time = video.position { activity.moved(to: time) }
         recording?.took(video.count, gauge.now)
       }
-      try cancellation.check()
       next = activity.next(from: sink)
     }
     guard video.count > 0 else { return .nothing }
@@ -248,6 +251,25 @@ private final class PacketCollector: Sendable {
     guard let caps, !list.isEmpty else { return .nothing }
     return .packets(
       VideoIndex(caps: caps, tags: sink.pad?.tags(global: false), packets: list, segmentEnd: end))
+  }
+}
+
+/// The reading of one appsink.
+private struct Job: Sendable {
+  let name: String
+  let sink: AppSink
+  let work: @Sendable () throws -> (PipelineFound, [String])
+
+  /// If it fails, the others stop too, and it goes on taking until the pipeline stops: a source that is held up can neither
+  /// end nor be stopped while it is being told to end (gst_base_src_send_event, 1.22, waits for its stream lock with the
+  /// pipeline's state lock held).
+  func run(_ activity: Activity) throws -> (PipelineFound, [String]) {
+    do {
+      return try activity.stoppingOnFailure(work)
+    } catch {
+      sink.drain()
+      throw error
+    }
   }
 }
 
