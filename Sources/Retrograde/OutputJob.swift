@@ -106,25 +106,30 @@ struct OutputJob: Sendable {
   ) -> MediaWriter.Plan {
     let isBackward = source.legs[0]?.direction == .backward
     func stream(_ number: Int, _ video: VideoSource) -> MediaWriter.Stream {
-      let name = EncodingDescription.videoName(number)
-      if number == 0, let copy { return .init(name: name, caps: copy.caps) }
       let caps = isBackward ? video.caps.mirroredFields : video.caps
       return .init(
-        name: name, caps: options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps)
+        name: EncodingDescription.videoName(number),
+        caps: copy.flatMap { number == 0 ? $0.caps : nil }
+          ?? options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps,
+        disposition: video.video.disposition,
+        orientation: choice.container.carriesOrientation ? video.video.tags?.string("image-orientation") : nil,
+        fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) })
     }
-    let orientations = videos.map { $0.video.tags?.string("image-orientation") }
     return MediaWriter.Plan(
       description: EncodingDescription(
         path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
         copiesVideo: copy != nil
       ).text,
       videos: videos.enumerated().map(stream),
-      audio: audio.enumerated().map { .init(name: "audio\($0)", caps: $1.caps) },
-      texts: choice.subtitles.enumerated().map { .init(name: "text\($0)", caps: $1.caps) },
+      audio: audio.enumerated().map {
+        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition)
+      },
+      texts: choice.subtitles.enumerated().map {
+        .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition)
+      },
       chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
-      tags: source.index.tags, orientations: choice.container.carriesOrientation ? orientations : [],
-      fieldOrders: videos.map { $0.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) } },
-      lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) }, prepare: prepare)
+      tags: source.index.tags, lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) },
+      prepare: prepare)
   }
 
   /// The streams of pictures to be written.

@@ -66,7 +66,7 @@ struct ReverseJob: Sendable {
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty {
       settings.append("@tags \(tags)")
     }
-    if let orientation = plan.orientations.first ?? nil { settings.append("@orientation \(orientation)") }
+    if let orientation = plan.videos.first?.orientation { settings.append("@orientation \(orientation)") }
     return PipelineDescriptions(
       decoding: PipelineFile.literal(job.source.index.decoding), encoding: PipelineFile.literal(plan.description),
       settings: settings.map(PipelineFile.literal))

@@ -20,6 +20,9 @@ public struct SourceReport: Sendable, Codable {
     public var orientation: String?
     /// Of interlaced video, which field comes first.
     public var fieldOrder: String?
+    /// Whether it is played where nobody chooses, and whatever is chosen, where the container says so.
+    public var isDefault: Bool?
+    public var isForced: Bool?
   }
 
   public struct ChapterReport: Sendable, Codable {
@@ -103,20 +106,21 @@ public struct SourceReport: Sendable, Codable {
         Stream(
           kind: .video, codec: source.video.caps.codecName, start: source.timeline.starts.first?.seconds ?? 0,
           end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps.description,
-          tags: source.video.tags,
+          tags: source.video.tags, disposition: source.video.disposition,
           fieldOrder: source.isTopFieldFirst.map { $0 ? "top field first" : "bottom field first" }))
     }
     spoolBytes = spool
     streams += index.audio.map { track in
       Stream(
         kind: .audio, codec: track.codec.codecName, start: track.span.start.seconds, end: track.span.end.seconds,
-        count: track.frames.count, format: track.caps.description, tags: track.tags)
+        count: track.frames.count, format: track.caps.description, tags: track.tags,
+        disposition: track.disposition)
     }
     streams += index.subtitles.map { track in
       Stream(
         kind: .subtitles, codec: track.caps.codecName, start: track.cues.first?.span.start.seconds ?? 0,
         end: track.cues.map(\.span.end.seconds).max() ?? 0, count: track.cues.count, format: track.caps.description,
-        tags: track.tags)
+        tags: track.tags, disposition: track.disposition)
     }
   }
 }
@@ -124,11 +128,12 @@ public struct SourceReport: Sendable, Codable {
 extension SourceReport.Stream {
   fileprivate init(
     kind: StreamKind, codec: String, start: Double, end: Double, count: Int, format: String, tags: TagList?,
-    fieldOrder: String? = nil
+    disposition: Disposition?, fieldOrder: String? = nil
   ) {
     self.init(
       kind: kind, codec: codec, start: start, end: end, count: count, format: format,
       language: tags?.string("language-code"), title: tags?.string("title"),
-      orientation: tags?.string("image-orientation"), fieldOrder: fieldOrder)
+      orientation: tags?.string("image-orientation"), fieldOrder: fieldOrder,
+      isDefault: disposition?.isDefault, isForced: disposition?.isForced)
   }
 }

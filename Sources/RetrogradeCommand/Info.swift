@@ -23,7 +23,7 @@ struct Info: AsyncParsableCommand {
       return
     }
     print("\(report.input)  \(seconds(report.duration))")
-    for stream in report.streams { show(stream, report) }
+    for (number, stream) in report.streams.enumerated() { show(stream, report, isFirst: number == 0) }
     if !report.chapters.isEmpty { print("chapters") }
     for chapter in report.chapters { show(chapter, depth: 1) }
     if let tags = report.tags { print("tags       \(tags.replacing("taglist, ", with: "").replacing(";", with: ""))") }
@@ -37,7 +37,7 @@ struct Info: AsyncParsableCommand {
     }
   }
 
-  private func show(_ stream: SourceReport.Stream, _ report: SourceReport) {
+  private func show(_ stream: SourceReport.Stream, _ report: SourceReport, isFirst: Bool) {
     let names: [StreamKind: String] = [.video: "frames", .audio: "samples", .subtitles: "cues"]
     let label = stream.kind.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0)
     print(
@@ -47,8 +47,9 @@ struct Info: AsyncParsableCommand {
     print(indent + stream.format.replacing(/\((?:string|int|fraction|bitmask|boolean)\)/, with: ""))
     let facts = [
       stream.language.map { "language \($0)" }, stream.title.map { "“\($0)”" },
+      stream.isDefault == true ? "default" : nil, stream.isForced == true ? "forced" : nil,
       stream.orientation.map { "orientation \($0)" }, stream.fieldOrder,
-      stream.kind == .video ? "\(report.keyframes.count) keyframes" : nil,
+      isFirst && stream.kind == .video ? "\(report.keyframes.count) keyframes" : nil,
     ].compactMap { $0 }
     if !facts.isEmpty { print(indent + facts.joined(separator: ", ")) }
   }

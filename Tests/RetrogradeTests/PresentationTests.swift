@@ -183,7 +183,7 @@ import Testing
       }
       try Data(bytes).write(to: URL(fileURLWithPath: folder.path("damaged.mov")))
       #expect(MovieChapters.read(folder.path("damaged.mov")).count <= 100_000)
-      _ = MovieMatrix.orientations(folder.path("damaged.mov"))
+      _ = MovieTrack.all(folder.path("damaged.mov"))
     }
     try Data(box("moov", [1, 2, 3])).write(to: URL(fileURLWithPath: folder.path("b.mov")))
     #expect(MovieChapters.read(folder.path("b.mov")).isEmpty)
@@ -218,6 +218,30 @@ import Testing
     let part = try index(folder.path(output))
     #expect(part.video?.starts?.count == 30 && part.furtherVideos.isEmpty)
     #expect(part.audio.map { $0.tags?.string("language-code") } == ["de"])
+  }
+
+  @Test(arguments: ["a.mkv", "a.mp4"])
+  func theDefaultAndTheForcedStreamStaySo(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let sound = "audiotestsrc num-buffers=10 ! audio/x-raw,rate=16000,channels=1 ! flacenc ! flacparse ! queue ! m."
+    let text = "! taginject tags=title=Signs ! queue ! m."
+    try "1\n00:00:00,100 --> 00:00:00,300\nHi\n".write(toFile: folder.path("a.srt"), atomically: true, encoding: .utf8)
+    try make(
+      "matroskamux name=m ! filesink location=\(folder.path("in.mkv"))\nvideotestsrc num-buffers=10 ! x264enc ! h264parse ! queue ! m.\n"
+        + "\(sound)\n\(sound)\nfilesrc location=\(folder.path("a.srt")) ! subparse \(text)")
+    let plain = MediaWriter.Stream(name: "", caps: try #require(Caps("ANY")), disposition: Disposition())
+    var other = plain
+    other.disposition = Disposition(isDefault: false)
+    var forced = plain
+    forced.disposition = Disposition(isDefault: false, isForced: true)
+    try MatroskaHeader(videos: [plain], audio: [other, plain], texts: [forced]).apply(to: folder.path("in.mkv"))
+    try await Reverser(folder.path("in.mkv")).reverse(to: folder.path(output))
+    let mirror = try index(folder.path(output))
+    #expect(mirror.video?.disposition == Disposition())
+    #expect(mirror.audio.map(\.disposition) == [Disposition(isDefault: false), Disposition()])
+    // MP4 knows no forced ones.
+    #expect(mirror.subtitles.map(\.disposition) == [Disposition(isDefault: false, isForced: output == "a.mkv")])
+    #expect(mirror.video?.tags?.string("language-code") != "en")
   }
 
   @Test func selectionsAreRead() {

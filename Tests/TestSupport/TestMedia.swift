@@ -91,7 +91,11 @@ package struct TestMedia: Sendable {
     pipeline.set(.null)  // wakes whoever still pushes
     group.wait()
     try failures.throwFirst()
-    if orientation != nil { try MovieHeader(pictures: [(orientation, nil)]).apply(to: path) }
+    if orientation != nil {
+      var header = MovieHeader()
+      header.pictures = [.init(orientation: orientation)]
+      try header.apply(to: path)
+    }
     return path
   }
 

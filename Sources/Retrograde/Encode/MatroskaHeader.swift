@@ -7,9 +7,15 @@ import RetrogradeEngine
 /// - Text in tags is written as GStreamer serialises values, in quotes and with backslashes, which other programs show.
 /// - Tracks without a name are called "Video", "Audio", "Subtitle".
 /// - Interlaced video lacks the order of its fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3).
+/// - Every track is said to be the default one of its kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5).
+/// - A track without a language counts as English (`Language`, RFC 9559, 5.1.4.1.19).
+///
+/// The room for what is added comes from lengths written in eight bytes, and from names.
 struct MatroskaHeader {
-  /// Of each video track, in order: which field of its frames comes first; nil where that is not to be said.
-  var fieldOrders: [FieldOrder?]
+  /// By kind, in the order of the tracks.
+  var videos: [MediaWriter.Stream]
+  var audio: [MediaWriter.Stream]
+  var texts: [MediaWriter.Stream]
 
   enum FieldOrder: UInt8 {
     case topFirst = 1
@@ -24,6 +30,7 @@ struct MatroskaHeader {
     static let simpleTag: UInt32 = 0x67C8
     static let tagString: UInt32 = 0x4487
     static let name: UInt32 = 0x536E
+    static let language: UInt32 = 0x22B59C
     static let video: UInt32 = 0xE0
     static let interlaced: UInt32 = 0x9A
     static let fieldOrder: UInt32 = 0x9D
@@ -52,17 +59,14 @@ struct MatroskaHeader {
   private func tags(_ bytes: [UInt8]) -> [UInt8] {
     rewritten(bytes) { tag in
       guard tag.id == ID.tag else { return nil }
-      return rewritten(tag.bytes) { simple in
+      let changed = rewritten(tag.bytes) { simple in
         guard simple.id == ID.simpleTag else { return nil }
-        var parts = EBMLElement.all(in: simple.bytes)
-        for index in parts.indices where parts[index].id == ID.tagString {
-          guard let text = MatroskaHeader.unquoted(parts[index].bytes) else { continue }
-          let before = parts[index].encoded.count
-          parts[index].bytes = text
-          parts[index].padding = before - parts[index].encoded.count
+        return EBMLElement.all(in: simple.bytes).map { part in
+          guard part.id == ID.tagString, let text = MatroskaHeader.unquoted(part.bytes) else { return part }
+          return EBMLElement(id: part.id, bytes: text)
         }
-        return parts.flatMap(\.encoded)
       }
+      return EBMLElement.all(in: changed)
     }
   }
 
@@ -77,13 +81,16 @@ struct MatroskaHeader {
   private static func text(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.prefix { $0 != 0 }) }
 
   private func tracks(_ bytes: [UInt8]) -> [UInt8] {
-    var orders = fieldOrders[...]
+    var streams: [StreamKind: ArraySlice<MediaWriter.Stream>] = [
+      .video: videos[...], .audio: audio[...], .subtitles: texts[...],
+    ]
     return rewritten(bytes) { track in
       guard track.id == MatroskaID.trackEntry else { return nil }
-      var parts = EBMLElement.all(in: track.bytes)
-      let order = parts.contains { $0.id == ID.video } ? orders.popFirst() ?? nil : nil
+      var parts = EBMLElement.all(in: track.bytes).map { EBMLElement(id: $0.id, bytes: $0.bytes) }
+      let kind = MatroskaTrack.kind(ofType: parts.first { $0.id == MatroskaID.trackType }?.number)
+      let stream = streams[kind]?.popFirst()
       parts.removeAll { $0.id == ID.name && MatroskaHeader.madeUpNames.contains(MatroskaHeader.text($0.bytes)) }
-      if let order, let place = parts.firstIndex(where: { $0.id == ID.video }) {
+      if let order = stream?.fieldOrder, let place = parts.firstIndex(where: { $0.id == ID.video }) {
         var inner = EBMLElement.all(in: parts[place].bytes)
         inner.removeAll { [ID.interlaced, ID.fieldOrder].contains($0.id) }
         inner += [
@@ -91,20 +98,29 @@ struct MatroskaHeader {
         ]
         parts[place].bytes = inner.flatMap(\.encoded)
       }
-      return parts.flatMap(\.encoded)
+      if let disposition = stream?.disposition {
+        parts.removeAll { [MatroskaID.flagDefault, MatroskaID.flagForced].contains($0.id) }
+        // What is not said is that it is a default, and not forced.
+        if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, bytes: [0])) }
+        if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, bytes: [1])) }
+      }
+      if !parts.contains(where: { $0.id == ID.language }) {
+        parts.append(EBMLElement(id: ID.language, bytes: Array("und".utf8)))
+      }
+      return parts
     }
   }
 
-  /// The elements of a master, each with what `change` makes of its body, if anything. One that would become longer, or
-  /// shorter by the one byte that can't be filled, stays as it is.
-  private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [UInt8]?) -> [UInt8] {
+  /// The elements of a master, each with the parts that `change` gives it, if any. What is added comes last among them: where
+  /// there is no room for all, it is that which is left out.
+  private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [EBMLElement]?) -> [UInt8] {
     EBMLElement.all(in: bytes).flatMap { element -> [UInt8] in
-      guard let body = change(element), body.count <= element.bytes.count else { return element.encoded }
-      let rest = element.bytes.count - body.count
-      guard rest != 1 else { return element.encoded }
-      var changed = element
-      changed.bytes = body + EBMLElement.void(rest)
-      return changed.encoded
+      let before = element.encoded
+      guard let parts = change(element) else { return before }
+      let fitting = (0...parts.count).lazy.compactMap { left in
+        EBMLElement(id: element.id, bytes: parts.dropLast(left).flatMap(\.encoded)).encoded(in: before.count)
+      }
+      return fitting.first ?? before
     }
   }
 }

@@ -8,6 +8,11 @@ final class MediaWriter: Sendable {
   struct Stream: Sendable {
     var name: String
     var caps: Caps
+    var disposition: Disposition?
+    /// GST_TAG_IMAGE_ORIENTATION of a picture, where the container carries it.
+    var orientation: String?
+    /// Which field of an interlaced picture's frames comes first.
+    var fieldOrder: MatroskaHeader.FieldOrder?
   }
 
   /// What is to be written, and where.
@@ -21,10 +26,6 @@ final class MediaWriter: Sendable {
     var chapters: [Chapter] = []
     /// Tags of the whole file.
     var tags: TagList?
-    /// GST_TAG_IMAGE_ORIENTATION of each video, where the container carries it.
-    var orientations: [String?] = []
-    /// Of each video, which field of its frames comes first in the output.
-    var fieldOrders: [MatroskaHeader.FieldOrder?] = []
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `pictures`.
@@ -42,8 +43,7 @@ final class MediaWriter: Sendable {
 
   private let pipeline: Pipeline
   private let path: String
-  private let orientations: [String?]
-  private let chapters: [Chapter]
+  private let plan: Plan
   /// Whether the container can't hold the chapters that there are.
   let losesChapters: Bool
   /// Sample frames that the encoder of each stream of sound puts before the first.
@@ -52,7 +52,6 @@ final class MediaWriter: Sendable {
   /// Whether it is MP4 or MOV.
   let hasMovieHeader: Bool
   private let isMatroska: Bool
-  private let fieldOrders: [MatroskaHeader.FieldOrder?]
   private let target: String
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
@@ -86,12 +85,10 @@ final class MediaWriter: Sendable {
     }
     hasMovieHeader = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
-    fieldOrders = plan.fieldOrders
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
     mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
-    orientations = plan.orientations
-    chapters = plan.chapters
+    self.plan = plan
     let lead = mirrorStart
     losesChapters =
       !plan.chapters.isEmpty && !hasMovieHeader
@@ -221,13 +218,19 @@ final class MediaWriter: Sendable {
     try animator.withLock { $0.take() }?.join()
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
-    if isMatroska, !path.isEmpty { try MatroskaHeader(fieldOrders: fieldOrders).apply(to: path) }
-    guard hasMovieHeader, !path.isEmpty else { return }
-    let sounds = zip(zip(priming, heard), rates).map { (priming: $0.0, heard: $0.1, rate: $1) }
-    let pictures = shown.enumerated().map {
-      (orientation: $0 < orientations.count ? orientations[$0] : nil, duration: $1)
+    if isMatroska, !path.isEmpty {
+      try MatroskaHeader(videos: plan.videos, audio: plan.audio, texts: plan.texts).apply(to: path)
     }
-    try MovieHeader(pictures: pictures, sounds: sounds, chapters: chapters).apply(to: path)
+    guard hasMovieHeader, !path.isEmpty else { return }
+    var header = MovieHeader(chapters: plan.chapters)
+    header.pictures = zip(plan.videos, shown).map {
+      .init(orientation: $0.orientation, duration: $1, isEnabled: $0.disposition?.isDefault)
+    }
+    header.sounds = zip(plan.audio, zip(zip(priming, heard), rates)).map {
+      .init(priming: $1.0.0, heard: $1.0.1, rate: $1.1, isEnabled: $0.disposition?.isDefault)
+    }
+    header.texts = plan.texts.map { $0.disposition?.isDefault }
+    try header.apply(to: path)
   }
 }
 

@@ -3,27 +3,44 @@ import RetrogradeEngine
 import MediaTime
 
 /// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the picture is
-/// (`tkhd`'s matrix), and that the sound's first samples are the encoder's priming, not to be heard (`elst`). Both have
-/// their place in the file already; only their values change. Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
+/// (`tkhd`'s matrix), which track of a kind is played where nobody chooses (its flags), and that the sound's first samples
+/// are the encoder's priming, not to be heard (`elst`). All have their place in the file already; only their values change.
+/// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MovieHeader {
-  /// Of each video track, in order: GST_TAG_IMAGE_ORIENTATION, nil to leave it as it is; and how long it is shown, from its
-  /// first frame's start to its last one's end. qtmux adds up the intervals between decoding times instead, which can end
-  /// before the last frame begins, and then players leave that frame out.
-  var pictures: [(orientation: String?, duration: ClockTime?)]
-  /// Of each audio track, in order: the sample frames of priming, those to be heard, and their rate.
-  var sounds: [(priming: Int, heard: Int, rate: Int)]
+  /// A video track; nil leaves a thing as it is.
+  package struct Picture {
+    /// GST_TAG_IMAGE_ORIENTATION.
+    var orientation: String?
+    /// How long it is shown, from its first frame's start to its last one's end. qtmux adds up the intervals between
+    /// decoding times instead, which can end before the last frame begins, and then players leave that frame out.
+    var duration: ClockTime?
+    var isEnabled: Bool?
+
+    package init(orientation: String? = nil, duration: ClockTime? = nil, isEnabled: Bool? = nil) {
+      self.orientation = orientation
+      self.duration = duration
+      self.isEnabled = isEnabled
+    }
+  }
+
+  /// An audio track: the sample frames of priming, those to be heard, and their rate.
+  struct Sound {
+    var priming: Int
+    var heard: Int
+    var rate: Int
+    var isEnabled: Bool?
+  }
+
+  /// By kind, in the order of the tracks.
+  package var pictures: [Picture] = []
+  var sounds: [Sound] = []
+  /// Whether each track of text is enabled.
+  var texts: [Bool?] = []
 
   /// Written beside what is there (`chpl`), where the header is the last thing in the file.
-  var chapters: [Chapter]
+  var chapters: [Chapter] = []
 
-  package init(
-    pictures: [(orientation: String?, duration: ClockTime?)],
-    sounds: [(priming: Int, heard: Int, rate: Int)] = [], chapters: [Chapter] = []
-  ) {
-    self.chapters = chapters
-    self.pictures = pictures
-    self.sounds = sounds
-  }
+  package init(chapters: [Chapter] = []) { self.chapters = chapters }
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package func apply(to path: String) throws {
@@ -52,40 +69,55 @@ package struct MovieHeader {
     guard let timescale = parts.first(where: { $0.type == "mvhd" }).flatMap({ movie.timescale($0.body) }) else {
       return
     }
-    var sounds = sounds[...]
-    var pictures = pictures[...]
+    var sounds = Array(zip(sounds, MovieHeader.playable(sounds.map(\.isEnabled))))[...]
+    var pictures = Array(zip(pictures, MovieHeader.playable(pictures.map(\.isEnabled))))[...]
+    var texts = texts[...]
     for track in parts where track.type == "trak" {
-      let inner = Box.all(in: movie[track.body])
-      guard let media = inner.first(where: { $0.type == "mdia" }) else { continue }
-      let described = Box.all(in: movie[media.body])
-      guard let handler = described.first(where: { $0.type == "hdlr" }), handler.body.count >= 12 else { continue }
-      switch movie.text(handler.body.lowerBound + 8) {
-      case "vide":
-        guard let picture = pictures.popFirst() else { continue }
-        if let header = inner.first(where: { $0.type == "tkhd" }) { turn(&movie, header.body, picture.orientation) }
-        if let edit = edit(movie, inner), let duration = picture.duration {
+      guard let header = movie.box("tkhd", in: track.body), let handler = movie.box("mdia", "hdlr", in: track.body)
+      else {
+        continue
+      }
+      switch MovieTrack.kind(ofHandler: handler, of: movie) {
+      case .video:
+        guard let (picture, isEnabled) = pictures.popFirst() else { continue }
+        enable(&movie, header, isEnabled)
+        turn(&movie, header, picture.orientation)
+        if let edit = edit(movie, track.body), let duration = picture.duration {
           // Rounded up: the last frame is to begin before the edit ends.
           movie.set(Int((duration.seconds * Double(timescale)).rounded(.up)), at: edit)
         }
-      case "soun":
-        guard let sound = sounds.popFirst(), sound.priming > 0, sound.rate > 0, let edit = edit(movie, inner),
-          let mediaHeader = described.first(where: { $0.type == "mdhd" }),
-          let mediaTimescale = movie.timescale(mediaHeader.body)
+      case .audio:
+        guard let (sound, isEnabled) = sounds.popFirst() else { continue }
+        enable(&movie, header, isEnabled)
+        guard sound.priming > 0, sound.rate > 0, let edit = edit(movie, track.body),
+          let mediaTimescale = movie.box("mdia", "mdhd", in: track.body).flatMap({ movie.timescale($0) })
         else { continue }
         // The edit starts after the priming, and ends with the last sample.
         movie.set((sound.heard * timescale + sound.rate / 2) / sound.rate, at: edit)
         movie.set(movie.integer(edit + 4) + sound.priming * mediaTimescale / sound.rate, at: edit + 4)
+      case .subtitles: enable(&movie, header, texts.popFirst() ?? nil)
       default: break
       }
     }
   }
 
+  /// What is said of tracks of a kind, such that one of them is played: others may have none that is the default, but what
+  /// is not enabled in MP4 is not played at all.
+  private static func playable(_ enabled: [Bool?]) -> [Bool?] {
+    enabled.allSatisfy { $0 == false } ? [true] + enabled.dropFirst() : enabled
+  }
+
+  /// The lowest of the flags (ISO/IEC 14496-12, 8.3.2: `track_enabled`).
+  private func enable(_ movie: inout [UInt8], _ header: Range<Int>, _ isEnabled: Bool?) {
+    guard let isEnabled, header.count >= 4 else { return }
+    let flags = header.lowerBound + 3
+    movie[flags] = isEnabled ? movie[flags] | 1 : movie[flags] & ~1
+  }
+
   /// Where the entry of a track's edit list lies that plays the track: its duration, then its start in the media. The
   /// entry before it, if any, is an empty edit: the track starts late.
-  private func edit(_ movie: [UInt8], _ track: [Box]) -> Int? {
-    guard let edits = track.first(where: { $0.type == "edts" }),
-      let list = Box.all(in: movie[edits.body]).first(where: { $0.type == "elst" })?.body,
-      list.count >= 20, movie[list.lowerBound] == 0
+  private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
+    guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }
     return stride(from: list.lowerBound + 8, through: list.upperBound - 12, by: 12)
       .first { movie.integer($0 + 4) != 0xFFFF_FFFF }

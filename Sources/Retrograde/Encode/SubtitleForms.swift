@@ -26,7 +26,7 @@ extension SubtitleTrack {
 
   private func mapped(_ caps: Caps, _ change: (Cue) -> String) -> SubtitleTrack {
     SubtitleTrack(
-      caps: caps, tags: tags,
+      caps: caps, tags: tags, disposition: disposition,
       cues: cues.map { Cue(span: $0.span, bytes: Array(change($0).utf8)) }.filter { !$0.bytes.isEmpty })
   }
 

@@ -66,9 +66,10 @@ struct PipelineJob: Sendable {
         // A muxer would write an empty track for a stream that does not come.
         description: pipelines.encoding(without: missing),
         videos: [found.video].compactMap { $0 }.map {
-          .init(name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps)
+          .init(
+            name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps, orientation: orientation)
         },
-        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags, orientations: [orientation],
+        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
         prepare: { pipeline in
           PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)

@@ -7,6 +7,7 @@ package struct AudioTrack: Sendable {
   /// The caps of the packets that they were decoded from.
   package let codec: Caps
   package let tags: TagList?
+  package internal(set) var disposition: Disposition?
   package let rate: Int
   package let channels: Int
   package let bytesPerFrame: Int

@@ -2,22 +2,19 @@
 package struct EBMLElement {
   package let id: UInt32
   package var bytes: [UInt8]
-  /// How many bytes its length takes.
+  /// How many bytes its length takes, at the least.
   private var lengthSize: Int
-  /// Bytes to be filled behind it.
-  package var padding = 0
 
-  package init(id: UInt32, bytes: [UInt8]) {
-    self.id = id
-    self.bytes = bytes
-    lengthSize = 1
-  }
+  package init(id: UInt32, bytes: [UInt8]) { self.init(id: id, bytes: bytes, lengthSize: 1) }
 
   private init(id: UInt32, bytes: [UInt8], lengthSize: Int) {
     self.id = id
     self.bytes = bytes
     self.lengthSize = lengthSize
   }
+
+  /// The body as an unsigned integer.
+  package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
 
   /// Reads the elements of a master; what is no whole element at the end is left out.
   package static func all(in bytes: [UInt8]) -> [EBMLElement] {
@@ -56,11 +53,20 @@ package struct EBMLElement {
     let length = UInt64(bytes.count) | 1 << UInt64(7 * size)
     let name = withUnsafeBytes(of: id.bigEndian, Array.init).drop { $0 == 0 }
     let written = withUnsafeBytes(of: length.bigEndian, Array.init).suffix(size)
-    return name + written + bytes + EBMLElement.void(padding)
+    return name + written + bytes
+  }
+
+  /// The element in `size` bytes, of which those that it does not need are a `Void` behind it (RFC 8794, 11.3.2); nil where it
+  /// needs more.
+  package func encoded(in size: Int) -> [UInt8]? {
+    // No `Void` is one byte long: the length takes that one.
+    (1...8).lazy.map { EBMLElement(id: id, bytes: bytes, lengthSize: $0).encoded }
+      .first { $0.count == size || $0.count + 2 <= size }
+      .map { $0 + EBMLElement.void(size - $0.count) }
   }
 
   /// An element of `size` bytes in all that says nothing; 0, or 2 and more.
-  package static func void(_ size: Int) -> [UInt8] {
+  private static func void(_ size: Int) -> [UInt8] {
     guard size >= 2 else { return [] }
     let lengthSize = size < 128 ? 1 : 4
     let body = size - 1 - lengthSize

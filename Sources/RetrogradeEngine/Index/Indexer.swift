@@ -47,7 +47,7 @@ struct Indexer: Sendable {
       tracks.append(
         TrackIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options,
-          codecDelay: stream.codecDelay))
+          codecDelay: stream.codecDelay, disposition: stream.disposition))
     }
     guard !videos.isEmpty || !tracks.isEmpty else {
       if options.streams != nil {
@@ -101,7 +101,7 @@ struct Indexer: Sendable {
       let trackWorkers = try tracks.map { track in
         let sink = try pipeline.appSink(track.name)
         return try Worker("index \(track.name)") {
-          try activity.stoppingOnFailure { try track.run(sink, activity, cancellation) }
+          try activity.stoppingOnFailure { try track.run(sink, activity) }
         }
       }
       var failure: GStreamerError?
@@ -182,7 +182,7 @@ struct Indexer: Sendable {
   }
 
   private func indexText(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> SubtitleTrack {
-    var track = SubtitleTrack(caps: path.caps, tags: path.tags, cues: [])
+    var track = SubtitleTrack(caps: path.caps, tags: path.tags, disposition: path.disposition, cues: [])
     var open = false
     while let sample = activity.next(from: sink) {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
@@ -228,8 +228,10 @@ struct Indexer: Sendable {
     }
     activity.finish()
     let tags = sink.pad?.tags(global: false)
-    return VideoIndex(
+    var index = VideoIndex(
       caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
+    index.disposition = path.disposition
+    return index
   }
 }
 
@@ -271,6 +273,7 @@ package final class Activity: Sendable {
   }
 
   package func stop() { state.withLock { $0.isStopped = true } }
+  package var isStopped: Bool { state.withLock { $0.isStopped } }
 
   /// Adds `step` to the time that nothing has come, and returns it, in nanoseconds.
   package func idle(_ step: Int) -> Int {

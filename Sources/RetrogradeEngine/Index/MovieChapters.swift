@@ -13,17 +13,8 @@ package enum MovieChapters {
     return track(bytes, file) ?? list(bytes) ?? []
   }
 
-  private static func inner(_ bytes: [UInt8], _ body: Range<Int>, _ path: String...) -> Range<Int>? {
-    var body = body
-    for type in path {
-      guard let next = Box.all(in: bytes[body]).first(where: { $0.type == type }) else { return nil }
-      body = next.body
-    }
-    return body
-  }
-
   private static func list(_ bytes: [UInt8]) -> [TableOfContents.Entry]? {
-    guard let body = inner(bytes, 0..<bytes.count, "udta", "chpl"), body.count >= 9 else { return nil }
+    guard let body = bytes.box("udta", "chpl", in: 0..<bytes.count), body.count >= 9 else { return nil }
     var found: [TableOfContents.Entry] = []
     var place = body.lowerBound + 8
     let count = Int(bytes[place])
@@ -42,16 +33,15 @@ package enum MovieChapters {
 
   private static func track(_ bytes: [UInt8], _ file: MovieFile) -> [TableOfContents.Entry]? {
     let tracks = Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body)
-    let wanted = tracks.lazy.compactMap { inner(bytes, $0, "tref", "chap") }.first.flatMap {
+    let wanted = tracks.lazy.compactMap { bytes.box("tref", "chap", in: $0) }.first.flatMap {
       $0.count >= 4 ? bytes.integer($0.lowerBound) : nil
     }
     guard let wanted,
       let track = tracks.first(where: { track in
-        guard let header = inner(bytes, track, "tkhd"), header.count >= 24 else { return false }
-        return bytes.integer(header.lowerBound + (bytes[header.lowerBound] == 1 ? 20 : 12)) == wanted
+        bytes.box("tkhd", in: track).flatMap { MovieTrack.identifier(in: $0, of: bytes) } == wanted
       }),
-      let timescale = inner(bytes, track, "mdia", "mdhd").flatMap({ bytes.timescale($0) }), timescale > 0,
-      let table = inner(bytes, track, "mdia", "minf", "stbl"), let samples = SampleTable(bytes, table)
+      let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
+      let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = SampleTable(bytes, table)
     else { return nil }
     var found: [TableOfContents.Entry] = []
     for sample in samples.all {

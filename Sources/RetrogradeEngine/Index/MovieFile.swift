@@ -47,6 +47,13 @@ extension [UInt8] {
     for byte in 0..<4 { self[offset + byte] = UInt8(truncatingIfNeeded: bits >> (24 - 8 * UInt32(byte))) }
   }
 
+  /// The body of the box that lies in `range` under each of `path` in turn.
+  package func box(_ path: String..., in range: Range<Int>) -> Range<Int>? {
+    path.reduce(range) { body, type in
+      body.flatMap { body in Box.all(in: self[body]).first { $0.type == type }?.body }
+    }
+  }
+
   package func text(_ offset: Int) -> String { String(decoding: self[offset..<offset + 4], as: UTF8.self) }
 
   /// The timescale in an `mvhd` or `mdhd` box.

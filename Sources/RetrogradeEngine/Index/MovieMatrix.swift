@@ -15,20 +15,10 @@ package enum MovieMatrix {
     return matrix + 44 <= header.upperBound ? matrix : nil
   }
 
-  /// The orientation of each video track, in order; nil where the matrix is none of the eight, or says nothing.
-  static func orientations(_ path: String) -> [String?] {
-    guard let file = MovieFile(path), let movie = file.boxes.first(where: { $0.type == "moov" }),
-      movie.body.count < 1 << 28, let bytes = file.read(movie.body)
-    else { return [] }
-    return Box.all(in: bytes[...]).filter { $0.type == "trak" }.compactMap { track -> String?? in
-      let inner = Box.all(in: bytes[track.body])
-      guard let media = inner.first(where: { $0.type == "mdia" }),
-        let handler = Box.all(in: bytes[media.body]).first(where: { $0.type == "hdlr" }), handler.body.count >= 12,
-        bytes.text(handler.body.lowerBound + 8) == "vide", let header = inner.first(where: { $0.type == "tkhd" }),
-        let matrix = place(in: header.body, of: bytes)
-      else { return nil }
-      let found = [0, 4, 12, 16].map { Int(Int32(truncatingIfNeeded: bytes.integer(matrix + $0))) >> 16 }
-      return .some(axes.first { $0.value == found }?.key)
-    }
+  /// The orientation that the matrix in the body of a `tkhd` box means; nil where it is none of the eight, or says nothing.
+  static func orientation(in header: Range<Int>, of bytes: [UInt8]) -> String? {
+    guard let matrix = place(in: header, of: bytes) else { return nil }
+    let found = [0, 4, 12, 16].map { Int(Int32(truncatingIfNeeded: bytes.integer(matrix + $0))) >> 16 }
+    return axes.first { $0.value == found }?.key
   }
 }

@@ -23,6 +23,7 @@ package struct VideoPacket: Hashable, Sendable {
 package struct VideoIndex: Sendable {
   package var caps: Caps
   package var tags: TagList?
+  package var disposition: Disposition?
   /// In decoding order.
   var packets: [VideoPacket]
   /// Where the stream's segment ends, if it says so.

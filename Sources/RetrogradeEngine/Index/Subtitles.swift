@@ -17,12 +17,14 @@ package struct SubtitleTrack: Sendable {
   /// The caps of the packets: `text/x-raw`, `application/x-ass`.
   package var caps: Caps
   package var tags: TagList?
+  package var disposition: Disposition?
   /// By their starts.
   package var cues: [Cue]
 
-  package init(caps: Caps, tags: TagList?, cues: [Cue]) {
+  package init(caps: Caps, tags: TagList?, disposition: Disposition? = nil, cues: [Cue]) {
     self.caps = caps
     self.tags = tags
+    self.disposition = disposition
     self.cues = cues
   }
 

@@ -22,6 +22,8 @@ package struct StreamPath: Sendable {
   var tags: TagList?
   /// How much later its times are than what is heard, where the demuxer does not say.
   var codecDelay = ClockTime.zero
+  /// nil where the container has no word for it.
+  var disposition: Disposition?
   let globalTags: TagList?
   let steps: [Step]
 }
@@ -153,23 +155,30 @@ extension Topology {
   }
 
   /// The streams with what the container says of them and GStreamer 1.22's demuxers do not: which way up a picture is that
-  /// stands mirrored on its side (`flip-rotate-90`), and how much of the sound is priming, where it is not Opus.
+  /// stands mirrored on its side (`flip-rotate-90`), how much of the sound is priming, where it is not Opus, and which
+  /// stream is the default one.
   private static func completed(_ streams: [StreamPath], _ path: String) -> [StreamPath] {
     func has(_ factory: String) -> Bool { streams.contains { $0.steps.contains { $0.factory == factory } } }
-    let orientations = has("qtdemux") ? MovieMatrix.orientations(path) : []
-    let delays = has("matroskademux") ? MatroskaTracks.codecDelays(path) : []
+    let movie = has("qtdemux") ? MovieTrack.all(path) : []
+    let matroska = has("matroskademux") ? MatroskaTrack.all(path) : []
     return streams.map { stream in
       var stream = stream
-      // A demuxer's pads are numbered by kind, in the order of the tracks.
-      let pad = stream.steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad
-      guard let number = pad?.split(separator: "_").last.flatMap({ Int($0) }) else { return stream }
-      if stream.kind == .audio, delays.indices.contains(number), stream.caps.mediaType != "audio/x-opus" {
-        stream.codecDelay = delays[number]
+      // A demuxer's pads are named and numbered by kind, in the order of the tracks.
+      let pad = stream.steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad.split(separator: "_")
+      guard let pad, let number = pad.last.flatMap({ Int($0) }) else { return stream }
+      let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
+      let kind = pad.first.flatMap { kinds[$0] }
+      if let track = matroska.filter({ $0.kind == kind }).dropFirst(number).first {
+        stream.disposition = track.disposition
+        if kind == .audio, stream.caps.mediaType != "audio/x-opus" { stream.codecDelay = track.codecDelay }
       }
-      if stream.kind == .video, orientations.indices.contains(number), let orientation = orientations[number],
-        stream.tags?.has("image-orientation") != true, let tag = TagList("taglist, image-orientation=\(orientation)")
-      {
-        stream.tags = stream.tags?.merging(tag) ?? tag
+      if let track = movie.filter({ $0.kind == kind }).dropFirst(number).first {
+        stream.disposition = track.disposition
+        if kind == .video, let orientation = track.orientation, stream.tags?.has("image-orientation") != true,
+          let tag = TagList("taglist, image-orientation=\(orientation)")
+        {
+          stream.tags = stream.tags?.merging(tag) ?? tag
+        }
       }
       return stream
     }

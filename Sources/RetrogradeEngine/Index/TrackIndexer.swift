@@ -32,13 +32,16 @@ package final class TrackIndexer: Sendable {
   private let tags: TagList?
   private let options: ReverseOptions
   private let codecDelay: ClockTime
+  private let disposition: Disposition?
   private let ownClock = PacketClock()
 
   /// - Parameter codecDelay: how much later its times are than what is heard.
   package init(
-    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, codecDelay: ClockTime = .zero
+    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, codecDelay: ClockTime = .zero,
+    disposition: Disposition? = nil
   ) {
     self.codecDelay = codecDelay
+    self.disposition = disposition
     self.name = name
     self.codec = codec
     self.tags = tags
@@ -77,8 +80,7 @@ package final class TrackIndexer: Sendable {
   ///   - first: a sample that was pulled already.
   ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
   package func run(
-    _ sink: AppSink, _ activity: Activity, _ cancellation: Cancellation, first: Sample? = nil,
-    watched: PacketClock? = nil
+    _ sink: AppSink, _ activity: Activity, first: Sample? = nil, watched: PacketClock? = nil
   ) throws -> (track: AudioTrack?, warnings: [String]) {
     let clock = watched ?? ownClock
     defer { activity.finish() }
@@ -115,9 +117,11 @@ package final class TrackIndexer: Sendable {
     var segment = clock.segment ?? segment
     segment.start = segment.start + codecDelay
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
-    return AudioTrack(
+    var track = AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
       spool: spool)
+    track?.disposition = disposition
+    return track
   }
 }
 
