@@ -22,6 +22,57 @@ extension Sample {
   }
 }
 
+extension Sample {
+  /// The frame of raw video as a container stores it, with word of where its planes lie if its rows have no padding
+  /// (`GstVideoMeta`): GStreamer 1.22's demuxers say nothing of that, and its own layout pads rows to four bytes.
+  ///
+  /// - Throws: ``GStreamerError``, where there are too few bytes for a frame.
+  package func laidOut() throws -> Sample {
+    var info = GstVideoInfo()
+    guard let caps, gst_video_info_from_caps(&info, caps.raw) != 0, buffer.size < Int(info.size) else { return self }
+    var offsets = [gsize](repeating: 0, count: 4)
+    var strides = [gint](repeating: 0, count: 4)
+    guard let size = info.unpadded(&offsets, &strides), size == buffer.size else {
+      throw GStreamerError(
+        kind: .notMedia, element: nil,
+        message: "A picture of \(buffer.size) bytes where there should be \(info.size).", debug: nil)
+    }
+    let frame = buffer.shallowCopy()
+    gst_buffer_add_video_meta_full(
+      frame.raw, GST_VIDEO_FRAME_FLAG_NONE, info.finfo.pointee.format, guint(info.width), guint(info.height),
+      info.finfo.pointee.n_planes, &offsets, &strides)
+    return Sample(buffer: frame, caps: caps, segment: segment)
+  }
+}
+
+extension GstVideoInfo {
+  /// Where the planes lie, and how long their rows are, without padding.
+  /// - Returns: the bytes of the frame; nil of formats whose pixels do not lie in bytes of their own.
+  fileprivate func unpadded(_ offsets: inout [gsize], _ strides: inout [gint]) -> Int? {
+    guard let format = finfo?.pointee, format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue == 0 else {
+      return nil
+    }
+    var heights = [Int](repeating: 0, count: 4)
+    for component in 0..<Int(format.n_components) {
+      func value(_ list: (guint, guint, guint, guint)) -> Int {
+        Int([list.0, list.1, list.2, list.3][component])
+      }
+      func scaled(_ length: gint, _ shift: Int) -> Int { (Int(length) + (1 << shift) - 1) >> shift }
+      let steps: [gint] = [format.pixel_stride.0, format.pixel_stride.1, format.pixel_stride.2, format.pixel_stride.3]
+      let plane = value(format.plane)
+      let row = scaled(width, value(format.w_sub)) * Int(steps[component])
+      strides[plane] = max(strides[plane], gint(row))
+      heights[plane] = max(heights[plane], scaled(height, value(format.h_sub)))
+    }
+    var size = 0
+    for plane in 0..<Int(format.n_planes) {
+      offsets[plane] = gsize(size)
+      size += Int(strides[plane]) * heights[plane]
+    }
+    return size
+  }
+}
+
 extension Caps {
   /// What two frames must share to be shown by one stream.
   fileprivate var frameForm: [String] {

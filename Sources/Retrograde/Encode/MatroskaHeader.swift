@@ -8,6 +8,8 @@ import RetrogradeEngine
 /// - Tracks without a name are called "Video", "Audio", "Subtitle".
 /// - Interlaced video lacks the order of its fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3).
 /// - Every track is said to be the default one of its kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5).
+/// - The size at which a picture of pixels that are not square is shown is rounded to whole pixels (`DisplayWidth`, RFC 9559,
+///   5.1.4.1.28.12): 720x480 at 32:27 comes out as 853 by 480. As a ratio (`DisplayUnit` 3) it is exact.
 /// - A track without a language counts as English (`Language`, RFC 9559, 5.1.4.1.19).
 ///
 /// The room for what is added comes from lengths written in eight bytes, and from names.
@@ -34,6 +36,11 @@ struct MatroskaHeader {
     static let video: UInt32 = 0xE0
     static let interlaced: UInt32 = 0x9A
     static let fieldOrder: UInt32 = 0x9D
+    static let pixelWidth: UInt32 = 0xB0
+    static let pixelHeight: UInt32 = 0xBA
+    static let displayWidth: UInt32 = 0x54B0
+    static let displayHeight: UInt32 = 0x54BA
+    static let displayUnit: UInt32 = 0x54B2
   }
 
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
@@ -90,19 +97,14 @@ struct MatroskaHeader {
       let kind = MatroskaTrack.kind(ofType: parts.first { $0.id == MatroskaID.trackType }?.number)
       let stream = streams[kind]?.popFirst()
       parts.removeAll { $0.id == ID.name && MatroskaHeader.madeUpNames.contains(MatroskaHeader.text($0.bytes)) }
-      if let order = stream?.fieldOrder, let place = parts.firstIndex(where: { $0.id == ID.video }) {
-        var inner = EBMLElement.all(in: parts[place].bytes)
-        inner.removeAll { [ID.interlaced, ID.fieldOrder].contains($0.id) }
-        inner += [
-          EBMLElement(id: ID.interlaced, bytes: [1]), EBMLElement(id: ID.fieldOrder, bytes: [order.rawValue]),
-        ]
-        parts[place].bytes = inner.flatMap(\.encoded)
+      if let stream, let place = parts.firstIndex(where: { $0.id == ID.video }) {
+        parts[place].bytes = video(EBMLElement.all(in: parts[place].bytes), stream).flatMap(\.encoded)
       }
       if let disposition = stream?.disposition {
         parts.removeAll { [MatroskaID.flagDefault, MatroskaID.flagForced].contains($0.id) }
         // What is not said is that it is a default, and not forced.
-        if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, bytes: [0])) }
-        if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, bytes: [1])) }
+        if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, number: 0)) }
+        if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, number: 1)) }
       }
       if !parts.contains(where: { $0.id == ID.language }) {
         parts.append(EBMLElement(id: ID.language, bytes: Array("und".utf8)))
@@ -110,6 +112,38 @@ struct MatroskaHeader {
       return parts
     }
   }
+
+  private func video(_ parts: [EBMLElement], _ stream: MediaWriter.Stream) -> [EBMLElement] {
+    var parts = parts
+    func set(_ id: UInt32, _ value: Int) {
+      parts.removeAll { $0.id == id }
+      parts.append(EBMLElement(id: id, number: value))
+    }
+    if let order = stream.fieldOrder {
+      set(ID.interlaced, 1)
+      set(ID.fieldOrder, Int(order.rawValue))
+    }
+    func number(_ id: UInt32) -> Int? { parts.first { $0.id == id }.map { Int($0.number) } }
+    if let width = number(ID.pixelWidth), let height = number(ID.pixelHeight), let shownWidth = number(ID.displayWidth),
+      let shownHeight = number(ID.displayHeight), let pixel = stream.caps.fraction("pixel-aspect-ratio"),
+      pixel.numerator > 0, pixel.denominator > 0, max(width, height) < 1 << 24
+    {
+      let (across, down) = (width * pixel.numerator, height * pixel.denominator)
+      // What the muxer made of this very shape: the picture may have been made to fit another on the way.
+      let isRounded =
+        (shownWidth, shownHeight) == (across / pixel.denominator, height)
+        || (shownWidth, shownHeight) == (width, down / pixel.numerator)
+      if isRounded, shownWidth * down != shownHeight * across {
+        let common = greatestCommonDivisor(across, down)
+        set(ID.displayWidth, across / common)
+        set(ID.displayHeight, down / common)
+        set(ID.displayUnit, 3)
+      }
+    }
+    return parts
+  }
+
+  private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
 
   /// The elements of a master, each with the parts that `change` gives it, if any. What is added comes last among them: where
   /// there is no room for all, it is that which is left out.

@@ -37,12 +37,14 @@ package struct DecodingRecipe: Sendable {
     let candidates = all.filter { $0.hasSuffix("alphadecodebin") == (hasAlpha && wantsAlpha) }
     // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
     let isJPEG = caps.mediaType == "image/jpeg"
-    guard let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first else {
+    let isRaw = caps.mediaType == "video/x-raw"
+    let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first
+    guard isRaw || decoder != nil else {
       throw RetrogradeError(
         .missingPlugin, "\(topology.source): no decoder for \(caps.codecName); \(PackageHint.all)")
     }
     tail =
-      "\(decoder) name=decoder ! video/x-raw ! "
+      (isRaw ? "" : decoder.map { "\($0) ! " } ?? "") + "video/x-raw ! "
       + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=2"
     sink = name
     description = topology.description([(path, tail)])

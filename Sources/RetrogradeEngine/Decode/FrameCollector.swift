@@ -4,6 +4,7 @@ import GStreamer
 /// shown.
 package struct FrameCollector {
   package let frames: DecodedWindow
+  /// When each frame starts, by its own account: not always later than the one before.
   package private(set) var times: [ClockTime] = []
   /// How many frames stay in memory.
   package let held: Int
@@ -23,13 +24,33 @@ package struct FrameCollector {
     // Frames that begin before an edit, or after its end, are no part of the presentation.
     if time < sample.segment.time { return true }
     if let limit, time >= limit { return false }
-    if let last = times.last, time <= last {
-      if time == last { try frames.replaceLast(with: sample.buffer) }
-      return true
-    }
     frames.push(sample.buffer)
     times.append(time)
     if times.count > held { try frames.moveToSpool(times.count - 1 - held) }
     return true
+  }
+
+  /// When each frame starts, each later than the one before, and how many that was not true of.
+  /// - Parameter stored: when it would be by what the container says of the packets, in display order.
+  package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
+    func isAscending(_ times: [ClockTime]) -> Bool { zip(times, times.dropFirst()).allSatisfy { $0 < $1 } }
+    if let stored, stored.count == times.count, isAscending(stored) { return (stored, 0) }
+    if isAscending(times) { return (times, 0) }
+    var result = times
+    var moved = 0
+    var first = 0
+    while first < times.count {
+      // Frames that are not later than this one share the time until the next that is.
+      let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
+      let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
+      for frame in first + 1..<max(next, first + 1) {
+        result[frame] =
+          times[first] + ClockTime(nanoseconds: step.nanoseconds * Int64(frame - first) / Int64(next - first))
+        moved += 1
+      }
+      first = next
+    }
+    // More frames than there are nanoseconds between two others have no times of their own.
+    return isAscending(result) ? (result, moved) : (result.indices.map { ClockTime(sampleIndex: $0, rate: 25) }, moved)
   }
 }

@@ -43,7 +43,9 @@ package struct RecordedVideo {
   /// The frames, ready to be played.
   /// - Parameter description: of the pipeline that gave them.
   package func source(tags: TagList?, description: String) throws -> VideoSource {
-    try VideoSource(
+    var packets = packets
+    for (place, time) in zip(packets.indices, collector.starts().times) { packets[place].time = time }
+    return try VideoSource(
       VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil), store: collector.frames,
       description: description, planner: planner, options: options, gauge: gauge)
   }

@@ -21,6 +21,8 @@ final class VideoDecoder: Sendable {
   private let pipeline: Pipeline
   private let sink: AppSink
   private let source: String
+  /// Whether nothing decodes the frames.
+  private let isRaw: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
 
@@ -40,6 +42,7 @@ final class VideoDecoder: Sendable {
     sink.pad?.acceptVideoMeta()
     recipe.prepare(pipeline)
     pipeline.set(.playing)
+    isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
     let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
@@ -53,7 +56,11 @@ final class VideoDecoder: Sendable {
       (sample.buffer.hasTimeCode ? ["left out: the timecode, which can't run backwards in a file"] : [])
       + (sample.buffer.hasCaptions
         ? ["left out: the captions in the picture (CEA-608/708) where it is turned round"] : [])
-    first = Mutex(sample)
+    do {
+      first = Mutex(isRaw ? try sample.laidOut() : sample)
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(source, error)
+    }
   }
 
   deinit { pipeline.set(.null) }
@@ -63,6 +70,7 @@ final class VideoDecoder: Sendable {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source) else { return nil }
     do {
+      if isRaw { return try sample.laidOut() }
       guard let fitted = try sample.fitted(to: decodedCaps) else { return sample }
       hasChanged.withLock { $0 = true }
       return fitted
@@ -153,19 +161,18 @@ final class VideoDecoder: Sendable {
   /// Decodes everything from here to the end, or to `limit`, forwards; the last `held` frames stay in memory, the others
   /// go to the spool.
   /// - Parameter given: when each frame starts, where the decoder does not say.
-  /// - Returns: the frames, and when each starts, in stream time.
   func decodeForward(
     before limit: ClockTime?, given: [ClockTime]?, held: Int, spool: Spool, gauge: MemoryGauge,
     _ cancellation: Cancellation
-  ) throws -> (window: DecodedWindow, starts: [ClockTime], damage: RetrogradeError?) {
+  ) throws -> (frames: FrameCollector, damage: RetrogradeError?) {
     var collector = FrameCollector(held: held, spool: spool, gauge: gauge, given: given)
     do {
       while let sample = try next(cancellation) {
         guard try collector.add(sample, before: limit) else { break }
       }
     } catch let error as RetrogradeError where error.code != .cancelled && !collector.times.isEmpty {
-      return (collector.frames, collector.times, error)
+      return (collector, error)
     }
-    return (collector.frames, collector.times, nil)
+    return (collector, nil)
   }
 }

@@ -184,11 +184,13 @@ package final class VideoSource: Sendable {
     let excess = max(0, expected - planner.framesPerWindow)
     let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
     let decoder = try VideoDecoder(recipe, cancellation)
-    let (window, starts, damage) = try decoder.decodeForward(
+    let (collector, damage) = try decoder.decodeForward(
       before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: planner.framesPerWindow,
       spool: spool,
       gauge: gauge, cancellation)
-    var warnings: [String] = []
+    let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
+    var warnings =
+      moved > 0 ? ["put right: the times of \(moved) frames that were not later than the one before"] : []
     if let damage {
       if options.isStrict { throw damage }
       warnings.append("damaged: \(damage.message)")
@@ -197,7 +199,7 @@ package final class VideoSource: Sendable {
     if options.isStrict, let first = warnings.first {
       throw RetrogradeError(.damagedInput, "\(recipe.source): \(first)")
     }
-    return (window, starts, warnings)
+    return (collector.frames, starts, warnings)
   }
 }
 

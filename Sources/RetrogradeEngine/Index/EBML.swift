@@ -5,6 +5,12 @@ package struct EBMLElement {
   /// How many bytes its length takes, at the least.
   private var lengthSize: Int
 
+  /// An unsigned integer, in as few bytes as it takes.
+  package init(id: UInt32, number: Int) {
+    let digits = withUnsafeBytes(of: UInt64(number).bigEndian, Array.init)
+    self.init(id: id, bytes: Array(digits.drop { $0 == 0 }.isEmpty ? [0] : digits.drop { $0 == 0 }))
+  }
+
   package init(id: UInt32, bytes: [UInt8]) { self.init(id: id, bytes: bytes, lengthSize: 1) }
 
   private init(id: UInt32, bytes: [UInt8], lengthSize: Int) {

@@ -43,7 +43,7 @@ struct Indexer: Sendable {
         warnings.append("left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)")
         continue
       }
-      chosen.append((stream, TrackIndexer.tail(tracks.count, stream.caps, decoder)))
+      chosen.append((stream, TrackIndexer.tail(tracks.count, stream, decoder)))
       tracks.append(
         TrackIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options,
@@ -81,7 +81,8 @@ struct Indexer: Sendable {
     defer { pipeline.set(.null) }
     let activity = Activity()
     return try cancellation.onCancel({ pipeline.set(.null) }) {
-      tracks.forEach { $0.watch(pipeline) }
+      // What reads the file by itself takes no packets.
+      if !topology.streams.contains(where: \.isFile) { tracks.forEach { $0.watch(pipeline) } }
       // Before the threads start: an appsink that has not started says that it has ended.
       topology.endAtEndOfFile(pipeline)
       pipeline.keepMatroskaTimes()
@@ -222,7 +223,8 @@ struct Indexer: Sendable {
       let isInvisible = try isVP8 && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
       packets.append(
         VideoPacket(
-          time: time, duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size,
+          time: time, decodingTime: buffer.dts.map { sample.segment.streamTime(of: $0) }, duration: buffer.duration,
+          isKeyframe: buffer.isKeyframe, bytes: buffer.size,
           isHidden: isInvisible || isOutside))
       if let time { activity.moved(to: time) }
     }

@@ -4,14 +4,19 @@ import GStreamer
 package struct VideoPacket: Hashable, Sendable {
   /// When its picture is shown, in stream time; nil where the container does not say.
   var time: ClockTime?
+  /// When it is decoded, in stream time, which is all that AVI says.
+  var decodingTime: ClockTime?
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
   /// It decodes to no picture of its own, or to one outside the presentation.
   var isHidden: Bool
 
-  package init(time: ClockTime?, duration: ClockTime?, isKeyframe: Bool, bytes: Int, isHidden: Bool) {
+  package init(
+    time: ClockTime?, decodingTime: ClockTime? = nil, duration: ClockTime?, isKeyframe: Bool, bytes: Int, isHidden: Bool
+  ) {
     self.time = time
+    self.decodingTime = decodingTime
     self.duration = duration
     self.isKeyframe = isKeyframe
     self.bytes = bytes
@@ -29,6 +34,9 @@ package struct VideoIndex: Sendable {
   /// Where the stream's segment ends, if it says so.
   var segmentEnd: ClockTime?
 
+  /// Whether the container only says when packets are decoded, as AVI does. Frames are shown at those times too, in their own
+  /// order; what GStreamer 1.22's decoders make of it goes back at keyframes where there are B-frames.
+  let isUntimed: Bool
   /// Start times in display order, if every shown packet has one of its own: only then can windows be planned on them.
   package let starts: [ClockTime]?
   /// The keyframes' places in display order.
@@ -39,7 +47,7 @@ package struct VideoIndex: Sendable {
   package let bytes: Int
 
   /// Whether each packet is a picture that is shown, and says when.
-  package var isPlain: Bool { starts != nil && !packets.contains { $0.isHidden } }
+  package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
   /// When the pictures are shown, in decoding order.
   package var decodingTimes: [ClockTime] { packets.compactMap(\.time) }
 
@@ -50,8 +58,12 @@ package struct VideoIndex: Sendable {
     self.segmentEnd = segmentEnd
     bytes = packets.reduce(0) { $0 + $1.bytes }
     let shown = packets.filter { !$0.isHidden }
-    let timed = shown.compactMap { packet in packet.time.map { (time: $0, packet: packet) } }
-      .sorted { $0.time < $1.time }
+    let isUntimed =
+      shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
+    let timed = shown.compactMap { packet in
+      (isUntimed ? packet.decodingTime : packet.time).map { (time: $0, packet: packet) }
+    }.sorted { $0.time < $1.time }
+    self.isUntimed = isUntimed
     let isUsable = timed.count == shown.count && zip(timed, timed.dropFirst()).allSatisfy { $0.time < $1.time }
     starts = isUsable ? timed.map(\.time) : nil
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []

@@ -26,6 +26,11 @@ package struct StreamPath: Sendable {
   var disposition: Disposition?
   let globalTags: TagList?
   let steps: [Step]
+
+  /// The container names another codec than the parser finds, as transport streams of discs name AC-3 E-AC-3.
+  let isMisnamed: Bool
+  /// The file is the stream: what decodes it also reads it, where it likes.
+  var isFile: Bool { steps.isEmpty }
 }
 
 /// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
@@ -49,7 +54,7 @@ package struct Topology: Sendable {
         let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
         text += "\(link)\(step.factory) name=e\(step.element)"
       }
-      if let last = stream.steps.last { text += " \(reference(last)) ! \(tail)" }
+      text += "\(stream.steps.last.map { " \(reference($0))" } ?? "") ! \(tail)"
     }
     return text
   }
@@ -57,6 +62,7 @@ package struct Topology: Sendable {
   /// Whether it is MP4 or MOV.
   var isMovie: Bool { streams.contains { $0.steps.contains { $0.factory == "qtdemux" } } }
 
+  /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
   /// Makes a pipeline from a description of ours end where the file does.
@@ -227,15 +233,19 @@ extension StreamPath {
       type.hasPrefix("audio/") && !type.hasPrefix("audio/x-gst-fourcc") && type != "audio/x-midi"
       ? .audio : type.hasPrefix("video/") || type.hasPrefix("image/") ? .video : .other
     var steps: [Step] = []
+    var isMisnamed = false
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
       // parsebin's capsfilters only say what a parser may give out; linking says that too.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
+        let named = origin.element.firstSinkPad?.caps?.mediaType
+        isMisnamed = isMisnamed || origin.element.isOfClass("Parser") && named != type && named != nil
       }
       next = origin.element.firstSinkPad?.peer
     }
     self.steps = steps
+    self.isMisnamed = isMisnamed
   }
 }

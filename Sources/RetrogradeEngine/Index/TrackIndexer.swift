@@ -49,11 +49,14 @@ package final class TrackIndexer: Sendable {
   }
 
   /// The end of a stream's branch in a description of an indexing pipeline.
-  package static func tail(_ number: Int, _ codec: Caps, _ decoder: AudioDecoder) -> String {
+  static func tail(_ number: Int, _ stream: StreamPath, _ decoder: AudioDecoder) -> String {
     let decode = decoder.factory.map { "\($0) name=decoder\(number) ! " } ?? ""
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
-    let rate = codec.mediaType == "audio/x-opus" ? ",rate=48000" : ""
-    return "queue name=queue\(number) ! \(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
+    let rate = stream.caps.mediaType == "audio/x-opus" ? ",rate=48000" : ""
+    let queue = stream.isFile ? "" : "queue name=queue\(number) ! "
+    // A parser takes what its decoder takes, were it not for this.
+    let open = stream.isMisnamed ? "capssetter ! " : ""
+    return "\(open)\(queue)\(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
