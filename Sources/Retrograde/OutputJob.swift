@@ -118,7 +118,7 @@ struct OutputJob: Sendable {
     return MediaWriter.Plan(
       description: EncodingDescription(
         path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
-        copiesVideo: copy != nil
+        copiesVideo: copy != nil, isLongWave: choice.container.isWave && soundBytes > Int(UInt32.max) - 1 << 20
       ).text,
       videos: videos.enumerated().map(stream),
       audio: audio.enumerated().map {
@@ -130,6 +130,12 @@ struct OutputJob: Sendable {
       chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
       tags: source.index.tags, lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) },
       prepare: prepare)
+  }
+
+  /// What the first stream of sound takes, decoded.
+  private var soundBytes: Int {
+    guard let track = audio.first, let duration = source.legs.duration else { return 0 }
+    return duration.sampleIndex(rate: track.rate).multipliedReportingOverflow(by: track.bytesPerFrame).partialValue
   }
 
   /// The streams of pictures to be written.

@@ -52,6 +52,7 @@ package struct Source: Sendable {
 
   private static func opening(_ path: String) -> String {
     "filesrc name=source location=\(Description.quoted(path))"
+      + (WaveFile(path)?.isCutShort == true ? " ! queue" : "")
   }
 
   private static func spool(

@@ -1,3 +1,4 @@
+import Foundation
 import GStreamer
 import TestSupport
 import Testing
@@ -8,6 +9,83 @@ import Testing
 /// What `everyFrameAndEverySampleComesOutLastFirst` does not look at: what surrounds the frames and the samples, and the
 /// library as a program uses it.
 @Suite struct LibraryTests {
+  /// Four billion bytes are more than the header of a WAV file can say; nothing but the header is written here.
+  @Test(arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
+  func howLongAWaveFileIsIsKnown(_ bytes: Int) throws {
+    func digits(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    let folder = try TemporaryFolder()
+    let isLong = bytes > 0xFFFF_FFFF
+    let size = isLong ? 0xFFFF_FFFF : bytes
+    var file = Array((isLong ? "RF64" : "RIFF").utf8) + digits(size, 4) + Array("WAVE".utf8)
+    if isLong { file += Array("ds64".utf8) + digits(28, 4) + digits(bytes + 72, 8) + digits(bytes, 8) + digits(0, 12) }
+    file += Array("fmt ".utf8) + digits(16, 4) + digits(1, 2) + digits(1, 2) + digits(1000, 4) + digits(1000, 4)
+    file += digits(1, 2) + digits(8, 2) + Array("data".utf8) + digits(size, 4)
+    try Data(file).write(to: URL(fileURLWithPath: folder.path("a.wav")))
+    let wave = try #require(WaveFile(folder.path("a.wav")))
+    #expect(wave.duration == ClockTime(sampleIndex: bytes, rate: 1000))
+    #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
+  }
+
+  @Test func wave64IsRead() async throws {
+    let folder = try TemporaryFolder()
+    // Sony's format: RIFF with identifiers and lengths of 16 and 8 bytes, lengths with those in them, padded to 8.
+    func chunk(_ name: String, _ rest: [UInt8], _ body: [UInt8]) -> [UInt8] {
+      Array(name.utf8) + rest + bytes(24 + body.count, 8) + body
+        + [UInt8](repeating: 0, count: (8 - body.count % 8) % 8)
+    }
+    func bytes(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    let samples = (0..<3001).flatMap { bytes($0 * 7 - 9000, 2) }
+    let wave: [UInt8] = [0xF3, 0xAC, 0xD3, 0x11, 0x8C, 0xD1, 0x00, 0xC0, 0x4F, 0x8E, 0xDB, 0x8A]
+    let format = bytes(1, 2) + bytes(1, 2) + bytes(8000, 4) + bytes(16000, 4) + bytes(2, 2) + bytes(16, 2)
+    let body = chunk("fmt ", wave, format) + chunk("data", wave, samples)
+    let riff: [UInt8] = [0x2E, 0x91, 0xCF, 0x11, 0xA5, 0xD6, 0x28, 0xDB, 0x04, 0xC1, 0x00, 0x00]
+    let file = Array("riff".utf8) + riff + bytes(40 + body.count, 8) + Array("wave".utf8) + wave + body
+    try Data(file).write(to: URL(fileURLWithPath: folder.path("s.w64")))
+    try await Reverser(folder.path("s.w64")).reverse(to: folder.path("m.wav"))
+    var media = TestMedia()
+    media.video = nil
+    media.sampleCount = 3001
+    let mirror = try DecodedMedia(folder.path("m.wav"), like: media)
+    #expect(mirror.soundCaps?.int("rate") == 8000)
+    let heard = mirror.sound.withUnsafeBytes { $0.bindMemory(to: Double.self).map { Int($0 * 32768) } }
+    let isMirrored = heard == (0..<3001).reversed().map { $0 * 7 - 9000 }
+    #expect(isMirrored)
+  }
+
+  @Test func rawVideoWithoutPaddingIsReadAsItLies() throws {
+    let caps = try #require(Caps("video/x-raw,format=I420,width=6,height=4,framerate=25/1"))
+    func sample(_ count: Int) throws -> Sample {
+      Sample(
+        buffer: try Buffer(size: count) { bytes in for place in 0..<count { bytes[place] = UInt8(place) } }, caps: caps,
+        segment: Segment())
+    }
+    // Rows of 6 and 3 bytes, which GStreamer's own layout pads to 8 and 4.
+    let whole = 6 * 4 + 2 * 3 * 2
+    let full = try #require(Caps("video/x-raw,format=Y444,width=6,height=4,framerate=25/1"))
+    let converted = try #require(try sample(whole).laidOut().fitted(to: full))
+    let rows = try converted.buffer.withBytes { bytes in (0..<4).map { row in (0..<6).map { Int(bytes[row * 8 + $0]) } }
+    }
+    #expect(rows == (0..<4).map { row in Array(row * 6..<row * 6 + 6) })
+    #expect(throws: GStreamerError.self) { try sample(whole - 1).laidOut() }
+  }
+
+  /// The sink is full, or the stream ends, while the pipeline is still on its way to PLAYING.
+  @Test func aPipelineStartsBeforeAnybodyTakesFromIt() throws {
+    for _ in 0..<300 {
+      let pipeline = try Pipeline(
+        "fakesrc num-buffers=4 sizetype=fixed ! appsink name=out sync=false async=false max-buffers=2")
+      let sink = try pipeline.appSink("out")
+      pipeline.set(.playing)
+      var count = 0
+      while sink.pull(timeout: ClockTime(seconds: 10)) != nil { count += 1 }
+      #expect(count == 4)
+    }
+  }
+
   /// Quality that keeps the numbers in the frames, in the container's usual codecs.
   private func lossy(_ change: (inout ReverseOptions) -> Void = { _ in }) -> ReverseOptions {
     var options = ReverseOptions()
@@ -188,18 +266,5 @@ extension Topology {
     #expect(isExact)
     let last = try #require(mirror.times.last)
     #expect(summary.duration == last + ClockTime(nanoseconds: 40_000_000))
-  }
-
-  /// The sink is full, or the stream ends, while the pipeline is still on its way to PLAYING.
-  @Test func aPipelineStartsBeforeAnybodyTakesFromIt() throws {
-    for _ in 0..<300 {
-      let pipeline = try Pipeline(
-        "fakesrc num-buffers=4 sizetype=fixed ! appsink name=out sync=false async=false max-buffers=2")
-      let sink = try pipeline.appSink("out")
-      pipeline.set(.playing)
-      var count = 0
-      while sink.pull(timeout: ClockTime(seconds: 10)) != nil { count += 1 }
-      #expect(count == 4)
-    }
   }
 }

@@ -244,6 +244,18 @@ import Testing
     #expect(mirror.video?.tags?.string("language-code") != "en")
   }
 
+  @Test(arguments: ["a.mkv", "a.webm", "a.mp4"])
+  func pixelsThatAreNotSquareStayExact(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    // As Matroska has it in whole pixels, 96 by 64 at 16:11 is 139 by 64.
+    try make(
+      "videotestsrc num-buffers=5 ! video/x-raw,width=96,height=64,pixel-aspect-ratio=16/11 ! x264enc ! h264parse ! mp4mux ! "
+        + "filesink location=\(folder.path("in.mp4"))")
+    try await Reverser(folder.path("in.mp4")).reverse(to: folder.path(output))
+    let pixel = try #require(try index(folder.path(output)).video?.caps.fraction("pixel-aspect-ratio"))
+    #expect(pixel.numerator == 16 && pixel.denominator == 11)
+  }
+
   @Test func selectionsAreRead() {
     #expect(StreamSelection(parsing: "video,a:2,s,chapters")?.contains(.audio, 2) == true)
     #expect(StreamSelection(parsing: "video,a:2")?.contains(.audio, 0) == false)

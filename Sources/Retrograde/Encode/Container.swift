@@ -25,6 +25,7 @@ struct Container: Sendable {
     tagger != nil || caps == nil && pictures == nil
       || caps?.hasPrefix("video/quicktime") ?? false
   }
+  var isWave: Bool { caps == "audio/x-wav" }
   /// Its sound has no timestamps of its own, and starts when the file does.
   var needsSoundFromStart = false
   /// Pictures without sound, one file or one a picture, for which no muxer is needed.

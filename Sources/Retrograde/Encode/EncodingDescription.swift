@@ -10,6 +10,8 @@ struct EncodingDescription {
   var audio: [TagList?] = []
   /// Whether the first video comes as packets.
   var copiesVideo = false
+  /// Whether the lengths in a WAV file's header, of 32 bits, can't say how long it is: RF64 can (EBU Tech 3306).
+  var isLongWave = false
 
   /// `encodebin` has no way to take packets and subtitles: then each stream has its own, and the muxer stands after them.
   private var isInParts: Bool { copiesVideo || !choice.subtitles.isEmpty }
@@ -23,7 +25,7 @@ struct EncodingDescription {
         isInParts
           ? "\(choice.muxer) name=encode ! \(file)"
           : "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile))"
-            + (choice.container.tagger.map { " ! \($0)" } ?? "") + " ! \(file)")
+            + (choice.container.tagger.map { " ! \($0)" } ?? "") + (isLongWave ? " ! audio/x-rf64" : "") + " ! \(file)")
     }
     for (number, tags) in videos.enumerated() {
       lines.append((number == 0 && copiesVideo ? packets(tags) : video(number, tags)).joined(separator: " ! "))

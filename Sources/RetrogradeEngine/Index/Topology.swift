@@ -22,6 +22,8 @@ package struct StreamPath: Sendable {
   var tags: TagList?
   /// How much later its times are than what is heard, where the demuxer does not say.
   var codecDelay = ClockTime.zero
+  /// How long it is, where its decoder does not know that.
+  var duration: ClockTime?
   /// nil where the container has no word for it.
   var disposition: Disposition?
   let globalTags: TagList?
@@ -38,6 +40,7 @@ package struct Topology: Sendable {
   let source: String
   /// What reads it, in `gst-launch-1.0` syntax.
   private let opening: String
+  private let wave: WaveFile?
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [String]
@@ -53,6 +56,7 @@ package struct Topology: Sendable {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
         let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
         text += "\(link)\(step.factory) name=e\(step.element)"
+        if step.factory == "wavparse", wave?.isCutShort == true { text += " ignore-length=true" }
       }
       text += "\(stream.steps.last.map { " \(reference($0))" } ?? "") ! \(tail)"
     }
@@ -147,7 +151,9 @@ extension Topology {
         return identities.count - 1
       }
     }
-    streams = Topology.completed(found, path)
+    let wave = WaveFile(path)
+    self.wave = wave
+    streams = Topology.completed(found, path, wave)
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening
@@ -163,12 +169,15 @@ extension Topology {
   /// The streams with what the container says of them and GStreamer 1.22's demuxers do not: which way up a picture is that
   /// stands mirrored on its side (`flip-rotate-90`), how much of the sound is priming, where it is not Opus, and which
   /// stream is the default one.
-  private static func completed(_ streams: [StreamPath], _ path: String) -> [StreamPath] {
+  private static func completed(_ streams: [StreamPath], _ path: String, _ wave: WaveFile?) -> [StreamPath] {
     func has(_ factory: String) -> Bool { streams.contains { $0.steps.contains { $0.factory == factory } } }
     let movie = has("qtdemux") ? MovieTrack.all(path) : []
     let matroska = has("matroskademux") ? MatroskaTrack.all(path) : []
     return streams.map { stream in
       var stream = stream
+      // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for sound; what follows it in a file
+      // that is read to its end is none either.
+      if stream.isFile || wave?.isCutShort == true { stream.duration = wave?.duration }
       // A demuxer's pads are named and numbered by kind, in the order of the tracks.
       let pad = stream.steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad.split(separator: "_")
       guard let pad, let number = pad.last.flatMap({ Int($0) }) else { return stream }

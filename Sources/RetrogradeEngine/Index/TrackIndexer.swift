@@ -32,14 +32,18 @@ package final class TrackIndexer: Sendable {
   private let tags: TagList?
   private let options: ReverseOptions
   private let codecDelay: ClockTime
+  private let duration: ClockTime?
   private let disposition: Disposition?
   private let ownClock = PacketClock()
 
-  /// - Parameter codecDelay: how much later its times are than what is heard.
+  /// - Parameters:
+  ///   - codecDelay: how much later its times are than what is heard.
+  ///   - duration: how much of it is heard; nil: all.
   package init(
     name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, codecDelay: ClockTime = .zero,
-    disposition: Disposition? = nil
+    duration: ClockTime? = nil, disposition: Disposition? = nil
   ) {
+    self.duration = duration
     self.codecDelay = codecDelay
     self.disposition = disposition
     self.name = name
@@ -119,6 +123,7 @@ package final class TrackIndexer: Sendable {
     guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
     var segment = clock.segment ?? segment
     segment.start = segment.start + codecDelay
+    if let duration { segment.stop = segment.start + duration }
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     var track = AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
