@@ -85,6 +85,7 @@ struct Indexer: Sendable {
       if !topology.streams.contains(where: \.isFile) { tracks.forEach { $0.watch(pipeline) } }
       // Before the threads start: an appsink that has not started says that it has ended.
       topology.endAtEndOfFile(pipeline)
+      if topology.isMovie { MovieDuration(topology.source)?.apply(to: pipeline) }
       pipeline.keepMatroskaTimes()
       // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
       videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
