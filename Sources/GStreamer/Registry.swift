@@ -39,10 +39,15 @@ public enum Registry {
   }
 
   /// Has `factory` chosen before all others that do the same, in this process.
-  public static func prefer(_ factory: String) {
+  public static func prefer(_ factory: String) { rank(factory, guint(GST_RANK_PRIMARY.rawValue) + 44) }
+
+  /// Has `factory` never chosen, in this process.
+  public static func avoid(_ factory: String) { rank(factory, guint(GST_RANK_NONE.rawValue)) }
+
+  private static func rank(_ factory: String, _ rank: guint) {
     guard (try? GStreamer.initialize()) != nil, let feature = gst_registry_lookup_feature(gst_registry_get(), factory)
     else { return }
-    gst_plugin_feature_set_rank(feature, guint(GST_RANK_PRIMARY.rawValue) + 44)
+    gst_plugin_feature_set_rank(feature, rank)
     gst_object_unref(UnsafeMutableRawPointer(feature))
   }
 

@@ -9,6 +9,37 @@ import Testing
 /// What `everyFrameAndEverySampleComesOutLastFirst` does not look at: what surrounds the frames and the samples, and the
 /// library as a program uses it.
 @Suite struct LibraryTests {
+  /// Of what LAME writes and FFmpeg writes, GStreamer reads the first.
+  @Test(arguments: ["LAME", "Lavf"])
+  func anMP3SaysWhatOfItIsHeard(_ encoder: String) async throws {
+    let folder = try TemporaryFolder()
+    try await sound(30_001, folder, "m.mp3")
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mp3")))
+    let place = try #require(bytes.range(of: Data("LAME3.100".utf8)))
+    bytes.replaceSubrange(place.lowerBound..<place.lowerBound + 4, with: Data(encoder.utf8))
+    try bytes.write(to: URL(fileURLWithPath: folder.path("n.mp3")))
+    let summary = try await Reverser(folder.path("n.mp3")).reverse(to: folder.path("back.wav"))
+    #expect(summary.samples == [30_001])
+  }
+
+  @Test func theLastPacketOfAnM4AIsHeard() async throws {
+    let folder = try TemporaryFolder()
+    try await sound(30_001, folder, "m.m4a")
+    let summary = try await Reverser(folder.path("m.m4a")).reverse(to: folder.path("back.wav"))
+    #expect(summary.samples == [30_001])
+  }
+
+  /// Makes a file of `count` sample frames of sound, and nothing else.
+  private func sound(_ count: Int, _ folder: TemporaryFolder, _ name: String) async throws {
+    var media = TestMedia()
+    media.video = nil
+    media.sampleCount = count
+    media.audio = "identity"
+    media.muxer = "wavenc"
+    media.name = "s.wav"
+    try await Reverser(try media.write(to: folder)).reverse(to: folder.path(name))
+  }
+
   /// Four billion bytes are more than the header of a WAV file can say; nothing but the header is written here.
   @Test(arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
   func howLongAWaveFileIsIsKnown(_ bytes: Int) throws {

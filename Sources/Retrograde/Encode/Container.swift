@@ -18,7 +18,7 @@ struct Container: Sendable {
   var hasEditLists = false
   /// It can say which way up the picture is.
   var carriesOrientation = false
-  /// What writes the tags of a stream that is a file by itself.
+  /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
   var tagger: String?
   /// Whether its muxer writes a picture that stands for the whole; matroskamux 1.22 does not.
   var carriesCoverArt: Bool {
@@ -126,7 +126,8 @@ struct Container: Sendable {
     "wav": sound("audio/x-wav", pcm),
     "flac": sound(nil, "audio/x-flac"),
     "mp3": Container(
-      videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "id3v2mux", needsSoundFromStart: true),
+      videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "xingmux ! id3v2mux", needsSoundFromStart: true
+    ),
     "m4a": Container(
       caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true),
     "opus": sound("application/ogg", "audio/x-opus"),

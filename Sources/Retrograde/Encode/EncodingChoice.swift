@@ -43,7 +43,12 @@ struct EncodingChoice: Sendable {
 
   /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
   /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
-  static let preference: Void = Registry.prefer("avenc_aac")
+  ///
+  /// FFmpeg's encoders of DTS and of Dolby's lossless codecs are still experimental, and refuse to work (`AV_CODEC_CAP_EXPERIMENTAL`).
+  static let preference: Void = {
+    Registry.prefer("avenc_aac")
+    for encoder in ["avenc_dca", "avenc_mlp", "avenc_truehd"] { Registry.avoid(encoder) }
+  }()
 
   /// - Parameters:
   ///   - videos: the raw frames, and the codec that they came in.

@@ -52,6 +52,7 @@ final class MediaWriter: Sendable {
   /// Whether it is MP4 or MOV.
   let hasMovieHeader: Bool
   private let isMatroska: Bool
+  private let isMP3: Bool
   private let target: String
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
@@ -85,6 +86,14 @@ final class MediaWriter: Sendable {
     }
     hasMovieHeader = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
+    // Edits are counted in this: so those of sound are exact to the sample.
+    if hasMovieHeader, let rate = plan.audio.first?.caps.int("rate") {
+      for muxer in pipeline.elements(ofClass: "Muxer")
+      where muxer.factoryName.map({ Registry.property("movie-timescale", of: $0) }) ?? false {
+        muxer.set("movie-timescale", "\(rate)")
+      }
+    }
+    isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
     mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
@@ -220,6 +229,9 @@ final class MediaWriter: Sendable {
     if let error = failure.withLock({ $0 }) { throw error }
     if isMatroska, !path.isEmpty {
       try MatroskaHeader(videos: plan.videos, audio: plan.audio, texts: plan.texts).apply(to: path)
+    }
+    if isMP3, !path.isEmpty, let priming = priming.first, let heard = heard.first {
+      try MP3Header(priming: priming, heard: heard).apply(to: path)
     }
     guard hasMovieHeader, !path.isEmpty else { return }
     var header = MovieHeader(chapters: plan.chapters)

@@ -47,7 +47,7 @@ struct Indexer: Sendable {
       tracks.append(
         TrackIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options,
-          codecDelay: stream.codecDelay, duration: stream.duration, disposition: stream.disposition))
+          trim: stream.trim, disposition: stream.disposition))
     }
     guard !videos.isEmpty || !tracks.isEmpty else {
       if options.streams != nil {

@@ -34,7 +34,8 @@ struct MovieDuration {
 
   /// Where the sound of a track ends in its media, at the movie's timescale; nil where it is no sound.
   private static func end(of track: Range<Int>, in header: [UInt8], _ timescale: Int) -> Int? {
-    guard let handler = header.box("mdia", "hdlr", in: track), MovieTrack.kind(ofHandler: handler, of: header) == .audio,
+    guard let handler = header.box("mdia", "hdlr", in: track),
+      MovieTrack.kind(ofHandler: handler, of: header) == .audio,
       let media = header.box("mdia", "mdhd", in: track), let mediaTimescale = header.timescale(media),
       mediaTimescale > 0, let list = header.box("edts", "elst", in: track), list.count >= 8
     else { return nil }
@@ -57,7 +58,9 @@ struct MovieDuration {
         return nil
       }
       let copy = buffer.deepCopy()
-      let written: Void? = try? copy.withMutableBytes { $0[(place.lowerBound - offset)..<(place.upperBound - offset)].copyBytes(from: bytes) }
+      let written: Void? = try? copy.withMutableBytes {
+        $0[(place.lowerBound - offset)..<(place.upperBound - offset)].copyBytes(from: bytes)
+      }
       return written.map { copy }
     }
   }

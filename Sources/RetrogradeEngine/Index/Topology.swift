@@ -20,10 +20,7 @@ package struct StreamPath: Sendable {
   let caps: Caps
   /// The stream's own tags, and those of the file that came with it.
   var tags: TagList?
-  /// How much later its times are than what is heard, where the demuxer does not say.
-  var codecDelay = ClockTime.zero
-  /// How long it is, where its decoder does not know that.
-  var duration: ClockTime?
+  var trim = SoundTrim()
   /// nil where the container has no word for it.
   var disposition: Disposition?
   let globalTags: TagList?
@@ -177,7 +174,13 @@ extension Topology {
       var stream = stream
       // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for sound; what follows it in a file
       // that is read to its end is none either.
-      if stream.isFile || wave?.isCutShort == true { stream.duration = wave?.duration }
+      if stream.isFile || wave?.isCutShort == true { stream.trim.duration = wave?.duration }
+      if stream.steps.last?.factory == "mpegaudioparse",
+        stream.steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) }),
+        let trim = MovieFile(path).flatMap({ InfoFrame($0)?.trim })
+      {
+        stream.trim = trim
+      }
       // A demuxer's pads are named and numbered by kind, in the order of the tracks.
       let pad = stream.steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad.split(separator: "_")
       guard let pad, let number = pad.last.flatMap({ Int($0) }) else { return stream }
@@ -185,7 +188,7 @@ extension Topology {
       let kind = pad.first.flatMap { kinds[$0] }
       if let track = matroska.filter({ $0.kind == kind }).dropFirst(number).first {
         stream.disposition = track.disposition
-        if kind == .audio, stream.caps.mediaType != "audio/x-opus" { stream.codecDelay = track.codecDelay }
+        if kind == .audio, stream.caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
       }
       if let track = movie.filter({ $0.kind == kind }).dropFirst(number).first {
         stream.disposition = track.disposition

@@ -31,20 +31,15 @@ package final class TrackIndexer: Sendable {
   private let codec: Caps?
   private let tags: TagList?
   private let options: ReverseOptions
-  private let codecDelay: ClockTime
-  private let duration: ClockTime?
+  private let trim: SoundTrim
   private let disposition: Disposition?
   private let ownClock = PacketClock()
 
-  /// - Parameters:
-  ///   - codecDelay: how much later its times are than what is heard.
-  ///   - duration: how much of it is heard; nil: all.
   package init(
-    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, codecDelay: ClockTime = .zero,
-    duration: ClockTime? = nil, disposition: Disposition? = nil
+    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, trim: SoundTrim = SoundTrim(),
+    disposition: Disposition? = nil
   ) {
-    self.duration = duration
-    self.codecDelay = codecDelay
+    self.trim = trim
     self.disposition = disposition
     self.name = name
     self.codec = codec
@@ -122,8 +117,10 @@ package final class TrackIndexer: Sendable {
   ) throws -> AudioTrack? {
     guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
     var segment = clock.segment ?? segment
-    segment.start = segment.start + codecDelay
-    if let duration { segment.stop = segment.start + duration }
+    if trim.ifDecoded.map({ $0 == decoded.reduce(0) { $0 + $1.count } }) ?? true {
+      segment.start = segment.start + trim.delay
+      if let duration = trim.duration { segment.stop = segment.start + duration }
+    }
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     var track = AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
