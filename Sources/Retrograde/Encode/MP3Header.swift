@@ -13,7 +13,8 @@ struct MP3Header {
     guard let file = MovieFile(path, forWriting: true) else {
       throw RetrogradeError(.inputOutput, "\(path): can't be finished")
     }
-    guard let frame = InfoFrame(file), frame.frames != nil else { return }
+    // Frames, bytes and the table.
+    guard let frame = InfoFrame(file), frame.bytes[frame.info + 7] & 7 == 7 else { return }
     let frames = frame.count(in: file)
     let delay = priming - InfoFrame.decoderDelay
     let padding = frames * frame.samplesPerFrame - delay - heard

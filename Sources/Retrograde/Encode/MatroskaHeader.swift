@@ -126,7 +126,7 @@ struct MatroskaHeader {
     func number(_ id: UInt32) -> Int? { parts.first { $0.id == id }.map { Int($0.number) } }
     if let width = number(ID.pixelWidth), let height = number(ID.pixelHeight), let shownWidth = number(ID.displayWidth),
       let shownHeight = number(ID.displayHeight), let pixel = stream.caps.fraction("pixel-aspect-ratio"),
-      pixel.numerator > 0, pixel.denominator > 0, max(width, height) < 1 << 24
+      (1..<1 << 15).contains(pixel.numerator), (1..<1 << 15).contains(pixel.denominator), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.numerator, height * pixel.denominator)
       // What the muxer made of this very shape: the picture may have been made to fit another on the way.

@@ -45,7 +45,7 @@ package struct FrameCollector {
       let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
       for frame in first + 1..<max(next, first + 1) {
         result[frame] =
-          times[first] + ClockTime(nanoseconds: step.nanoseconds * Int64(frame - first) / Int64(next - first))
+          times[first] + ClockTime(nanoseconds: step.nanoseconds / Int64(next - first) * Int64(frame - first))
         moved += 1
       }
       first = next

@@ -24,7 +24,7 @@ package struct InfoFrame {
       start += 10 + tag[6..<10].reduce(0) { $0 << 7 | Int($1 & 0x7F) }
     }
     // The longest is 1,441 bytes; what is wanted lies in the first of them.
-    guard let bytes = file.read(start..<min(start + 256, file.size)), bytes.count >= 192 else { return nil }
+    guard let bytes = file.read(start..<start + 192) else { return nil }
     let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is 2.5
     let rateIndex = Int(bytes[2] >> 2 & 3)
     guard bytes[0] == 0xFF, bytes[1] & 0xE0 == 0xE0, bytes[1] >> 1 & 3 == 1, version != 1, rateIndex < 3 else {

@@ -15,7 +15,8 @@ struct MovieDuration {
   init?(_ path: String) {
     guard let file = MovieFile(path), let movie = file.boxes.first(where: { $0.type == "moov" }),
       movie.body.count < 1 << 28, let header = file.read(movie.body),
-      let overall = header.box("mvhd", in: 0..<header.count), let timescale = header.timescale(overall), timescale > 0
+      let overall = header.box("mvhd", in: 0..<header.count), let timescale = header.timescale(overall),
+      (1..<1 << 31).contains(timescale)
     else { return nil }
     let isWide = header[overall.lowerBound] == 1
     let field = overall.lowerBound + (isWide ? 24 : 16)..<overall.lowerBound + (isWide ? 32 : 20)
@@ -43,10 +44,11 @@ struct MovieDuration {
     var end = 0
     for entry in stride(from: list.lowerBound + 8, through: list.upperBound - 2 * width - 4, by: 2 * width + 4) {
       let start = header.number(entry + width..<entry + 2 * width)
-      end += header.number(entry..<entry + width)
+      let duration = header.number(entry..<entry + width)
+      guard duration < 1 << 48, end < 1 << 48 else { return nil }
+      end += duration
       // An empty edit has -1 there.
       if start < 1 << 31 { end += (start * timescale + mediaTimescale - 1) / mediaTimescale }
-      if end >= 1 << 48 { return nil }
     }
     return end
   }
