@@ -30,14 +30,17 @@ import Testing
   }
 
   /// Makes a file of `count` sample frames of sound, and nothing else.
-  private func sound(_ count: Int, _ folder: TemporaryFolder, _ name: String) async throws {
+  private func sound(
+    _ count: Int, _ folder: TemporaryFolder, _ name: String, codec: String? = nil
+  ) async throws {
     var media = TestMedia()
     media.video = nil
     media.sampleCount = count
     media.audio = "identity"
     media.muxer = "wavenc"
     media.name = "s.wav"
-    try await Reverser(try media.write(to: folder)).reverse(to: folder.path(name))
+    let options = lossy { $0.encoding.audioCodec = codec }
+    try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path(name))
   }
 
   /// Four billion bytes are more than the header of a WAV file can say; nothing but the header is written here.
@@ -172,9 +175,9 @@ import Testing
     #expect(try Topology(probing: mirror.path, mirror.opening, Cancellation()).title == "A day at the sea")
   }
 
-  /// AAC's encoder puts 1,024 samples before the first: they must not be heard, nor move what is.
-  @Test(arguments: ["m.mp4", "m.mkv", "m.ts"])
-  func lossySoundStaysInSync(output: String) async throws {
+  /// AAC's encoder puts 1,024 samples before the first, Opus's 312: they must not be heard, nor move what is.
+  @Test(arguments: [("m.mp4", "aac"), ("m.mkv", "aac"), ("m.ts", "aac"), ("m.mp4", "opus")])
+  func lossySoundStaysInSync(output: String, codec: String) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.muxer = "matroskamux"
@@ -183,7 +186,7 @@ import Testing
     let click = 30_000
     media.click = click
     let source = try media.write(to: folder)
-    try await Reverser(source, options: lossy { $0.encoding.audioCodec = "aac" }).reverse(to: folder.path(output))
+    try await Reverser(source, options: lossy { $0.encoding.audioCodec = codec }).reverse(to: folder.path(output))
     let mirror = try DecodedMedia(folder.path(output), like: media)
     let picture = try #require(mirror.times.first)
     let sound = try #require(mirror.soundStart)
@@ -194,6 +197,32 @@ import Testing
     let heard = sound + ClockTime(sampleIndex: loudest / media.channels, rate: media.rate) - picture
     let expected = ClockTime(sampleIndex: media.sampleCount - 1 - click, rate: media.rate)
     #expect(abs((heard - expected).seconds) < 0.001, "the click comes at \(heard), and not at \(expected)")
+  }
+
+  /// What qtmux writes of Opus, put right: players skip what `dOps` says, whose numbers have their highest byte first.
+  @Test func opusInMP4IsAsOthersReadIt() async throws {
+    let folder = try TemporaryFolder()
+    try await sound(48_000, folder, "m.mp4", codec: "opus")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mp4")))
+    let place = try #require(bytes.range(of: Data("dOps".utf8)))
+    #expect(Array(bytes[place.upperBound + 2..<place.upperBound + 8]) == [0x01, 0x38, 0x00, 0x00, 0xBB, 0x80])
+  }
+
+  /// Opus and Vorbis know no loudspeakers at the sides where there are none behind.
+  @Test(arguments: ["m.webm", "m.ogg", "m.m4a"])
+  func soundFromAllSidesKeepsItsChannels(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try Pipeline(
+      "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=6,channel-mask=(bitmask)0xc0f,format=S16LE ! wavenc ! "
+        + "filesink location=\(folder.path("s.wav"))")
+    pipeline.set(.playing)
+    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 10)) {
+      if case .endOfStream = message { break }
+    }
+    pipeline.set(.null)
+    try await Reverser(folder.path("s.wav")).reverse(to: folder.path(output))
+    let report = try await Reverser(folder.path(output)).plan()
+    #expect(report.streams.map(\.format).allSatisfy { $0.contains("channels=(int)6") })
   }
 
   @Test func aRangeIsExactToTheFrame() async throws {

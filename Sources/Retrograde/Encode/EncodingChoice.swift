@@ -24,6 +24,8 @@ struct EncodingChoice: Sendable {
   var container: Container
   var pictures: [Picture] = []
   var audioCodecs: [Codec] = []
+  /// How the channels of each stream of sound are to be called for its encoder, as a mask; nil: as they are.
+  var channelMasks: [Int?] = []
   /// The encoding profile of each stream of sound by itself.
   var audioProfiles: [String] = []
   /// The subtitles that are written, as the container takes them.
@@ -109,6 +111,7 @@ struct EncodingChoice: Sendable {
     for track in audio {
       let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: pictures.isEmpty)
       audioCodecs.append(codec)
+      channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
       let settings = EncoderSettings(
         options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
         frameRate: frameRate)
@@ -134,6 +137,19 @@ struct EncodingChoice: Sendable {
   private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {
     guard !properties.isEmpty else { return caps }
     return caps + "|element-properties," + properties.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
+  }
+
+  /// Opus, Vorbis and AAC call the loudspeakers behind people rear ones, where AC-3 and DTS have them at the sides; told of
+  /// those, GStreamer 1.22's audioconvert mixes all into one channel.
+  private static func channelMask(_ caps: Caps, _ codec: Codec) -> Int? {
+    guard ["audio/x-opus", "audio/x-vorbis", "audio/mpeg"].contains(codec.caps.mediaType),
+      let mask = caps.description.firstMatch(of: /channel-mask=\(bitmask\)0x([0-9a-f]+)/).flatMap({
+        Int($0.output.1, radix: 16)
+      })
+    else { return nil }
+    // GstAudioChannelPosition: places 4 and 5, 10 and 11.
+    let (rear, side) = (0x30, 0xC00)
+    return mask & side == side && mask & rear == 0 ? mask & ~side | rear : nil
   }
 
   private static func bitrate(_ bytes: Int, _ duration: ClockTime) -> Int? {

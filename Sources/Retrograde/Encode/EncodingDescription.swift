@@ -85,7 +85,9 @@ struct EncodingDescription {
 
   private func sound(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
-      + ["audioconvert dithering=none", "audioresample"]
+      + (choice.channelMasks[number].map {
+        ["capssetter caps=\"audio/x-raw,channel-mask=(bitmask)0x\(String($0, radix: 16))\""]
+      } ?? []) + ["audioconvert dithering=none", "audioresample"]
       + (isInParts && choice.audioCodecs[number].isRaw ? ["queue"] : own(choice.audioProfiles[number]))
       + ["encode.audio_\(number)"]
   }

@@ -89,6 +89,10 @@ package struct MovieHeader {
       case .audio:
         guard let (sound, isEnabled) = sounds.popFirst() else { continue }
         enable(&movie, header, isEnabled)
+        if let preSkip = orderOpus(&movie, track.body) {
+          hide(preSkip, of: &movie, track.body, (sound.heard * timescale + sound.rate / 2) / max(sound.rate, 1))
+          continue
+        }
         guard sound.priming > 0, sound.rate > 0, let edit = edit(movie, track.body),
           let mediaTimescale = movie.box("mdia", "mdhd", in: track.body).flatMap({ movie.timescale($0) })
         else { continue }
@@ -112,6 +116,37 @@ package struct MovieHeader {
     guard let isEnabled, header.count >= 4 else { return }
     let flags = header.lowerBound + 3
     movie[flags] = isEnabled ? movie[flags] | 1 : movie[flags] & ~1
+  }
+
+  /// qtmux 1.22 writes the numbers of Opus's header with their lowest byte first, so that players take 312 samples of priming
+  /// for 14,337 (`dOps`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2).
+  /// - Returns: the samples of priming, at 48 kHz; nil where that is not how it is.
+  private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
+    guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
+      let entry = movie.box("Opus", in: table.lowerBound + 8..<table.upperBound), entry.count > 28,
+      let opus = movie.box("dOps", in: entry.lowerBound + 28..<entry.upperBound), opus.count >= 11,
+      // No rate is that high.
+      movie.integer(opus.lowerBound + 4) >= 1 << 24
+    else { return nil }
+    for field in [2..<4, 4..<8, 8..<10] {
+      movie[opus.lowerBound + field.lowerBound..<opus.lowerBound + field.upperBound].reverse()
+    }
+    return movie.number(opus.lowerBound + 2..<opus.lowerBound + 4)
+  }
+
+  /// Has Opus's first packet take the time that it has, as all others do, and the edit begin after its priming. opusenc says
+  /// that it is shorter by that.
+  private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
+    guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
+      let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
+      movie.timescale(media) == 48000, let edit = edit(movie, track)
+    else { return }
+    let first = times.lowerBound + 8
+    guard movie.integer(first) == 1, movie.integer(first + 4) + preSkip == movie.integer(first + 12) else { return }
+    movie.set(movie.integer(first + 12), at: first + 4)
+    movie.set(movie.integer(media.lowerBound + 16) + preSkip, at: media.lowerBound + 16)
+    movie.set(duration, at: edit)
+    movie.set(movie.integer(edit + 4) + preSkip, at: edit + 4)
   }
 
   /// Where the entry of a track's edit list lies that plays the track: its duration, then its start in the media. The
