@@ -199,6 +199,16 @@ import Testing
     #expect(abs((heard - expected).seconds) < 0.001, "the click comes at \(heard), and not at \(expected)")
   }
 
+  @Test func theLastFramesAreInOggToo() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.sampleCount = 96_000
+    let source = try media.write(to: folder)
+    try await Reverser(source, options: lossy()).reverse(to: folder.path("m.ogv"))
+    let mirror = try DecodedMedia(folder.path("m.ogv"), like: media)
+    #expect(mirror.numbers == (0..<media.frameCount).reversed())
+  }
+
   /// What qtmux writes of Opus, put right: players skip what `dOps` says, whose numbers have their highest byte first.
   @Test func opusInMP4IsAsOthersReadIt() async throws {
     let folder = try TemporaryFolder()

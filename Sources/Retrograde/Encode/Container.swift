@@ -25,6 +25,8 @@ struct Container: Sendable {
     tagger != nil || caps == nil && pictures == nil
       || caps?.hasPrefix("video/quicktime") ?? false
   }
+  /// It says nothing of when frames are shown (AVI): they must stand in it in the order of play.
+  var lacksTimes: Bool { caps == "video/x-msvideo" }
   var isWave: Bool { caps == "audio/x-wav" }
   /// Its sound has no timestamps of its own, and starts when the file does.
   var needsSoundFromStart = false

@@ -102,7 +102,9 @@ struct EncoderSettings: Sendable {
       // For threads; FFmpeg refuses slices of very small pictures.
       if (raw.int("width") ?? 0) >= 256 && (raw.int("height") ?? 0) >= 192 { set = [("slices", "4")] }
     case "theoraenc":
-      set = options.bitrate == nil && crf != nil ? [("quality", "56")] : [("bitrate", "\(max(wanted / 1000, 1))")]
+      // Left to itself, it leaves out frames to keep its rate.
+      set = [("drop-frames", "false")]
+      set += options.bitrate == nil && crf != nil ? [("quality", "56")] : [("bitrate", "\(max(wanted / 1000, 1))")]
     case "avenc_prores_ks", "avenc_prores":
       break  // the source's own profile is the whole setting; ProRes has a fixed rate
     default:

@@ -97,6 +97,7 @@ struct EncodingChoice: Sendable {
           let settings = EncoderSettings(
             options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
           picture.settings = try settings.video(encoder, video.raw)
+          if container.lacksTimes, encoder == "x264enc" { picture.settings.append((name: "bframes", value: "0")) }
           picture.profile = EncodingChoice.stream(codec.text + "|variable-framerate=true", picture.settings)
         }
         pictures.append(picture)
