@@ -28,6 +28,15 @@ struct OutputJob: Sendable {
       subtitles: source.index.subtitles, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
+    for (video, picture) in zip(source.videos, choice.pictures)
+    where picture.codec?.text == "video/x-theora" && options.frameRate == nil {
+      guard (video.caps.fraction("framerate")?.numerator ?? 0) == 0 else { continue }
+      let rate = Int((source.video?.shown.timeline.frameRate ?? 25).rounded())
+      throw RetrogradeError(
+        .usage,
+        "\(output): Theora shows all frames equally long, and this source does not; add --fps \(max(rate, 1)), or write .webm"
+      )
+    }
     copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
       throw RetrogradeError(.usage, "\(output): nothing can be drawn over what is copied (--copy-forward)")
