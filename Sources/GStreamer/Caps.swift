@@ -100,3 +100,10 @@ private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer
   guard g_type_check_value_holds(value, gst_buffer_get_type()) != 0 else { return nil }
   return g_value_get_boxed(value)?.assumingMemoryBound(to: GstBuffer.self)
 }
+
+extension Caps {
+  /// Which loudspeakers the channels of raw sound are for: a bit for each `GstAudioChannelPosition`; nil where that is not said.
+  public var channelMask: UInt64? {
+    description.firstMatch(of: /channel-mask=\(bitmask\)0x([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) }
+  }
+}

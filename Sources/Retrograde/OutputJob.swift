@@ -137,7 +137,8 @@ struct OutputJob: Sendable {
         .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition)
       },
       chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
-      tags: source.index.tags, lead: copy?.lead ?? .zero, animation: choice.container.animation.map { ($0, options) },
+      tags: source.index.tags, duration: source.legs.duration, lead: copy?.lead ?? .zero,
+      animation: choice.container.animation.map { ($0, options) },
       prepare: prepare)
   }
 

@@ -25,9 +25,7 @@ struct EncoderDelay {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
       let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
-    let mask =
-      raw.has("channel-mask")
-      ? raw.description.firstMatch(of: /channel-mask=\(bitmask\)0x[0-9a-f]+/).map { "," + $0.output } ?? "" : ""
+    let mask = raw.channelMask.map { ",channel-mask=(bitmask)0x\(String($0, radix: 16))" } ?? ""
     let format = "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "

@@ -25,7 +25,7 @@ struct EncodingChoice: Sendable {
   var pictures: [Picture] = []
   var audioCodecs: [Codec] = []
   /// How the channels of each stream of sound are to be called for its encoder, as a mask; nil: as they are.
-  var channelMasks: [Int?] = []
+  var channelMasks: [UInt64?] = []
   /// The encoding profile of each stream of sound by itself.
   var audioProfiles: [String] = []
   /// The subtitles that are written, as the container takes them.
@@ -142,14 +142,12 @@ struct EncodingChoice: Sendable {
 
   /// Opus, Vorbis and AAC call the loudspeakers behind people rear ones, where AC-3 and DTS have them at the sides; told of
   /// those, GStreamer 1.22's audioconvert mixes all into one channel.
-  private static func channelMask(_ caps: Caps, _ codec: Codec) -> Int? {
+  private static func channelMask(_ caps: Caps, _ codec: Codec) -> UInt64? {
     guard ["audio/x-opus", "audio/x-vorbis", "audio/mpeg"].contains(codec.caps.mediaType),
-      let mask = caps.description.firstMatch(of: /channel-mask=\(bitmask\)0x([0-9a-f]+)/).flatMap({
-        Int($0.output.1, radix: 16)
-      })
+      let mask = caps.channelMask
     else { return nil }
     // GstAudioChannelPosition: places 4 and 5, 10 and 11.
-    let (rear, side) = (0x30, 0xC00)
+    let (rear, side): (UInt64, UInt64) = (0x30, 0xC00)
     return mask & side == side && mask & rear == 0 ? mask & ~side | rear : nil
   }
 

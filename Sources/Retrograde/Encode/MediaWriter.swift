@@ -26,6 +26,8 @@ final class MediaWriter: Sendable {
     var chapters: [Chapter] = []
     /// Tags of the whole file.
     var tags: TagList?
+    /// How long it is, if it ends.
+    var duration: ClockTime?
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `pictures`.
@@ -86,8 +88,10 @@ final class MediaWriter: Sendable {
     }
     hasMovieHeader = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
-    // Edits are counted in this: so those of sound are exact to the sample.
-    if hasMovieHeader, let rate = plan.audio.first?.caps.int("rate") {
+    // Edits are counted in this: so those of sound are exact to the sample, as long as they fit 32 bits.
+    if hasMovieHeader, let rate = plan.audio.first?.caps.int("rate"), let duration = plan.duration,
+      duration.seconds * Double(rate) < Double(Int32.max)
+    {
       for muxer in pipeline.elements(ofClass: "Muxer")
       where muxer.factoryName.map({ Registry.property("movie-timescale", of: $0) }) ?? false {
         muxer.set("movie-timescale", "\(rate)")

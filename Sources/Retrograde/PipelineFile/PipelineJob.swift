@@ -70,6 +70,7 @@ struct PipelineJob: Sendable {
             name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps, orientation: orientation)
         },
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
+        duration: source.legs.duration,
         prepare: { pipeline in
           PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)

@@ -43,7 +43,7 @@ package struct FrameCollector {
       // Frames that are not later than this one share the time until the next that is.
       let next = times[first...].firstIndex { $0 > times[first] } ?? times.count
       let step = next < times.count ? times[next] - times[first] : ClockTime(nanoseconds: 40_000_000)
-      for frame in first + 1..<max(next, first + 1) {
+      for frame in first + 1..<next {
         result[frame] =
           times[first] + ClockTime(nanoseconds: step.nanoseconds / Int64(next - first) * Int64(frame - first))
         moved += 1

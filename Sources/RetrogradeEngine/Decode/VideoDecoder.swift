@@ -70,7 +70,7 @@ final class VideoDecoder: Sendable {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source) else { return nil }
     do {
-      if isRaw { return try sample.laidOut() }
+      let sample = isRaw ? try sample.laidOut() : sample
       guard let fitted = try sample.fitted(to: decodedCaps) else { return sample }
       hasChanged.withLock { $0 = true }
       return fitted

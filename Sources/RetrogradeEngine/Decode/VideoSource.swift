@@ -190,7 +190,7 @@ package final class VideoSource: Sendable {
       gauge: gauge, cancellation)
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings =
-      moved > 0 ? ["put right: the times of \(moved) frames that were not later than the one before"] : []
+      moved > 0 ? ["put right: the times of frames that were not later than the one before: \(moved)"] : []
     if let damage {
       if options.isStrict { throw damage }
       warnings.append("damaged: \(damage.message)")

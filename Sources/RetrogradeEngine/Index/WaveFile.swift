@@ -33,7 +33,7 @@ struct WaveFile {
       case "fmt ": bytesPerSecond = number(body + 8..<body + 12) ?? 0
       case "data":
         let bytes = size == 0xFFFF_FFFF ? longSize ?? size : size
-        guard bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
+        guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
         duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
         isCutShort = !isWave64 && bytes > Int(Int32.max)
         return
