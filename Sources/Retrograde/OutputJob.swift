@@ -80,9 +80,11 @@ struct OutputJob: Sendable {
       try cancellation.check()
       counts.warnings += choice.warnings
       if source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt {
-        counts.warnings.append("left out: the cover art, which this container can't hold")
+        counts.warnings.append(Warning(.detailLeftOut, "left out: the cover art, which this container can't hold"))
       }
-      if writer.losesChapters { counts.warnings.append("left out: the chapters, which this container can't hold") }
+      if writer.losesChapters {
+        counts.warnings.append(Warning(.detailLeftOut, "left out: the chapters, which this container can't hold"))
+      }
       counts.duration = (source.legs.duration ?? .zero) + lead
       return counts
     }
@@ -95,6 +97,7 @@ struct OutputJob: Sendable {
         try files.redirect(pipeline)
         return ""
       }
+      try counts.warnings.check(isStrict: options.isStrict, output)
       try files.commit()
       isWhole = true
       return counts
@@ -104,6 +107,7 @@ struct OutputJob: Sendable {
     defer { if !isWhole { file.discard() } }
     let path = file.temporaryPath
     let counts = try write(path) { _ in path }
+    try counts.warnings.check(isStrict: options.isStrict, output)
     try file.commit()
     isWhole = true
     return counts

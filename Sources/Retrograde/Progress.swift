@@ -54,8 +54,8 @@ public struct Summary: Sendable {
   /// The most bytes of decoded media held at once.
   public var peakMemory: Int
   public var plan: Plan?
-  /// What was left out, and what was damaged.
-  public var warnings: [String]
+  /// What the mirror does not hold as the source promises it.
+  public var warnings: [Warning]
   /// Frames that were recorded from a live source.
   public var captured: Int?
 }

@@ -32,6 +32,8 @@ struct ReverseJob: Sendable {
     }
     let job = try prepare(output)
     if let path = options.subtitlesOutput { try SubtitleFile.check(path, has: job.source.index.subtitles) }
+    // Known before any frame is encoded.
+    try (job.source.warnings + job.choice.warnings).check(isStrict: options.isStrict, input)
     let counts = try job.run(input: input, gauge: gauge, cancellation: cancellation, report: report)
     if let path = options.subtitlesOutput {
       try SubtitleFile.write(
@@ -40,7 +42,7 @@ struct ReverseJob: Sendable {
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: job.source.video?.plan,
-      warnings: job.source.warnings + counts.warnings)
+      warnings: (job.source.warnings + counts.warnings).unique)
   }
 
   /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.

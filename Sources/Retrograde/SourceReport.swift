@@ -46,7 +46,7 @@ public struct SourceReport: Sendable, Codable {
     public var container: String
     /// Codecs of the streams of picture and sound, as caps.
     public var codecs: [String]
-    public var leftOut: [String]
+    public var leftOut: [Warning]
   }
 
   public var input: String
@@ -68,7 +68,7 @@ public struct SourceReport: Sendable, Codable {
   public var spoolBytes: Int
   /// The descriptions of the pipelines that decode, in `gst-launch-1.0` syntax.
   public var decoding: String?
-  public var warnings: [String]
+  public var warnings: [Warning]
 
   init(_ job: ReverseJob) throws {
     let playable = try job.open(job.options)

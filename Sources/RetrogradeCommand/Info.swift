@@ -20,8 +20,13 @@ struct Info: AsyncParsableCommand {
     let report = try await Reverser(source.input, options: source.options).plan()
     if json {
       try Terminal.print(json: report)
-      return
+    } else {
+      show(report)
     }
+    try report.warnings.check(isStrict: source.strict, source.input)
+  }
+
+  private func show(_ report: SourceReport) {
     print("\(report.input)  \(seconds(report.duration))")
     for (number, stream) in report.streams.enumerated() { show(stream, report, isFirst: number == 0) }
     if !report.chapters.isEmpty { print("chapters") }

@@ -1,5 +1,6 @@
 import Dispatch
 import Glibc
+import Retrograde
 import Synchronization
 
 /// Ctrl-C and SIGTERM: the first one cancels the work under way, and the process ends when that has cleaned up; without
@@ -31,8 +32,10 @@ final class Interruption {
     }
   }
 
-  /// 128 plus the number of the signal, as shells have it.
-  var status: Int32 { 128 + Interruption.received.withLock { $0 } }
+  /// What the process exits with: of work that a signal cancelled, 128 plus its number, as shells have it.
+  func status(of error: RetrogradeError) -> Int32 {
+    error.code == .cancelled ? 128 + Interruption.received.withLock { $0 } : error.code.rawValue
+  }
 
   /// Runs `body`; a signal meanwhile calls `handler`, but the first Ctrl-C calls `first`, where there is that.
   static func handled<T>(

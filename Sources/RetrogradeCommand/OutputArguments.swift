@@ -62,7 +62,7 @@ struct OutputArguments: ParsableArguments {
   @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
   var progress: ProgressForm?
 
-  @Flag(help: "Say nothing but errors.")
+  @Flag(help: "Say nothing but warnings and errors.")
   var quiet = false
 
   func validate() throws {

@@ -22,8 +22,13 @@ struct PlanCommand: AsyncParsableCommand {
     let report = try await Reverser(source.input, options: source.options).plan()
     if json {
       try Terminal.print(json: report)
-      return
+    } else {
+      show(report)
     }
+    try report.warnings.check(isStrict: source.strict, source.input)
+  }
+
+  private func show(_ report: SourceReport) {
     print("\(report.input)  \(seconds(report.duration))")
     for stream in report.streams {
       print(

@@ -47,7 +47,10 @@ struct Play: AsyncParsableCommand {
   @Option(help: ArgumentHelp("What plays the sound, in gst-launch-1.0 syntax.", valueName: "sink"))
   var audioSink: String?
 
-  @Flag(help: "Say nothing but errors.")
+  @Flag(help: "End with status 65 where a warning would say that something is missing.")
+  var strict = false
+
+  @Flag(help: "Say nothing but warnings and errors.")
   var quiet = false
 
   func validate() throws {
@@ -67,12 +70,19 @@ struct Play: AsyncParsableCommand {
     let player = Player(input, options: options, isEndless: count == 0, videoSink: videoSink, audioSink: audioSink)
     let keys = Keyboard { Play.press($0, player) }
     defer { keys.stop() }
+    let refused = Mutex<String?>(nil)
     let isSilent = quiet || !Terminal.isInteractive
     try await Interruption.handled(by: { player.stop() }) {
       try await player.run { event in
         switch event {
         case .key(let key): Play.press(key, player)
-        case .warning(let text): Terminal.error("retrograde: \(text)")
+        case .warning(let text):
+          if strict {
+            refused.withLock { $0 = $0 ?? text }
+            player.stop()
+          } else {
+            Terminal.error("retrograde: warning: \(text)")
+          }
         case .position(let position, let end, let isPaused):
           if isSilent { return }
           let length = end.map { " / \($0)" } ?? ""
@@ -81,6 +91,7 @@ struct Play: AsyncParsableCommand {
       }
     }
     if !isSilent { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    if let text = refused.withLock({ $0 }) { throw RetrogradeError(.damagedInput, "\(input): \(text) (--strict)") }
   }
 
   private static func press(_ key: String, _ player: Player) {

@@ -20,19 +20,24 @@ struct ProgressDisplay {
   /// Shows the progress of `reversal` until it ends, and what was done; Ctrl-C and SIGTERM cancel it.
   /// - Parameter first: what the first Ctrl-C does instead; the next one cancels.
   func follow(_ reversal: Reversal, _ budget: ByteCount, first: (@Sendable () -> Void)? = nil) async throws {
-    let summary = try await Interruption.handled(by: { reversal.cancel() }, first: first) {
-      for await progress in reversal.progress { show(progress) }
-      clear()
-      return try await reversal.summary()
+    do {
+      let summary = try await Interruption.handled(by: { reversal.cancel() }, first: first) {
+        for await progress in reversal.progress { show(progress) }
+        clear()
+        return try await reversal.summary()
+      }
+      show(summary, budget)
+    } catch let error as RetrogradeError where form == .json {
+      Terminal.error(json: ProgressReport.Failed(error))
+      throw ReportedError(error: error)
     }
-    if !isQuiet { show(summary, budget) }
   }
 
   func show(_ progress: Progress) {
     switch form {
     case .none: break
     case .line: Terminal.write("\r" + line(progress) + "\u{1B}[K", to: STDERR_FILENO)
-    case .json: Terminal.error(json(progress))
+    case .json: Terminal.error(json: ProgressReport(progress))
     }
   }
 
@@ -43,10 +48,11 @@ struct ProgressDisplay {
 
   func show(_ summary: Summary, _ budget: ByteCount) {
     if form == .json {
-      Terminal.error(json(summary))
+      Terminal.error(json: ProgressReport.Done(summary))
       return
     }
-    for warning in summary.warnings { Terminal.error("retrograde: \(warning)") }
+    for warning in summary.warnings { Terminal.error("retrograde: warning: \(warning)") }
+    if isQuiet { return }
     var parts: [String] = []
     if let captured = summary.captured { parts.append("recorded \(captured) frames") }
     if summary.frames > 0 { parts.append("\(summary.frames) frames") }
@@ -85,40 +91,5 @@ struct ProgressDisplay {
     }
   }
 
-  private func json(_ progress: Progress) -> String {
-    """
-    {"stage":"\(progress.stage.rawValue)","fraction":\(short(progress.fraction, 4)),"done":\(progress.done),\
-    "total":\(progress.total),"position":\(progress.position.seconds),"duration":\(progress.duration.seconds),\
-    "fps":\(short(progress.rate)),"speed":\(short(progress.speed)),\
-    "remaining":\(progress.remaining.map { short($0) } ?? "null"),"memory":\(progress.memoryHeld)}
-    """
-  }
-
-  private func json(_ summary: Summary) -> String {
-    let warnings = summary.warnings.map { quoted($0) }.joined(separator: ",")
-    return """
-      {"stage":"done","output":\(quoted(summary.output)),"frames":\(summary.frames),\
-      "samples":[\(summary.samples.map(String.init).joined(separator: ","))],\
-      "duration":\(summary.duration.seconds),"elapsed":\(short(summary.elapsed, 3)),\
-      "peakMemory":\(summary.peakMemory),"captured":\(summary.captured.map(String.init) ?? "null"),"windows":\(summary.plan?.windows.count ?? 0),"warnings":[\(warnings)]}
-      """
-  }
-
-  private func quoted(_ text: String) -> String {
-    let escaped = text.unicodeScalars.map { scalar -> String in
-      switch scalar {
-      case "\"": "\\\""
-      case "\\": "\\\\"
-      case "\n": "\\n"
-      case "\t": "\\t"
-      default: scalar.value < 0x20 ? " " : String(scalar)
-      }
-    }
-    return "\"" + escaped.joined() + "\""
-  }
-
-  private func short(_ value: Double, _ digits: Int = 1) -> String {
-    let scale = pow(10, Double(digits))
-    return "\((value * scale).rounded() / scale)"
-  }
+  private func short(_ value: Double) -> String { "\(value.rounded(to: 1))" }
 }

@@ -37,12 +37,11 @@ struct RetrogradeCommand: AsyncParsableCommand {
       } else {
         try command.run()
       }
+    } catch let reported as ReportedError {
+      Terminal.exit(interruption.status(of: reported.error))
     } catch let error as RetrogradeError {
-      if error.code == .cancelled {
-        Terminal.exit(interruption.status)
-      }
-      Terminal.error("retrograde: \(error.message)")
-      Terminal.exit(error.code.rawValue)
+      if error.code != .cancelled { Terminal.error("retrograde: \(error.message)") }
+      Terminal.exit(interruption.status(of: error))
     } catch {
       // swift-argument-parser's own: usage errors end with EX_USAGE, --help and --version with 0.
       exit(withError: error)

@@ -39,7 +39,10 @@ struct Run: AsyncParsableCommand {
   @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
   var progress: ProgressForm?
 
-  @Flag(help: "Say nothing but errors.")
+  @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
+  var strict = false
+
+  @Flag(help: "Say nothing but warnings and errors.")
   var quiet = false
 
   func run() async throws {
@@ -55,6 +58,7 @@ struct Run: AsyncParsableCommand {
     options.memory = memory
     if let spoolDir { options.spoolDirectory = spoolDir }
     options.overwrites = overwrite
+    options.isStrict = strict
     let given = Dictionary(values.map { ($0.name, $0.text) }) { $1 }
     if check {
       try await pipeline.check(given, options: options)

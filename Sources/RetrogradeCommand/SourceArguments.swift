@@ -38,7 +38,7 @@ struct SourceArguments: ParsableArguments {
     ))
   var streams: StreamSelection?
 
-  @Flag(help: "Treat damage in the source as an error, not as a warning.")
+  @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
   var strict = false
 
   var options: ReverseOptions {

@@ -15,6 +15,14 @@ enum Terminal {
     write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n", to: STDOUT_FILENO)
   }
 
+  /// Writes a value as one line to standard error, for programs.
+  static func error(json value: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Plain values with finite numbers always encode.
+    if let line = try? encoder.encode(value) { error(String(decoding: line, as: UTF8.self)) }
+  }
+
   static func error(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
 
   static func write(_ text: String, to descriptor: Int32) {

@@ -37,8 +37,8 @@ package struct PlayableSource: Sendable {
     for (pictures, recipe) in index.furtherVideos {
       do {
         further.append(try source(pictures, recipe))
-      } catch let error as RetrogradeError where error.code == .damagedInput && !options.isStrict {
-        index.warnings.append("left out: a further video stream (\(error.message))")
+      } catch let error as RetrogradeError where error.code == .damagedInput {
+        index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
     }
     try self.init(
@@ -78,7 +78,7 @@ package struct PlayableSource: Sendable {
   /// All streams of pictures.
   package var videos: [VideoSource] { [video].compactMap { $0 } + furtherVideos }
 
-  package var warnings: [String] { index.warnings + videos.flatMap(\.warnings) }
+  package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
 
   /// What of the source is wanted, in stream time; nil for all of it.
   private static func range(in index: SourceIndex, _ options: ReverseOptions) throws -> TimeSpan? {

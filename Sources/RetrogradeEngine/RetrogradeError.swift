@@ -20,6 +20,20 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     case inputOutput = 74
     /// The work was cancelled.
     case cancelled = 130
+
+    /// What programs may know it by, in JSON; stable.
+    public var name: String {
+      switch self {
+      case .usage: "usage"
+      case .damagedInput: "damaged-input"
+      case .noInput: "no-input"
+      case .missingPlugin: "missing-plugin"
+      case .internalFailure: "internal-failure"
+      case .cannotCreateOutput: "cannot-create-output"
+      case .inputOutput: "input-output"
+      case .cancelled: "cancelled"
+      }
+    }
   }
 
   public let code: Code

@@ -38,7 +38,7 @@ public struct ReverseOptions: Sendable {
   public var subtitles: String?
   /// Where to write the mirrored subtitles of text as a file of their own, .srt or .vtt; nil: nowhere.
   public var subtitlesOutput: String?
-  /// Whether damage in the source is an error rather than a warning.
+  /// Whether everything that the mirror would lack is an error of code `damagedInput` rather than a ``Warning``.
   public var isStrict = false
   /// Whether an existing output may be replaced.
   public var overwrites = false

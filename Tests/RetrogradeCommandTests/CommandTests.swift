@@ -184,6 +184,35 @@ final class Scratch: Sendable {
     #expect((report?["keyframes"] as? [Double])?.count == 4)
   }
 
+  @Test func strictMakesNothingWhereSomethingWouldBeMissing() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let loose = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif"), "--fps", "5"])
+    #expect(loose.status == 0 && loose.errors.contains("warning: left out: the sound"))
+    let strict = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.gif"), "--fps", "5", "--strict"])
+    #expect(strict.status == 65 && strict.errors.contains("left out: the sound"))
+    #expect(scratch.names == ["a.gif", "a.mp4"])
+  }
+
+  @Test func jsonHasWarningsAndErrorsAsObjectsWithCodes() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    func last(_ arguments: String...) throws -> [String: Any]? {
+      let result = try Command.run(["reverse"] + arguments + ["--progress", "json"])
+      let lines = result.errors.split(separator: "\n")
+      let objects = try lines.map { try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] }
+      return objects.last ?? nil
+    }
+    let done = try last(scratch.path("a.mp4"), scratch.path("a.gif"), "--fps", "5")
+    #expect(done?["stage"] as? String == "done")
+    let warnings = try #require(done?["warnings"] as? [[String: Any]])
+    #expect(warnings.map { $0["code"] as? String } == ["stream-left-out"] && warnings[0]["count"] as? Int == 1)
+    let failed = try last(scratch.path("none.mp4"), scratch.path("b.mp4"))
+    let error = try #require(failed?["error"] as? [String: Any])
+    #expect(failed?["stage"] as? String == "failed")
+    #expect(error["code"] as? String == "no-input" && error["status"] as? Int == 66)
+  }
+
   @Test func cutsToTheFrame() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))

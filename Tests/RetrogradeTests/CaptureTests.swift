@@ -93,7 +93,7 @@ import Testing
       capture.source += " ! identity drop-probability=0.5 name=loser"
     }.start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 10)
-    #expect(summary.warnings.contains { $0.hasPrefix("lost: ") })
+    #expect(summary.warnings.contains { $0.code == .lost })
   }
 
   @Test func whatIsNoSourceIsSaidSo() async throws {

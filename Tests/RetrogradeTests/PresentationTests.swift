@@ -149,7 +149,7 @@ import Testing
     let flat = chapters(try index(folder.path("a.mp4")).chapters)
     #expect(flat == ["0-1200 Rest []", "1200-2000 Début []"])
     let ts = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.ts"))
-    #expect(ts.warnings.contains { $0.contains("chapters") })
+    #expect(ts.warnings.contains { $0.message.contains("chapters") })
   }
 
   @Test func quickTimesChapterTrackIsRead() throws {

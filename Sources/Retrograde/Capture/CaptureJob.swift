@@ -27,7 +27,8 @@ struct CaptureJob: Sendable {
     let job = try OutputJob(output, source, options, FrameDrawing(overlay: capture.overlay, title: capture.title))
     let counts = try job.run(input: "", gauge: gauge, cancellation: cancellation, report: report)
     let lost = control.lost
-    let warnings = lost > 0 ? ["lost: \(lost) frames that the source counted and did not give"] : []
+    let warnings =
+      lost > 0 ? [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)] : []
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: nil,

@@ -30,7 +30,7 @@ struct EncodingChoice: Sendable {
   var audioProfiles: [String] = []
   /// The subtitles that are written, as the container takes them.
   var subtitles: [SubtitleTrack] = []
-  var warnings: [String] = []
+  var warnings: [Warning] = []
   /// Whether interlaced pictures are made whole ones.
   var deinterlaces = false
 
@@ -65,7 +65,10 @@ struct EncodingChoice: Sendable {
     var videos = videos
     var audio = audio
     if container.holdsOnePicture && videos.count > 1 {
-      warnings.append("left out: all pictures but the first stream; this format holds one")
+      warnings.append(
+        Warning(
+          .streamLeftOut, "left out: all pictures but the first stream; this format holds one", count: videos.count - 1)
+      )
       videos = [videos[0]]
     }
     if container.pictures != nil {
@@ -73,8 +76,14 @@ struct EncodingChoice: Sendable {
         throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write")
       }
       pictures = [try Picture(video, container, options)]
-      if !audio.isEmpty { warnings.append("left out: the sound, which this format can't hold") }
-      if !subtitles.isEmpty { warnings.append("left out: the subtitles, which this format can't hold") }
+      if !audio.isEmpty {
+        warnings.append(
+          Warning(.streamLeftOut, "left out: the sound, which this format can't hold", count: audio.count))
+      }
+      if !subtitles.isEmpty {
+        warnings.append(
+          Warning(.streamLeftOut, "left out: the subtitles, which this format can't hold", count: subtitles.count))
+      }
       return
     }
     if !container.videoCodecs.isEmpty {
@@ -84,8 +93,10 @@ struct EncodingChoice: Sendable {
         picture.codec = codec
         if picture.hasAlpha, !EncoderSettings.seeThrough.contains(codec.text) {
           warnings.append(
-            "left out: the picture's transparency, if it has any; .webp, .apng and .png keep it, and --video-codec ffv1"
-          )
+            Warning(
+              .detailLeftOut,
+              "left out: the picture's transparency, if it has any; .webp, .apng and .png keep it, and --video-codec ffv1"
+            ))
         }
         // Colour at full resolution has no odd half.
         if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { picture.format = "Y444" }
@@ -103,10 +114,13 @@ struct EncodingChoice: Sendable {
         pictures.append(picture)
       }
     } else if !videos.isEmpty {
-      warnings.append("left out: the picture, which this container can't hold")
+      warnings.append(
+        Warning(.streamLeftOut, "left out: the picture, which this container can't hold", count: videos.count))
     }
     if audio.count > 1 && container.holdsOneStream {
-      warnings.append("left out: all sound but the first stream; this container holds one")
+      warnings.append(
+        Warning(
+          .streamLeftOut, "left out: all sound but the first stream; this container holds one", count: audio.count - 1))
       audio = [audio[0]]
     }
     for track in audio {
@@ -127,7 +141,10 @@ struct EncodingChoice: Sendable {
         self.subtitles.append(form)
       } else {
         let title = track.tags?.string("language-code").map { " (\($0))" } ?? ""
-        warnings.append("left out: subtitles\(title), which this container can't hold; .mkv holds all, .mp4 text")
+        warnings.append(
+          Warning(
+            .streamLeftOut,
+            "left out: subtitles\(title), which this container can't hold; .mkv holds all, .mp4 text", count: 1))
       }
     }
     profile =

@@ -11,7 +11,7 @@ struct Pump: Sendable {
   struct Counts {
     var frames = 0
     var samples: [Int] = []
-    var warnings: [String] = []
+    var warnings: [Warning] = []
     var duration = ClockTime.zero
   }
 
@@ -58,7 +58,7 @@ struct Pump: Sendable {
       try writer.finish(heard: heard, shown: shown.map(\.shown))
       if let error = failures.first { throw error }
       return Counts(
-        frames: shown.first?.count ?? 0, samples: heard, warnings: Array(Set(shown.flatMap(\.warnings))).sorted())
+        frames: shown.first?.count ?? 0, samples: heard, warnings: shown.flatMap(\.warnings).unique)
     }
   }
 
@@ -94,7 +94,7 @@ struct Pump: Sendable {
     var count = 0
     /// From the start of the first frame to the end of the last.
     var shown: ClockTime?
-    var warnings: [String] = []
+    var warnings: [Warning] = []
   }
 
   /// Gives the frames of the video to the writer.

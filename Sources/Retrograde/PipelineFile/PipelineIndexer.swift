@@ -26,7 +26,7 @@ struct PipelineIndexer: Sendable {
     var video: (name: String, source: VideoSource)?
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
-    var warnings: [String] = []
+    var warnings: [Warning] = []
   }
 
   /// Filters of which every frame comes out alone, whatever came before it.
@@ -153,7 +153,7 @@ struct PipelineIndexer: Sendable {
 
   private func collect(
     _ sink: AppSink, _ tracks: TrackIndexer, _ activity: Activity, _ watched: () -> PacketClock?
-  ) throws -> (PipelineFound, [String]) {
+  ) throws -> (PipelineFound, [Warning]) {
     guard let first = activity.next(from: sink) else {
       activity.finish()
       return (.nothing, [])
@@ -188,7 +188,7 @@ struct PipelineIndexer: Sendable {
   private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
     switch found {
     case .nothing:
-      result.warnings.append("left out: nothing came out of appsink \(name)")
+      result.warnings.append(Warning(.streamLeftOut, "left out: nothing came out of appsink \(name)"))
     case .sound(let track):
       result.audio.append((name, track))
     case .packets, .frames:
@@ -258,12 +258,12 @@ private final class PacketCollector: Sendable {
 private struct Job: Sendable {
   let name: String
   let sink: AppSink
-  let work: @Sendable () throws -> (PipelineFound, [String])
+  let work: @Sendable () throws -> (PipelineFound, [Warning])
 
   /// If it fails, the others stop too, and it goes on taking until the pipeline stops: a source that is held up can neither
   /// end nor be stopped while it is being told to end (gst_base_src_send_event, 1.22, waits for its stream lock with the
   /// pipeline's state lock held).
-  func run(_ activity: Activity) throws -> (PipelineFound, [String]) {
+  func run(_ activity: Activity) throws -> (PipelineFound, [Warning]) {
     do {
       return try activity.stoppingOnFailure(work)
     } catch {

@@ -82,19 +82,23 @@ struct PipelineJob: Sendable {
     let counts = try pump.run(
       source.legs, source.videos, audio.map(\.track), [], writer, isPadded: isPadded.withLock { $0 })
     try cancellation.check()
+    let warnings = (source.warnings + counts.warnings + lost(orientation, writer)).unique
+    try warnings.check(isStrict: options.isStrict, pipelines.name)
     try outputs.commit()
     isWhole = true
     return Summary(
       output: outputs.names.joined(separator: ", "), frames: counts.frames, samples: counts.samples,
       duration: source.legs.duration ?? .zero, elapsed: began.elapsed, peakMemory: gauge.peak,
-      plan: source.video?.plan, warnings: source.warnings + counts.warnings + lost(orientation, writer))
+      plan: source.video?.plan, warnings: warnings)
   }
 
-  private func lost(_ orientation: String?, _ writer: MediaWriter) -> [String] {
+  private func lost(_ orientation: String?, _ writer: MediaWriter) -> [Warning] {
     guard let orientation, orientation != "rotate-0", !writer.hasMovieHeader else { return [] }
     return [
-      "the picture lies as it was filmed (\(orientation)), and this container can't say so: put videoflip video-direction=auto "
-        + "into the first half"
+      Warning(
+        .detailLeftOut,
+        "the picture lies as it was filmed (\(orientation)), and this container can't say so: put videoflip "
+          + "video-direction=auto into the first half")
     ]
   }
 

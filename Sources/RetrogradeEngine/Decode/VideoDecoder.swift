@@ -10,7 +10,7 @@ final class VideoDecoder: Sendable {
   /// Of interlaced video, whether the first frame's upper field comes first.
   let isTopFieldFirst: Bool?
   /// What frames have beside their pixels that is not carried.
-  let leftOut: [String]
+  let leftOut: [Warning]
   /// What one frame takes in memory, padding included.
   let frameBytes: Int
 
@@ -53,9 +53,11 @@ final class VideoDecoder: Sendable {
     frameBytes = max(sample.buffer.size, 1)
     isTopFieldFirst = sample.buffer.isTopFieldFirst
     leftOut =
-      (sample.buffer.hasTimeCode ? ["left out: the timecode, which can't run backwards in a file"] : [])
+      (sample.buffer.hasTimeCode
+        ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards in a file")] : [])
       + (sample.buffer.hasCaptions
-        ? ["left out: the captions in the picture (CEA-608/708) where it is turned round"] : [])
+        ? [Warning(.detailLeftOut, "left out: the captions in the picture (CEA-608/708) where it is turned round")]
+        : [])
     do {
       first = Mutex(isRaw ? try sample.laidOut() : sample)
     } catch let error as GStreamerError {
@@ -80,9 +82,12 @@ final class VideoDecoder: Sendable {
   }
 
   /// What is to be said of the frames that came so far.
-  var warnings: [String] {
+  var warnings: [Warning] {
     hasChanged.withLock { $0 }
-      ? ["changed: the picture's size changes on the way; it was made to fit that of the first frame"] : []
+      ? [
+        Warning(
+          .converted, "changed: the picture's size changes on the way; it was made to fit that of the first frame")
+      ] : []
   }
 
   private static func pull(

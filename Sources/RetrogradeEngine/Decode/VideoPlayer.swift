@@ -25,7 +25,7 @@ package final class VideoPlayer {
   private var open: (leg: Leg, reader: VideoReader, clock: MirrorClock)?
   private var previous: (number: Int, direction: Direction)?
   /// What was found out on the way.
-  package private(set) var warnings: [String] = []
+  package private(set) var warnings: [Warning] = []
 
   /// - Parameters:
   ///   - from: where in the output to begin.

@@ -35,7 +35,7 @@ final class VideoReader: Sendable {
   private let timeline: VideoTimeline
   private let cancellation: Cancellation
   private let parts = Handoff<Part>()
-  private let worker: Worker<[String]>?
+  private let worker: Worker<[Warning]>?
   private let state: Mutex<State>
 
   /// - Parameter span: what to read, in stream time.
@@ -52,7 +52,7 @@ final class VideoReader: Sendable {
     let parts = parts
     let (frames, timeline) = (frames, timeline)
     worker = try Worker("decode windows") {
-      var warnings: [String] = []
+      var warnings: [Warning] = []
       do {
         try VideoReader.readWindows(source, frames, timeline, into: parts, &warnings, cancellation)
         parts.finish()
@@ -71,7 +71,7 @@ final class VideoReader: Sendable {
 
   /// Ends the reading, whether or not everything was read.
   /// - Returns: what was found out on the way.
-  func close() throws -> [String] {
+  func close() throws -> [Warning] {
     parts.close()
     state.withLock { state in
       state.part = nil
@@ -114,7 +114,7 @@ final class VideoReader: Sendable {
 
   private static func readWindows(
     _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
-    _ warnings: inout [String], _ cancellation: Cancellation
+    _ warnings: inout [Warning], _ cancellation: Cancellation
   ) throws {
     let decoder = try source.takeDecoder(cancellation)
     for window in source.plan(frames).windows {

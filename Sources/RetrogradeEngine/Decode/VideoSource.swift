@@ -56,7 +56,7 @@ package final class VideoSource: Sendable {
   package let shown: Selection
   /// How all of it, or of the range that was asked for, is read backwards.
   package let plan: Plan
-  package let warnings: [String]
+  package let warnings: [Warning]
   /// All frames, where seeking is not exact.
   package let store: DecodedWindow?
   private let planner: Planner
@@ -170,7 +170,7 @@ package final class VideoSource: Sendable {
   /// Decodes the source once, forwards, up to `boundary`.
   func readForward(
     before boundary: ClockTime?, _ cancellation: Cancellation
-  ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [String]) {
+  ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     return try VideoSource.readForward(
       video, recipe, before: boundary, planner, options: options, gauge: gauge, cancellation)
@@ -179,7 +179,7 @@ package final class VideoSource: Sendable {
   private static func readForward(
     _ video: VideoIndex, _ recipe: DecodingRecipe, before boundary: ClockTime?, _ planner: Planner,
     options: ReverseOptions, gauge: MemoryGauge, _ cancellation: Cancellation
-  ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [String]) {
+  ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
     let excess = max(0, expected - planner.framesPerWindow)
     let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
@@ -190,22 +190,21 @@ package final class VideoSource: Sendable {
       gauge: gauge, cancellation)
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings =
-      moved > 0 ? ["put right: the times of frames that were not later than the one before: \(moved)"] : []
-    if let damage {
-      if options.isStrict { throw damage }
-      warnings.append("damaged: \(damage.message)")
-    }
+      moved > 0
+      ? [
+        Warning(
+          .timesRepaired, "put right: the times of frames that were not later than the one before: \(moved)",
+          count: moved)
+      ] : []
+    if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
     warnings += video.missing(starts, before: boundary) + decoder.warnings
-    if options.isStrict, let first = warnings.first {
-      throw RetrogradeError(.damagedInput, "\(recipe.source): \(first)")
-    }
     return (collector.frames, starts, warnings)
   }
 }
 
 extension VideoIndex {
   /// What the index has and the decoder did not give.
-  fileprivate func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [String] {
+  fileprivate func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let promised = starts?.filter({ $0 < boundary ?? ClockTime(nanoseconds: .max) }) else { return [] }
     let near = Set(decoded.map { $0.nanoseconds / 2_000_000 })
     let lost = promised.filter { time in
@@ -214,7 +213,10 @@ extension VideoIndex {
     }
     guard promised.count > decoded.count, let first = lost.first, let last = lost.last else { return [] }
     return [
-      "damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)"
+      Warning(
+        .damaged,
+        "damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)",
+        count: promised.count - decoded.count, span: TimeSpan(start: first, end: last))
     ]
   }
 

@@ -16,7 +16,7 @@ struct Indexer: Sendable {
   private static let stall = 10_000_000_000
 
   func run() throws -> SourceIndex {
-    var warnings: [String] = []
+    var warnings: [Warning] = []
     func wanted(_ kind: StreamKind, _ streams: [StreamPath]) -> [StreamPath] {
       streams.enumerated().filter { options.wants(kind, $0.offset) }.map(\.element)
     }
@@ -27,11 +27,13 @@ struct Indexer: Sendable {
     for type in Set(others).sorted() {
       let count = others.count { $0 == type }
       let what = count == 1 ? "a stream that is" : "\(count) streams that are"
-      warnings.append("left out: \(what) neither picture, sound nor text (\(type))")
+      warnings.append(
+        Warning(.streamLeftOut, "left out: \(what) neither picture, sound nor text (\(type))", count: count))
     }
     // A plugin missing for one of those is no loss.
     for description in topology.missing where !others.contains(where: { description.hasPrefix($0) }) {
-      warnings.append("left out: a stream for which no plugin is installed (\(description))")
+      warnings.append(
+        Warning(.missingPlugin, "left out: a stream for which no plugin is installed (\(description))"))
     }
     var chosen: [(stream: StreamPath, tail: String)] = videos.enumerated().map {
       ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
@@ -40,7 +42,9 @@ struct Indexer: Sendable {
     var tracks: [TrackIndexer] = []
     for stream in audios {
       guard let decoder = AudioDecoder(for: stream.caps) else {
-        warnings.append("left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)")
+        warnings.append(
+          Warning(
+            .missingPlugin, "left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)"))
         continue
       }
       chosen.append((stream, TrackIndexer.tail(tracks.count, stream, decoder)))
@@ -69,7 +73,7 @@ struct Indexer: Sendable {
 
   private func index(
     _ chosen: [(stream: StreamPath, tail: String)], _ videos: [StreamPath], _ tracks: [TrackIndexer],
-    _ texts: [StreamPath], _ warnings: [String]
+    _ texts: [StreamPath], _ warnings: [Warning]
   ) throws -> SourceIndex {
     var warnings = warnings
     let pipeline: Pipeline
@@ -116,7 +120,9 @@ struct Indexer: Sendable {
         case nil:
           progress(activity.position)
           if activity.idle(50_000_000) > Indexer.stall {
-            warnings.append("the source stops making progress after \(activity.position); the rest is left out")
+            warnings.append(
+              Warning(
+                .damaged, "the source stops making progress after \(activity.position); the rest is left out"))
             break waiting
           }
         default: break
@@ -130,17 +136,22 @@ struct Indexer: Sendable {
       try cancellation.check()
       if let failure {
         let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
-        if isEmpty || options.isStrict { throw RetrogradeError.reading(topology.source, failure) }
-        warnings.append("damaged: \(failure.message) Everything after \(activity.position) is missing")
+        if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
+        warnings.append(
+          Warning(.damaged, "damaged: \(failure.message) Everything after \(activity.position) is missing"))
       }
       warnings += audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
       if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
         warnings.append(
-          "left out: the picture's transparency; .webp, .apng and .png keep it, and .mkv with --quality lossless --alpha"
-        )
+          Warning(
+            .detailLeftOut,
+            "left out: the picture's transparency; .webp, .apng and .png keep it, and .mkv with --quality lossless --alpha"
+          ))
       }
-      if shown.count < found.count { warnings.append("left out: a video stream without a picture") }
+      if shown.count < found.count {
+        warnings.append(Warning(.streamLeftOut, "left out: a video stream without a picture"))
+      }
       if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
         throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
       }
@@ -152,8 +163,8 @@ struct Indexer: Sendable {
             path, index.caps, in: topology, name: Indexer.videoName(pictures.count), wantsAlpha: options.wantsAlpha)
           pictures.append((path, index, recipe))
         } catch let error as RetrogradeError where !pictures.isEmpty {
-          // Not for it the whole is given up.
-          warnings.append("left out: a further video stream (\(error.message))")
+          // One bad extra stream does not fail the run.
+          warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
         }
       }
       let branches =

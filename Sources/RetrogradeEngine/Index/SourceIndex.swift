@@ -94,12 +94,12 @@ package struct SourceIndex: Sendable {
   package var chapters: [Chapter] = []
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
-  package var warnings: [String]
+  package var warnings: [Warning]
 
   package init(
     decoding: String = "", packets: String? = nil, recipe: DecodingRecipe?, video: VideoIndex?, audio: [AudioTrack],
     tags: TagList?,
-    warnings: [String]
+    warnings: [Warning]
   ) {
     self.decoding = decoding
     self.packets = packets

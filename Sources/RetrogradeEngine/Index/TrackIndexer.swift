@@ -83,7 +83,7 @@ package final class TrackIndexer: Sendable {
   ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
   package func run(
     _ sink: AppSink, _ activity: Activity, first: Sample? = nil, watched: PacketClock? = nil
-  ) throws -> (track: AudioTrack?, warnings: [String]) {
+  ) throws -> (track: AudioTrack?, warnings: [Warning]) {
     let clock = watched ?? ownClock
     defer { activity.finish() }
     let spool = try Spool(directory: options.spoolDirectory)
@@ -96,7 +96,7 @@ package final class TrackIndexer: Sendable {
       if let known = caps, !known.isEqual(current) {
         return (
           try track(caps, decoded, segment, spool, clock),
-          ["the sound changes format at \(activity.position); the rest of it is left out"]
+          [Warning(.damaged, "the sound changes format at \(activity.position); the rest of it is left out")]
         )
       }
       caps = current
@@ -107,7 +107,7 @@ package final class TrackIndexer: Sendable {
       if let pts = sample.buffer.pts { activity.moved(to: (clock.segment ?? segment).streamTime(of: pts)) }
     }
     guard !decoded.isEmpty else {
-      return (nil, ["left out: sound that decodes to nothing (\(codec?.codecName ?? name))"])
+      return (nil, [Warning(.streamLeftOut, "left out: sound that decodes to nothing (\(codec?.codecName ?? name))")])
     }
     return (try track(caps, decoded, segment, spool, clock), [])
   }

@@ -89,7 +89,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       ReverseSource.log.write(
         GST_LEVEL_INFO, element,
         "\(path): \(source.audio.count) streams of sound, \(source.legs.duration ?? .zero) long")
-      for warning in source.warnings { warn(warning) }
+      for warning in source.warnings { warn(warning.message) }
       if let plan = source.video?.plan {
         postMessage(
           element,

@@ -1,0 +1,90 @@
+import Retrograde
+
+/// What `--progress json` prints: an object a line on standard error, told apart by `stage`.
+struct ProgressReport: Encodable {
+  var stage: String
+  var fraction: Double
+  var done: Int
+  var total: Int
+  /// In seconds, as all times are here.
+  var position: Double
+  var duration: Double
+  var fps: Double
+  var speed: Double
+  /// Not there while there is nothing to tell it by.
+  var remaining: Double?
+  /// In bytes.
+  var memory: Int
+
+  init(_ progress: Progress) {
+    stage = progress.stage.rawValue
+    fraction = progress.fraction.rounded(to: 4)
+    done = progress.done
+    total = progress.total
+    position = progress.position.seconds
+    duration = progress.duration.seconds
+    fps = progress.rate.rounded(to: 1)
+    speed = progress.speed.rounded(to: 1)
+    remaining = progress.remaining?.rounded(to: 1)
+    memory = progress.memoryHeld
+  }
+
+  /// The last line of what went well.
+  struct Done: Encodable {
+    var stage = "done"
+    var output: String
+    var frames: Int
+    /// Sample frames of each stream of audio.
+    var samples: [Int]
+    var duration: Double
+    var elapsed: Double
+    /// In bytes.
+    var peakMemory: Int
+    var captured: Int?
+    var windows: Int
+    var warnings: [Warning]
+
+    init(_ summary: Summary) {
+      output = summary.output
+      frames = summary.frames
+      samples = summary.samples
+      duration = summary.duration.seconds
+      elapsed = summary.elapsed.rounded(to: 3)
+      peakMemory = summary.peakMemory
+      captured = summary.captured
+      windows = summary.plan?.windows.count ?? 0
+      warnings = summary.warnings
+    }
+  }
+
+  /// The last line of what did not.
+  struct Failed: Encodable {
+    struct Reason: Encodable {
+      /// Stable: what programs may act on.
+      var code: String
+      var message: String
+      /// What the command exits with, unless a signal ended it.
+      var status: Int32
+    }
+    var stage = "failed"
+    var error: Reason
+
+    init(_ error: RetrogradeError) {
+      self.error = Reason(code: error.code.name, message: error.message, status: error.code.rawValue)
+    }
+  }
+}
+
+/// An error that was told already, in the form that was asked for.
+struct ReportedError: Error {
+  var error: RetrogradeError
+}
+
+extension Double {
+  /// Rounded to so many digits behind the point; what is no number is 0, which JSON can hold.
+  func rounded(to digits: Int) -> Double {
+    let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+    let rounded = (self * scale).rounded() / scale
+    return rounded.isFinite ? rounded : 0
+  }
+}

@@ -1,0 +1,92 @@
+import MediaTime
+
+/// Something that the source promises and the mirror does not hold as it was: what, how much of it, and when.
+public struct Warning: Sendable, Hashable, CustomStringConvertible {
+  /// What sort of thing it is. The raw values are stable: programs may act on them.
+  public struct Code: RawRepresentable, Sendable, Hashable, Codable {
+    public var rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// The source ends before its container says that it does.
+    public static let truncated = Code(rawValue: "truncated")
+    /// Packets or frames can't be read or decoded.
+    public static let damaged = Code(rawValue: "damaged")
+    /// A whole stream of the source is not in the mirror.
+    public static let streamLeftOut = Code(rawValue: "stream-left-out")
+    /// No plugin is installed for a stream.
+    public static let missingPlugin = Code(rawValue: "missing-plugin")
+    /// What describes or goes with the streams is not in the mirror: chapters, cover art, transparency, captions, timecode.
+    public static let detailLeftOut = Code(rawValue: "detail-left-out")
+    /// Frames, samples or times were changed so that they fit: another size, layout or rate on the way.
+    public static let converted = Code(rawValue: "converted")
+    /// Times that contradict each other were put right; nothing is missing.
+    public static let timesRepaired = Code(rawValue: "times-repaired")
+    /// What was given to the encoder did not all reach the file.
+    public static let notWritten = Code(rawValue: "not-written")
+    /// A live source counted frames that it did not give.
+    public static let lost = Code(rawValue: "lost")
+  }
+
+  public var code: Code
+  /// A sentence without a full stop.
+  public var message: String
+  /// How many frames, sample frames or packets it is about, where that is known.
+  public var count: Int?
+  /// When, in the source's time, where that is known.
+  public var span: TimeSpan?
+
+  public init(_ code: Code, _ message: String, count: Int? = nil, span: TimeSpan? = nil) {
+    self.code = code
+    self.message = message
+    self.count = count
+    self.span = span
+  }
+
+  public var description: String { message }
+
+  /// Whether the mirror lacks something: all but times that were put right.
+  public var isLoss: Bool { code != .timesRepaired }
+}
+
+/// As an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in seconds.
+extension Warning: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case code, message, count, start, end
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    code = try values.decode(Code.self, forKey: .code)
+    message = try values.decode(String.self, forKey: .message)
+    count = try values.decodeIfPresent(Int.self, forKey: .count)
+    if let start = try values.decodeIfPresent(Double.self, forKey: .start),
+      let end = try values.decodeIfPresent(Double.self, forKey: .end)
+    {
+      span = TimeSpan(start: ClockTime(seconds: start), end: ClockTime(seconds: end))
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(code, forKey: .code)
+    try values.encode(message, forKey: .message)
+    try values.encodeIfPresent(count, forKey: .count)
+    try values.encodeIfPresent(span?.start.seconds, forKey: .start)
+    try values.encodeIfPresent(span?.end.seconds, forKey: .end)
+  }
+}
+
+extension [Warning] {
+  /// Each once, in the order in which they came: several streams and legs may say the same.
+  package var unique: [Warning] {
+    var seen: Set<Warning> = []
+    return filter { seen.insert($0).inserted }
+  }
+
+  /// What `--strict` asks for: that nothing is missing.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a loss.
+  package func check(isStrict: Bool, _ source: String) throws {
+    guard isStrict, let loss = first(where: \.isLoss) else { return }
+    throw RetrogradeError(.damagedInput, "\(source): \(loss.message) (--strict)")
+  }
+}
