@@ -37,6 +37,9 @@ public final class Buffer: @unchecked Sendable {
   /// Whether it is no media, only a header: `GST_BUFFER_FLAG_HEADER`.
   public var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
 
+  /// Whether it is decoded for what comes after it, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
+  public var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
+
   private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
 
   private var flags: UInt32 {

@@ -39,13 +39,13 @@ public final class Element: @unchecked Sendable {
   public var isOpenEnded: Bool { firstSinkPad.map { $0.peer == nil } ?? false }
 
   /// The elements after this one that are linked already, nearest first, and this one first of all: through all source
-  /// pads, and into bins.
+  /// pads, into bins and out of them.
   public var downstream: [Element] {
     var found: [Element] = [self]
     var next = 0
     while next < found.count {
       for pad in found[next].sourcePads {
-        guard let element = pad.peer?.origin?.element, !found.contains(where: { $0.isSame(as: element) }) else {
+        guard let element = pad.destination?.element, !found.contains(where: { $0.isSame(as: element) }) else {
           continue
         }
         found.append(element)
@@ -53,6 +53,16 @@ public final class Element: @unchecked Sendable {
       next += 1
     }
     return found
+  }
+
+  /// The first pad after this element through which streams come to an element that `isWanted`, nearest first.
+  public func entered(_ isWanted: (Element) -> Bool) -> Pad? {
+    for element in downstream {
+      for pad in element.sourcePads {
+        if let next = pad.destination, isWanted(next.element) { return next.pad }
+      }
+    }
+    return nil
   }
 
   private var sourcePads: [Pad] {
@@ -74,6 +84,18 @@ public final class Element: @unchecked Sendable {
     defer { g_value_unset(&value) }
     g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
     return g_value_get_string(&value).map { String(cString: $0) }
+  }
+
+  /// A property's value as a number; nil if it has none, or is no whole number.
+  public func integer(_ property: String) -> Int? {
+    guard let spec = specification(of: property) else { return nil }
+    var value = GValue()
+    // G_TYPE_INT64 is a macro: the 10th fundamental type.
+    g_value_init(&value, GType(10 << 2))
+    defer { g_value_unset(&value) }
+    guard g_value_type_transformable(spec.pointee.value_type, value.g_type) != 0 else { return nil }
+    g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
+    return Int(g_value_get_int64(&value))
   }
 
   /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.

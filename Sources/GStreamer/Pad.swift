@@ -54,6 +54,20 @@ public final class Pad: @unchecked Sendable {
   /// The pad that this one is linked to.
   public var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
+  /// Where what leaves this source pad comes in: an element, and its own pad, also out of the bin that this one is in.
+  var destination: (element: Element, pad: Pad)? {
+    var next = peer
+    // The inside of a bin's own source pad; the outside is linked on.
+    while let inside = next, g_type_check_instance_is_a(inside.raw.typeInstance, gst_ghost_pad_get_type()) == 0,
+      g_type_check_instance_is_a(inside.raw.typeInstance, gst_proxy_pad_get_type()) != 0
+    {
+      let proxy = UnsafeMutableRawPointer(inside.raw).assumingMemoryBound(to: GstProxyPad.self)
+      guard let outside = gst_proxy_pad_get_internal(proxy) else { return nil }
+      next = Pad(adopting: UnsafeMutableRawPointer(outside).assumingMemoryBound(to: GstPad.self)).peer
+    }
+    return next?.origin
+  }
+
   /// Links this source pad to `sink`.
   @discardableResult
   public func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
@@ -66,6 +80,16 @@ public final class Pad: @unchecked Sendable {
       if let other = body(Buffer(retaining: raw)) {
         gst_buffer_unref(raw)
         info.pointee.data = UnsafeMutableRawPointer(gst_buffer_ref(other.raw))
+      }
+      return GST_PAD_PROBE_OK
+    }
+  }
+
+  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold: the pad holds `body`.
+  public func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+      if let data = info.pointee.data {
+        body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)), Pad(retaining: pad))
       }
       return GST_PAD_PROBE_OK
     }
@@ -173,16 +197,23 @@ public final class Pad: @unchecked Sendable {
   private typealias ProbeBody = @Sendable (UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
   private func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
+    addProbe(type) { _, info in body(info) }
+  }
+
+  private typealias PadProbeBody =
+    @Sendable (UnsafeMutablePointer<GstPad>, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
+
+  private func addProbe(_ type: GstPadProbeType, _ body: @escaping PadProbeBody) {
     final class Box: Sendable {
-      let body: ProbeBody
-      init(_ body: @escaping ProbeBody) { self.body = body }
+      let body: PadProbeBody
+      init(_ body: @escaping PadProbeBody) { self.body = body }
     }
     let box = Unmanaged.passRetained(Box(body)).toOpaque()
     gst_pad_add_probe(
       raw, type,
-      { _, info, data in
-        guard let info, let data else { return GST_PAD_PROBE_OK }
-        return Unmanaged<Box>.fromOpaque(data).takeUnretainedValue().body(info)
+      { pad, info, data in
+        guard let pad, let info, let data else { return GST_PAD_PROBE_OK }
+        return Unmanaged<Box>.fromOpaque(data).takeUnretainedValue().body(pad, info)
       }, box,
       { data in
         if let data { Unmanaged<Box>.fromOpaque(data).release() }

@@ -177,32 +177,34 @@ public final class MovieWriter: Sendable {
       }
       try cancellation.check()
       guard count > 0 else { throw RetrogradeError(.usage, "\(output): has no frames") }
-      let frames = try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? 0
+      let (frames, warnings) = try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? (0, [])
       isWhole = true
       return Summary(
         output: output, frames: frames, samples: [], duration: frameRate.start(of: frames), elapsed: began.elapsed,
-        peakMemory: gauge.peak, plan: nil, warnings: [])
+        peakMemory: gauge.peak, plan: nil, warnings: warnings)
     }
   }
 
   /// Stops the work at once, and removes what was begun.
   public func cancel() { cancellation.cancel() }
 
-  private func finish(_ stream: (writer: MediaWriter, file: OutputFile), _ count: Int) throws -> Int {
-    try cancellation.onCancel({ stream.writer.abort() }) {
-      stream.writer.videos.first?.endOfStream()
-      try stream.writer.finish(heard: [], shown: [frameRate.start(of: count)])
+  private func finish(_ stream: (writer: MediaWriter, file: OutputFile), _ count: Int) throws -> (Int, [Warning]) {
+    let written = try cancellation.onCancel({ stream.writer.abort() }) {
+      stream.writer.videos.first.map(stream.writer.end)
+      return try stream.writer.finish(.init(frames: [count]))
     }
     try cancellation.check()
+    try written.warnings.check(isStrict: options.isStrict, output)
     try stream.file.commit()
-    return count
+    return (written.counts.frames.first ?? 0, written.warnings)
   }
 
-  private func play(_ recording: RecordedVideo) throws -> Int {
+  private func play(_ recording: RecordedVideo) throws -> (Int, [Warning]) {
     let video = try recording.source(tags: nil, description: "")
     let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: [])
     let source = try PlayableSource(output, index, video, options: options, count: options.count)
     let job = try OutputJob(output, source, options)
-    return try job.run(input: "", gauge: gauge, cancellation: cancellation) { _ in }.frames
+    let counts = try job.run(input: "", gauge: gauge, cancellation: cancellation) { _ in }
+    return (counts.frames, counts.warnings)
   }
 }

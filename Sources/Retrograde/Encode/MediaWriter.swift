@@ -32,6 +32,8 @@ final class MediaWriter: Sendable {
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `pictures`.
     var animation: (format: AnimationFormat, options: ReverseOptions)?
+    /// Whether the user wrote the description down.
+    var isOfUser = false
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
     var prepare: @Sendable (Pipeline) throws -> String
   }
@@ -51,6 +53,8 @@ final class MediaWriter: Sendable {
   /// Sample frames that the encoder of each stream of sound puts before the first.
   private let priming: [Int]
   private let rates: [Int]
+  /// By kind, in the order of the streams.
+  private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
   /// Whether it is MP4 or MOV.
   let hasMovieHeader: Bool
   private let isMatroska: Bool
@@ -59,6 +63,8 @@ final class MediaWriter: Sendable {
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
   private let written = Activity()
+  /// How many streams are still to be ended, and whether the pipeline ended before they were: a pipeline that a user wrote may.
+  private let open: Mutex<(streams: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<Void>?>(nil)
@@ -74,14 +80,14 @@ final class MediaWriter: Sendable {
     do {
       let pipeline = try Pipeline(plan.description)
       self.pipeline = pipeline
-      func open(_ stream: Stream) throws -> AppSource {
+      func source(_ stream: Stream) throws -> AppSource {
         let source = try pipeline.appSource(stream.name)
         source.setCaps(stream.caps)
         return source
       }
-      videos = try plan.videos.map(open)
-      audio = try plan.audio.map(open)
-      texts = try plan.texts.map(open)
+      videos = try plan.videos.map(source)
+      audio = try plan.audio.map(source)
+      texts = try plan.texts.map(source)
       pictures = try plan.animation.map { _ in try pipeline.appSink("pictures") }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
@@ -112,6 +118,11 @@ final class MediaWriter: Sendable {
       !plan.chapters.isEmpty && !hasMovieHeader
       && !pipeline.setTableOfContents(TableOfContents(entries: plan.chapters.map { $0.entry(later: lead) }))
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
+    let counted = [plan.videos, plan.audio, plan.texts].map { [pipeline] streams in
+      streams.compactMap { pipeline.element($0.name) }.map { MuxedCount(after: $0, isOfUser: plan.isOfUser) }
+    }
+    counts = (counted[0], counted[1], counted[2])
+    open = Mutex((plan.videos.count + plan.audio.count + plan.texts.count, false))
     let path = try plan.prepare(pipeline)
     self.path = path
     animation = pictures.flatMap { sink in
@@ -188,6 +199,11 @@ final class MediaWriter: Sendable {
     while !isStopped.withLock({ $0 }), failure.withLock({ $0 == nil }) {
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
       case .endOfStream:
+        let isEarly = open.withLock { open in
+          open.isOver = open.streams > 0
+          return open.isOver
+        }
+        if isEarly { pipeline.set(.null) }  // all is in the file, and wakes whoever pushes
         return
       case .failed(let error):
         fail(RetrogradeError.writing(target, error))
@@ -206,11 +222,18 @@ final class MediaWriter: Sendable {
     pipeline.set(.null)  // wakes whoever pushes
   }
 
-  /// Gives a buffer to one of the streams, and waits while its queue is full.
+  /// Gives a buffer to one of the streams, and waits while its queue is full. A pipeline that has ended takes it, and writes it
+  /// nowhere, which ``finish(_:)`` says.
   /// - Throws: what made the pipeline stop.
   func push(_ buffer: Buffer, to source: AppSource) throws {
     written.count()
-    guard source.push(buffer) else { throw reason }
+    guard source.push(buffer) || open.withLock({ $0.isOver }) else { throw reason }
+  }
+
+  /// Says that one of the streams has ended.
+  func end(_ source: AppSource) {
+    open.withLock { $0.streams -= 1 }
+    source.endOfStream()
   }
 
   private var reason: RetrogradeError { failure.withLock { $0 } ?? .cancelled }
@@ -227,28 +250,59 @@ final class MediaWriter: Sendable {
     for worker in [bus.withLock({ $0.take() }), animator.withLock({ $0.take() })] { _ = try? worker?.join() }
   }
 
+  /// What was pushed, and what of it was written, by kind, in the order of the streams.
+  struct Counts: Sendable {
+    /// Frames of each video.
+    var frames: [Int] = []
+    /// Sample frames of each stream of sound.
+    var samples: [Int] = []
+    /// Cues of each stream of text.
+    var cues: [Int] = []
+  }
+
+  /// What is in the file.
+  struct Written: Sendable {
+    var counts = Counts()
+    /// From the earliest start of any picture or sound to the latest end.
+    var span: TimeSpan?
+    /// What was given and is not in it.
+    var warnings: [Warning] = []
+  }
+
   /// Waits until everything that was pushed is written.
-  /// - Parameters:
-  ///   - heard: the sample frames that were pushed of each stream of sound.
-  ///   - shown: how long each video is shown, from its first frame's start to its last one's end.
-  func finish(heard: [Int], shown: [ClockTime?]) throws {
+  func finish(_ given: Counts) throws -> Written {
     try bus.withLock { $0.take() }?.join()
     try animator.withLock { $0.take() }?.join()
+    let videos = zip(counts.videos, given.frames).map { $0.frames(of: $1) }
+    let audio = zip(counts.audio, zip(given.samples, rates)).map { $0.samples(of: $1.0, rate: $1.1) }
+    let texts = zip(counts.texts, given.cues).map { $0.cues(of: $1) }
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
-    if isMatroska, !path.isEmpty {
+    if !path.isEmpty { try finishHeader(videos, audio) }
+    let spans = (videos + audio).compactMap(\.span)
+    return Written(
+      counts: Counts(frames: videos.map(\.count), samples: audio.map(\.count), cues: texts.map(\.count)),
+      span: spans.first.map { first in
+        spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
+      },
+      warnings: (videos + audio + texts).compactMap(\.warning))
+  }
+
+  /// Puts into the file what its muxer does not: it says what came to the muxer, whatever was planned.
+  private func finishHeader(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) throws {
+    if isMatroska {
       try MatroskaHeader(videos: plan.videos, audio: plan.audio, texts: plan.texts).apply(to: path)
     }
-    if isMP3, !path.isEmpty, let priming = priming.first, let heard = heard.first {
+    if isMP3, let priming = priming.first, let heard = audio.first?.count {
       try MP3Header(priming: priming, heard: heard).apply(to: path)
     }
-    guard hasMovieHeader, !path.isEmpty else { return }
+    guard hasMovieHeader else { return }
     var header = MovieHeader(chapters: plan.chapters)
-    header.pictures = zip(plan.videos, shown).map {
-      .init(orientation: $0.orientation, duration: $1, isEnabled: $0.disposition?.isDefault)
+    header.pictures = zip(plan.videos, videos).map {
+      .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
     }
-    header.sounds = zip(plan.audio, zip(zip(priming, heard), rates)).map {
-      .init(priming: $1.0.0, heard: $1.0.1, rate: $1.1, isEnabled: $0.disposition?.isDefault)
+    header.sounds = zip(plan.audio, zip(zip(priming, audio), rates)).map {
+      .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
     }
     header.texts = plan.texts.map { $0.disposition?.isDefault }
     try header.apply(to: path)

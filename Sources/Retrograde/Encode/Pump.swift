@@ -12,6 +12,8 @@ struct Pump: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [Warning] = []
+    /// From the earliest start of what was written to the latest end.
+    var span: TimeSpan?
     var duration = ClockTime.zero
   }
 
@@ -26,7 +28,7 @@ struct Pump: Sendable {
       defer { writer.close() }
       try writer.start()
       let lead = videos.isEmpty ? .zero : drawing.lead
-      for (track, source) in zip(subtitles, writer.texts) { try give(track, legs, writer, source, lead: lead) }
+      let cues = try zip(subtitles, writer.texts).map { try give($0, legs, writer, $1, lead: lead) }
       let soundWorkers = try audio.enumerated().map { index, track in
         try Worker("mirror audio \(index)") {
           try abortingOnFailure(writer) {
@@ -55,10 +57,11 @@ struct Pump: Sendable {
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
       let heard = samples.map { (try? $0.get()) ?? 0 }
       let shown = pictures.compactMap { try? $0.get() }
-      try writer.finish(heard: heard, shown: shown.map(\.shown))
+      let written = try writer.finish(.init(frames: shown.map(\.count), samples: heard, cues: cues))
       if let error = failures.first { throw error }
       return Counts(
-        frames: shown.first?.count ?? 0, samples: heard, warnings: shown.flatMap(\.warnings).unique)
+        frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
+        warnings: (shown.flatMap(\.warnings) + written.warnings).unique, span: written.span)
     }
   }
 
@@ -73,9 +76,10 @@ struct Pump: Sendable {
   }
 
   /// Gives all of a stream of subtitles to the writer, which waits for none of it.
+  /// - Returns: how many cues those are.
   private func give(
     _ track: SubtitleTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
-  ) throws {
+  ) throws -> Int {
     var cues = track.renumbered(track.played(legs.all))
     // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
     if writer.hasMovieHeader, let end = cues.map(\.span.end).max() {
@@ -87,13 +91,12 @@ struct Pump: Sendable {
       buffer.stamp(pts: writer.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
       try writer.push(buffer, to: source)
     }
-    source.endOfStream()
+    writer.end(source)
+    return cues.count
   }
 
   private struct Pictures: Sendable {
     var count = 0
-    /// From the start of the first frame to the end of the last.
-    var shown: ClockTime?
     var warnings: [Warning] = []
   }
 
@@ -103,7 +106,6 @@ struct Pump: Sendable {
     isMain: Bool
   ) throws -> Pictures {
     var pictures = Pictures()
-    var start: ClockTime?
     var caps: Caps?
     let watch = Stopwatch()
     let total = legs.all.reduce(0) { $0 + video.shown.timeline.clipped(to: $1.span).frames.count }
@@ -112,7 +114,6 @@ struct Pump: Sendable {
     try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
       frame.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
       try writer.push(frame, to: source)
-      start = start ?? shown.start
       pictures.count += 1
     }
     while var frame = try player.next(offset: writer.mirrorStart + drawing.lead) {
@@ -126,8 +127,6 @@ struct Pump: Sendable {
       }
       try writer.push(frame.buffer, to: source)
       pictures.count += 1
-      start = start ?? frame.shown.start
-      pictures.shown = start.map { frame.shown.end - $0 }
       if isMain, pictures.count % 8 == 0 || pictures.count == total {
         report(
           Progress(
@@ -136,7 +135,7 @@ struct Pump: Sendable {
       }
     }
     pictures.warnings = player.warnings
-    source.endOfStream()
+    writer.end(source)
     return pictures
   }
 
@@ -154,8 +153,8 @@ struct Pump: Sendable {
           stage: .reversing, done: count, total: 0, position: position, duration: length, elapsed: watch.elapsed,
           memoryHeld: gauge.now))
     }
-    source.endOfStream()
-    return Pictures(count: count, shown: length, warnings: [])
+    writer.end(source)
+    return Pictures(count: count, warnings: [])
   }
 
   /// Gives a stream of sound to the writer.
@@ -179,7 +178,7 @@ struct Pump: Sendable {
             position: part.shown.end, duration: length, elapsed: watch.elapsed, memoryHeld: gauge.now))
       }
     }
-    source.endOfStream()
+    writer.end(source)
     return written
   }
 }

@@ -70,7 +70,7 @@ struct PipelineJob: Sendable {
             name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps, orientation: orientation)
         },
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
-        duration: source.legs.duration,
+        duration: source.legs.duration, isOfUser: true,
         prepare: { pipeline in
           PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)
@@ -88,7 +88,8 @@ struct PipelineJob: Sendable {
     isWhole = true
     return Summary(
       output: outputs.names.joined(separator: ", "), frames: counts.frames, samples: counts.samples,
-      duration: source.legs.duration ?? .zero, elapsed: began.elapsed, peakMemory: gauge.peak,
+      duration: counts.span.map { $0.end - writer.mirrorStart } ?? .zero, elapsed: began.elapsed,
+      peakMemory: gauge.peak,
       plan: source.video?.plan, warnings: warnings)
   }
 

@@ -1,0 +1,139 @@
+import GStreamer
+import RetrogradeEngine
+import Synchronization
+
+/// Counts what of one stream comes to the muxer, or, in formats without one, to what writes the file.
+struct MuxedCount: Sendable {
+  /// What came of what was given.
+  struct Reached: Sendable {
+    /// Frames, sample frames or cues.
+    var count: Int
+    /// From the earliest start to the latest end; nil where nothing came.
+    var span: TimeSpan?
+    var warning: Warning?
+  }
+
+  private let packets = PacketCount()
+  /// Of audio that is encoded, what comes to the encoder.
+  private let samples: PacketCount?
+  private let rateChangers: [Element]
+  /// Whether elements that the user wrote down are there to change how much there is.
+  private let isMeantToDiffer: Bool
+
+  /// Elements of GStreamer's own plugins, 1.22, that change how many frames or samples there are.
+  private static let changing: Set = [
+    "videorate", "scaletempo", "pitch", "speed", "valve", "imagefreeze", "removesilence",
+  ]
+
+  /// - Parameters:
+  ///   - source: the stream's appsrc, with all that is after it linked.
+  ///   - isOfUser: whether the user wrote the pipeline down: then what it does is what was asked for.
+  init(after source: Element, isOfUser: Bool) {
+    let downstream = source.downstream
+    rateChangers = downstream.filter { $0.factoryName == "videorate" }
+    isMeantToDiffer = isOfUser && downstream.contains { $0.factoryName.map(MuxedCount.changing.contains) ?? false }
+    let encoder = source.entered { $0.isOfClass("Encoder") && $0.isOfClass("Audio") }
+    samples = encoder.map { _ in PacketCount() }
+    if let samples { encoder?.watchBuffers(samples.add) }
+    (source.entered { $0.isOfClass("Muxer") } ?? source.entered { $0.isOfClass("Sink") })?.watchBuffers(packets.add)
+  }
+
+  /// Of `given` frames.
+  func frames(of given: Int) -> Reached {
+    let passed = packets.total
+    var reached = Reached(count: passed.packets, span: passed.span)
+    if reached.count != given, !isMeantToDiffer { reached.warning = warning(given, reached.count) }
+    return reached
+  }
+
+  private func warning(_ given: Int, _ reached: Int) -> Warning {
+    for element in rateChangers {
+      let rate = element.staticPad("src")?.caps?.fraction("framerate")
+      let name = "the encoding profile's frame rate" + (rate.map { " of \($0.numerator)/\($0.denominator)" } ?? "")
+      let (dropped, repeated) = (element.integer("drop") ?? 0, element.integer("duplicate") ?? 0)
+      if dropped > 0 {
+        let more = repeated > 0 ? ", and \(repeated) are repeated" : ""
+        return Warning(.notWritten, "left out: \(dropped) of \(given) frames, by \(name)\(more)", count: dropped)
+      }
+      if repeated > 0 {
+        return Warning(.converted, "changed: \(name) repeats frames: \(repeated)", count: repeated)
+      }
+    }
+    return MuxedCount.missing(given - reached, of: given, "frames")
+  }
+
+  /// Of `given` sample frames at `rate`.
+  ///
+  /// Encoders fill their last packet up, and put some samples before the first, so that what they were given counts: exactly
+  /// where the rate stays, and else to the millisecond that a resampler may take. The packets must last as long.
+  func samples(of given: Int, rate: Int) -> Reached {
+    let packets = packets.total
+    let raw = samples?.total ?? packets
+    guard let bytes = raw.caps?.bytesPerSampleFrame, let ownRate = raw.caps?.int("rate"), bytes > 0, ownRate > 0 else {
+      return Reached(
+        count: 0, span: packets.span, warning: given > 0 ? MuxedCount.missing(given, of: given, "samples") : nil)
+    }
+    let own = raw.bytes / bytes
+    var reached = ownRate == rate ? own : Int((Double(own) * Double(rate) / Double(ownRate)).rounded())
+    if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
+    if samples != nil {
+      let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
+      // Times are rounded, and the first packet of some encoders begins before 0, where it is cut off.
+      let tolerance = (packets.longest.sampleIndex(rate: rate))
+      if lasting + tolerance < reached { reached = lasting }
+    }
+    return Reached(
+      count: reached, span: packets.span,
+      warning: reached < given && !isMeantToDiffer ? MuxedCount.missing(given - reached, of: given, "samples") : nil)
+  }
+
+  /// Of `given` cues.
+  func cues(of given: Int) -> Reached {
+    let passed = packets.total
+    return Reached(
+      count: passed.packets, span: passed.span,
+      warning: passed.packets < given ? MuxedCount.missing(given - passed.packets, of: given, "subtitles") : nil)
+  }
+
+  private static func missing(_ count: Int, of given: Int, _ what: String) -> Warning {
+    count > 0
+      ? Warning(.notWritten, "not written: \(count) of \(given) \(what) did not reach the file", count: count)
+      : Warning(.converted, "changed: the file has \(-count) \(what) more than the mirror", count: -count)
+  }
+}
+
+/// Adds up what passes a pad.
+private final class PacketCount: Sendable {
+  struct Total {
+    /// Packets that are shown or heard, each at a time of its own.
+    var packets = 0
+    var bytes = 0
+    /// In stream time.
+    var span: TimeSpan?
+    /// How long the longest packet is.
+    var longest = ClockTime.zero
+    /// Of the first packet.
+    var caps: Caps?
+    fileprivate var last: ClockTime?
+  }
+  private let state = Mutex(Total())
+
+  var total: Total { state.withLock { $0 } }
+
+  @Sendable func add(_ buffer: Buffer, _ pad: Pad) {
+    let segment = pad.segment
+    state.withLock { total in
+      if total.caps == nil { total.caps = pad.caps }
+      total.bytes += buffer.size
+      // Codecs' headers come without a time, or with that of the first frame; VP8's hidden frames are only decoded.
+      guard let pts = buffer.pts, !buffer.isDecodedOnly else { return }
+      let time = segment.streamTime(of: pts)
+      if time != total.last { total.packets += 1 }
+      total.last = time
+      let duration = buffer.duration ?? .zero
+      total.longest = max(total.longest, duration)
+      let known = total.span ?? TimeSpan(start: time, end: time)
+      total.span = TimeSpan(start: min(known.start, time), end: max(known.end, time + duration))
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What is said of a file, and what its header says, is what came to its muxer.
+@Suite struct MuxedTests {
+  /// A second of numbered frames at 60 a second, and as much sound.
+  private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(60, rate: 60)
+    media.frameRate = "60/1"
+    media.sampleCount = 48_000
+    return (try media.write(to: folder), media)
+  }
+
+  private static let profile =
+    "video/quicktime,variant=iso:video/x-raw,framerate=30/1->video/x-h264:audio/mpeg,mpegversion=4"
+
+  @Test func framesThatAProfileLeavesOutAreCountedAndNamed() async throws {
+    let folder = try TemporaryFolder()
+    let (source, media) = try clip(folder)
+    var options = ReverseOptions()
+    options.encoding.profile = MuxedTests.profile
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("o.mp4"))
+    let mirror = try DecodedMedia(folder.path("o.mp4"), like: media)
+    #expect(summary.frames == mirror.numbers.count)
+    #expect(summary.frames < 32)
+    let warning = try #require(summary.warnings.first { $0.code == .notWritten })
+    #expect(warning.message.contains("of 60 frames") && warning.message.contains("30/1"), "\(warning)")
+    #expect((warning.count ?? 0) >= 60 - summary.frames)
+  }
+
+  @Test func framesThatAProfileLeavesOutEndAStrictRun() async throws {
+    let folder = try TemporaryFolder()
+    let (source, _) = try clip(folder)
+    var options = ReverseOptions()
+    options.encoding.profile = MuxedTests.profile
+    options.isStrict = true
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(source, options: options).reverse(to: folder.path("o.mp4"))
+    }
+    #expect(error?.code == .damagedInput)
+    #expect(folder.names == ["source.mkv"])
+  }
+
+  @Test(arguments: [
+    "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.opus",
+    "o.oga",
+    "o.mka", "o.gif", "o.webp", "o.apng", "o%03d.png",
+  ])
+  func whatIsWrittenWholeIsCountedWhole(output: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.frameRate = "30/1"
+    media.sampleCount = 88_200
+    media.rate = 44_100
+    let source = try media.write(to: folder)
+    let summary = try await Reverser(source).reverse(to: folder.path(output))
+    let container = try Container.of(output)
+    let hasPictures = container.pictures != nil || !container.videoCodecs.isEmpty
+    #expect(summary.frames == (hasPictures ? 60 : 0))
+    #expect(summary.samples == (container.pictures == nil ? [88_200] : []))
+    #expect(summary.warnings.allSatisfy { $0.code == .streamLeftOut }, "\(summary.warnings)")
+  }
+
+  /// A pipeline file whose second half has `video` before the encoder of pictures, and `audio` before that of sound.
+  private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
+  {
+    let (source, media) = try clip(folder)
+    let file = try PipelineFile(
+      """
+      filesrc location=\(source) ! decodebin name=d
+      d. ! video/x-raw ! appsink name=video
+      d. ! audio/x-raw ! audioconvert ! appsink name=audio
+      ---
+      mp4mux name=m ! filesink location=\(folder.path("o.mp4"))
+      appsrc name=video ! \(video) ! videoconvert ! x264enc bframes=2 ! h264parse ! queue ! m.
+      appsrc name=audio ! audioconvert ! \(audio) ! audioconvert ! avenc_aac ! aacparse ! queue ! m.
+      """, name: "f")
+    let summary = try await file.start([:]).summary()
+    return (summary, try DecodedMedia(folder.path("o.mp4"), like: media))
+  }
+
+  private func seconds(_ media: DecodedMedia) -> Double { Double(media.sound.count / 16) / 48_000 }
+
+  @Test func aSecondHalfThatTakesLongerIsSeenWhole() async throws {
+    let folder = try TemporaryFolder()
+    let (summary, mirror) = try await run("videorate rate=0.5", "pitch tempo=0.5", folder)
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    #expect(summary.frames == mirror.numbers.count)
+    #expect(summary.frames >= 119, "twice as long, at as many frames a second")
+    #expect(mirror.numbers.last == 0)
+    #expect(abs(summary.duration.seconds - 2) < 0.05)
+    #expect(abs(seconds(mirror) - 2) < 0.03, "\(seconds(mirror))")
+    #expect(abs(Double(summary.samples[0]) / 48_000 - 2) < 0.01)
+  }
+
+  @Test func aSecondHalfThatEndsEarlyIsSaidToDoSo() async throws {
+    let folder = try TemporaryFolder()
+    let (summary, mirror) = try await run("identity eos-after=21", "identity eos-after=6", folder)
+    #expect(summary.frames == mirror.numbers.count)
+    #expect(summary.frames == 20)
+    let lost = summary.warnings.filter { $0.code == .notWritten }
+    #expect(lost.map(\.count) == [40, 48_000 - summary.samples[0]])
+    #expect(mirror.sound.count / 16 >= summary.samples[0], "all that reached the muxer is heard")
+    #expect(mirror.sound.count / 16 < summary.samples[0] + 1024)
+  }
+}
