@@ -5,8 +5,8 @@ public enum BusMessage: Sendable {
   case endOfStream
   case failed(GStreamerError)
   case warning(GStreamerError)
-  /// A decoder or demuxer is not installed: what is missing, for people.
-  case missingPlugin(description: String)
+  /// A decoder or demuxer is not installed.
+  case missingPlugin(MissingPlugin)
   case tags(TagList)
   /// A key was pressed in a video sink's window: its name, as X11 has it.
   case key(String)
@@ -42,8 +42,7 @@ public enum BusMessage: Sendable {
       if let key = BusMessage.key(message) {
         self = .key(key)
       } else if gst_is_missing_plugin_message(message) != 0 {
-        let description = takeString(gst_missing_plugin_message_get_description(message))
-        self = .missingPlugin(description: description ?? "a plugin")
+        self = .missingPlugin(MissingPlugin(message))
       } else {
         self = .other
       }
@@ -60,5 +59,24 @@ public enum BusMessage: Sendable {
       gst_navigation_event_parse_key_event(event, &key) != 0
     else { return nil }
     return key.map { String(cString: $0) }
+  }
+}
+
+/// What could be read if a plugin for it were installed.
+public struct MissingPlugin: Sendable, Hashable {
+  /// For people, such as `H.264 decoder`.
+  public let description: String
+  /// What it would decode, such as `video/x-h264`; nil where something else is missing, such as a demuxer that has no caps.
+  public let mediaType: String?
+
+  /// - Parameter message: `gst_is_missing_plugin_message` is true of it.
+  fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
+    description = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"
+    // "gstreamer|1.0|program|description|decoder-video/x-h264, …": gst_missing_plugin_message_get_installer_detail.
+    let detail = takeString(gst_missing_plugin_message_get_installer_detail(message))?.split(separator: "|").last
+    mediaType = detail.flatMap { detail in
+      guard detail.hasPrefix("decoder-") else { return nil }
+      return detail.dropFirst(8).split(separator: ",").first.map(String.init)
+    }
   }
 }

@@ -89,4 +89,15 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
+
+  /// What to install to decode `mediaType`, as caps name it.
+  package static func decoding(_ mediaType: String?) -> String {
+    switch mediaType {
+    case nil: all
+    case let type? where type.contains("-fourcc-"): "GStreamer has none"
+    case "audio/x-opus", "audio/x-vorbis", "video/x-theora": "install gstreamer1.0-plugins-base"
+    case "audio/x-flac", "audio/x-speex", "video/x-vp8", "video/x-vp9": "install gstreamer1.0-plugins-good"
+    default: "install gstreamer1.0-libav"
+    }
+  }
 }

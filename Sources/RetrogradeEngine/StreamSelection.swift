@@ -32,12 +32,19 @@ public struct StreamSelection: Hashable, Sendable {
   func contains(_ kind: StreamKind, _ number: Int) -> Bool {
     items.contains { $0.kind == kind && ($0.number == nil || $0.number == number) }
   }
+
+  func contains(_ kind: StreamKind) -> Bool { items.contains { $0.kind == kind } }
 }
 
 extension ReverseOptions {
   /// Whether stream `number` of those of its kind is wanted.
   func wants(_ kind: StreamKind, _ number: Int = 0) -> Bool {
+    wantsAny(kind) && streams?.contains(kind, number) ?? true
+  }
+
+  /// Whether any stream of a kind is wanted.
+  func wantsAny(_ kind: StreamKind) -> Bool {
     if kind == .audio && noAudio || kind == .video && noVideo { return false }
-    return streams?.contains(kind, number) ?? true
+    return streams?.contains(kind) ?? true
   }
 }

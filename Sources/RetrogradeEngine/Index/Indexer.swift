@@ -30,23 +30,15 @@ struct Indexer: Sendable {
       warnings.append(
         Warning(.streamLeftOut, "left out: \(what) neither picture, sound nor text (\(type))", count: count))
     }
-    // A plugin missing for one of those is no loss.
-    for description in topology.missing where !others.contains(where: { description.hasPrefix($0) }) {
-      warnings.append(
-        Warning(.missingPlugin, "left out: a stream for which no plugin is installed (\(description))"))
-    }
+    let playable = audios.filter { AudioDecoder(for: $0.caps) != nil }
+    warnings += try undecodable(videos, playable, besides: others)
     var chosen: [(stream: StreamPath, tail: String)] = videos.enumerated().map {
       ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
     }
     for (number, text) in texts.enumerated() { chosen.append((text, "appsink name=text\(number) \(Indexer.sink)")) }
     var tracks: [TrackIndexer] = []
-    for stream in audios {
-      guard let decoder = AudioDecoder(for: stream.caps) else {
-        warnings.append(
-          Warning(
-            .missingPlugin, "left out: sound that can't be decoded (\(stream.caps.codecName)); \(PackageHint.all)"))
-        continue
-      }
+    for stream in playable {
+      guard let decoder = AudioDecoder(for: stream.caps) else { continue }
       chosen.append((stream, TrackIndexer.tail(tracks.count, stream, decoder)))
       tracks.append(
         TrackIndexer(
@@ -98,11 +90,11 @@ struct Indexer: Sendable {
       pipeline.set(.playing)
       let videoWorkers = try videos.enumerated().map { number, video in
         let sink = try pipeline.appSink(Indexer.videoName(number))
-        return try Worker("index video") { try indexVideo(video, sink, activity) }
+        return try Worker("index video") { try activity.stoppingOnFailure { try indexVideo(video, sink, activity) } }
       }
       let textWorkers = try texts.enumerated().map { number, text in
         let sink = try pipeline.appSink("text\(number)")
-        return try Worker("index text") { try indexText(text, sink, activity) }
+        return try Worker("index text") { try activity.stoppingOnFailure { try indexText(text, sink, activity) } }
       }
       let trackWorkers = try tracks.map { track in
         let sink = try pipeline.appSink(track.name)

@@ -40,7 +40,7 @@ package struct Topology: Sendable {
   private let wave: WaveFile?
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
-  let missing: [String]
+  let missing: [MissingPlugin]
   /// The chapters, as the demuxer tells them.
   let contents: TableOfContents?
 
@@ -116,7 +116,7 @@ extension Topology {
       shared.letGo()
     }
     pipeline.set(.playing)
-    var missing: [String] = []
+    var missing: [MissingPlugin] = []
     try cancellation.onCancel({ pipeline.set(.null) }) {
       var idle = 0
       waiting: while !shared.isReady {
@@ -127,7 +127,7 @@ extension Topology {
           guard shared.pads.contains(where: { $0.caps != nil }) else { throw RetrogradeError.reading(path, error) }
           break waiting
         case .endOfStream: break waiting
-        case .missingPlugin(let description): missing.append(description)
+        case .missingPlugin(let plugin): missing.append(plugin)
         case nil:
           idle += 1
           // Nothing for ten seconds, on a local file: an element waits for what never comes.
@@ -139,7 +139,7 @@ extension Topology {
         }
       }
     }
-    while case .missingPlugin(let description)? = pipeline.nextMessage() { missing.append(description) }
+    while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
     let found = shared.pads.compactMap { pad in
       StreamPath(pad: pad) { element in
@@ -159,7 +159,9 @@ extension Topology {
       throw missing.isEmpty
         ? RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: no stream can be found in it")
         : RetrogradeError(
-          .missingPlugin, "\(path): no plugin for \(missing.joined(separator: ", ")); \(PackageHint.all)")
+          .missingPlugin,
+          "\(path): no plugin for \(missing.map(\.description).joined(separator: ", ")); "
+            + PackageHint.decoding(missing.first?.mediaType))
     }
   }
 

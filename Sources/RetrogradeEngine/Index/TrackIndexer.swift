@@ -86,36 +86,25 @@ package final class TrackIndexer: Sendable {
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
     let clock = watched ?? ownClock
     defer { activity.finish() }
-    let spool = try Spool(directory: options.spoolDirectory)
-    var decoded: [DecodedAudio] = []
-    var caps: Caps?
+    var collector = try AudioCollector(options)
     var segment = Segment()
     var early = first
     while let sample = early.take() ?? activity.next(from: sink) {
-      guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { continue }
-      if let known = caps, !known.isEqual(current) {
-        return (
-          try track(caps, decoded, segment, spool, clock),
-          [Warning(.damaged, "the sound changes format at \(activity.position); the rest of it is left out")]
-        )
-      }
-      caps = current
       segment = sample.segment
-      let count = sample.buffer.size / size
-      _ = try sample.buffer.withBytes { try spool.append($0) }
-      decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: clock.takeStamp(), count: count))
-      if let pts = sample.buffer.pts { activity.moved(to: (clock.segment ?? segment).streamTime(of: pts)) }
+      let time = sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
+      try collector.add(sample, packetStamp: clock.takeStamp(), at: time)
+      if let time { activity.moved(to: time) }
     }
-    guard !decoded.isEmpty else {
+    try collector.finish()
+    guard !collector.decoded.isEmpty else {
       return (nil, [Warning(.streamLeftOut, "left out: sound that decodes to nothing (\(codec?.codecName ?? name))")])
     }
-    return (try track(caps, decoded, segment, spool, clock), [])
+    return (try track(collector, segment, clock), collector.warnings)
   }
 
-  private func track(
-    _ caps: Caps?, _ decoded: [DecodedAudio], _ segment: Segment, _ spool: Spool, _ clock: PacketClock
-  ) throws -> AudioTrack? {
-    guard let caps, let rate = caps.int("rate"), rate > 0 else { return nil }
+  private func track(_ audio: AudioCollector, _ segment: Segment, _ clock: PacketClock) throws -> AudioTrack? {
+    guard let caps = audio.caps, let rate = caps.int("rate"), rate > 0 else { return nil }
+    let decoded = audio.decoded
     var segment = clock.segment ?? segment
     if trim.ifDecoded.map({ $0 == decoded.reduce(0) { $0 + $1.count } }) ?? true {
       segment.start = segment.start + trim.delay
@@ -124,7 +113,7 @@ package final class TrackIndexer: Sendable {
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     var track = AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
-      spool: spool)
+      spool: audio.spool)
     track?.disposition = disposition
     return track
   }

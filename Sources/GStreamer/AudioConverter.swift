@@ -1,0 +1,55 @@
+import CGStreamer
+
+/// Turns raw interleaved audio into another sample format, rate or layout of channels (`GstAudioConverter`), without dither.
+///
+/// For one thread at a time.
+public final class AudioConverter {
+  private let raw: OpaquePointer
+  private let input: GstAudioInfo
+  private let output: GstAudioInfo
+
+  /// - Returns: nil where GStreamer can't turn one into the other.
+  public init?(from: Caps, to: Caps) {
+    var input = GstAudioInfo()
+    var output = GstAudioInfo()
+    guard gst_audio_info_from_caps(&input, from.raw) != 0, gst_audio_info_from_caps(&output, to.raw) != 0,
+      input.bpf > 0, output.bpf > 0,
+      let raw = gst_audio_converter_new(GST_AUDIO_CONVERTER_FLAG_NONE, &input, &output, nil)
+    else { return nil }
+    self.raw = raw
+    self.input = input
+    self.output = output
+  }
+
+  deinit { gst_audio_converter_free(raw) }
+
+  /// The bytes of `samples`, converted. A change of rate needs some of what follows: that much comes with the next call, or
+  /// with ``finish()``.
+  public func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
+    guard let base = samples.baseAddress else { return [] }
+    return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))
+  }
+
+  /// What was held back.
+  public func finish() throws -> [UInt8] { try run(nil, Int(gst_audio_converter_get_max_latency(raw))) }
+
+  /// - Parameter samples: nil: silence.
+  private func run(_ samples: UnsafeMutableRawPointer?, _ count: Int) throws -> [UInt8] {
+    guard count > 0 else { return [] }
+    let frames = Int(gst_audio_converter_get_out_frames(raw, gsize(count)))
+    var bytes = [UInt8](repeating: 0, count: frames * Int(output.bpf))
+    let isDone = bytes.withUnsafeMutableBytes { target in
+      var planes: [gpointer?] = [samples]
+      var targets: [gpointer?] = [target.baseAddress]
+      return planes.withUnsafeMutableBufferPointer { planes in
+        gst_audio_converter_samples(
+          raw, GST_AUDIO_CONVERTER_FLAG_NONE, samples == nil ? nil : planes.baseAddress, gsize(count), &targets,
+          gsize(frames)) != 0
+      }
+    }
+    guard isDone else {
+      throw GStreamerError(kind: .other, element: nil, message: "audio can't be converted", debug: nil)
+    }
+    return bytes
+  }
+}

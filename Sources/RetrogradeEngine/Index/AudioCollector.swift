@@ -1,0 +1,109 @@
+import GStreamer
+
+/// Takes decoded audio into the spool as it comes. What comes in another format than the first is converted to that one.
+struct AudioCollector {
+  let spool: Spool
+  /// What is in the spool, in its order.
+  private(set) var decoded: [DecodedAudio] = []
+  /// The caps of the first sample, and so of all that is in the spool.
+  private(set) var caps: Caps?
+  private var bytesPerFrame = 1
+  private var conversion: (from: Caps, converter: AudioConverter?)?
+  /// What was converted, and what could not be.
+  private var converted = Changed()
+  private var lost = Changed()
+
+  private struct Changed {
+    /// In sample frames, at their own rate.
+    var count = 0
+    var span: TimeSpan?
+    var caps: [Caps] = []
+
+    mutating func add(_ count: Int, _ span: TimeSpan?, _ caps: Caps) {
+      self.count += count
+      if let span { self.span = TimeSpan(start: self.span?.start ?? span.start, end: span.end) }
+      if !self.caps.contains(where: { $0.isEqual(caps) }) { self.caps.append(caps) }
+    }
+
+    var place: String { span.map { " at \($0.start)" } ?? "" }
+    var names: String { caps.map(\.soundName).joined(separator: " and ") }
+  }
+
+  init(_ options: ReverseOptions) throws { spool = try Spool(directory: options.spoolDirectory) }
+
+  /// - Parameters:
+  ///   - packetStamp: that of the packet that it was decoded from.
+  ///   - time: when it is heard in the source.
+  mutating func add(_ sample: Sample, packetStamp: ClockTime?, at time: ClockTime?) throws {
+    guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { return }
+    let count = sample.buffer.size / size
+    if let caps, !caps.isEqual(current) {
+      try change(from: current, to: caps)
+      let span = time.flatMap { time in
+        current.int("rate").map { TimeSpan(start: time, end: time + ClockTime(sampleIndex: count, rate: $0)) }
+      }
+      guard let converter = conversion?.converter else { return lost.add(count, span, current) }
+      converted.add(count, span, current)
+      let bytes = try sample.buffer.withBytes { try converter.convert($0) }
+      decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: packetStamp, count: try append(bytes)))
+      return
+    }
+    try endConversion()
+    if caps == nil {
+      caps = current
+      bytesPerFrame = size
+    }
+    _ = try sample.buffer.withBytes { try spool.append($0) }
+    decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: packetStamp, count: count))
+  }
+
+  /// To be called when nothing more comes.
+  mutating func finish() throws { try endConversion() }
+
+  private mutating func change(from current: Caps, to caps: Caps) throws {
+    if let conversion, conversion.from.isEqual(current) { return }
+    try endConversion()
+    conversion = (current, AudioConverter(from: current, to: caps))
+  }
+
+  private mutating func endConversion() throws {
+    guard let converter = conversion?.converter else { return conversion = nil }
+    conversion = nil
+    let count = try append(try converter.finish())
+    if let last = decoded.indices.last { decoded[last].count += count }
+  }
+
+  /// - Returns: how many sample frames those are.
+  private func append(_ bytes: [UInt8]) throws -> Int {
+    _ = try bytes.withUnsafeBytes { try spool.append($0) }
+    return bytes.count / bytesPerFrame
+  }
+
+  var warnings: [Warning] {
+    var warnings: [Warning] = []
+    guard let caps else { return [] }
+    if converted.count > 0 {
+      warnings.append(
+        Warning(
+          .converted,
+          "converted: the audio changes from \(caps.soundName) to \(converted.names)\(converted.place); all of it is now as it begins",
+          count: converted.count, span: converted.span))
+    }
+    if lost.count > 0 {
+      warnings.append(
+        Warning(
+          .damaged,
+          "left out: the audio changes from \(caps.soundName) to \(lost.names)\(lost.place), which can't be converted",
+          count: lost.count, span: lost.span))
+    }
+    return warnings
+  }
+}
+
+extension Caps {
+  /// Such as `48000 Hz, 2 channels, S16LE`.
+  fileprivate var soundName: String {
+    let channels = int("channels") ?? 0
+    return "\(int("rate") ?? 0) Hz, \(channels) \(channels == 1 ? "channel" : "channels"), \(string("format") ?? "")"
+  }
+}

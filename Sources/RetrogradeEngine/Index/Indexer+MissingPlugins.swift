@@ -1,0 +1,33 @@
+import GStreamer
+
+extension Indexer {
+  /// What no plugin decodes.
+  /// - Parameter others: the types of the streams that are left out anyway: a plugin missing for one of those is no loss.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` where it is all of the video or all of the audio: a mirror without its
+  ///   picture is not what was asked for.
+  func undecodable(
+    _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
+  ) throws -> [Warning] {
+    var missing = topology.missing.map { (name: $0.description, type: $0.mediaType ?? "") }
+    missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0.caps) == nil }
+      .map { ("\($0.caps.codecName) decoder", $0.caps.mediaType) }
+    for (kind, found) in [(StreamKind.video, videos), (.audio, audios)] where found.isEmpty && options.wantsAny(kind) {
+      guard let main = missing.first(where: { $0.type.hasPrefix("\(kind)/") }) else { continue }
+      throw RetrogradeError(
+        .missingPlugin,
+        "\(topology.source): its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name)); "
+          + "\(PackageHint.decoding(main.type)), or leave it out (--no-\(kind.rawValue))")
+    }
+    return missing.compactMap { name, type in
+      if others.contains(where: { name.hasPrefix($0) }) { return nil }
+      if [.video, .audio].contains(where: { (kind: StreamKind) in type.hasPrefix("\(kind)/") && !options.wantsAny(kind)
+        })
+      {
+        return nil
+      }
+      return Warning(
+        .missingPlugin,
+        "left out: a stream for which no plugin is installed (\(name)); \(PackageHint.decoding(type))")
+    }
+  }
+}

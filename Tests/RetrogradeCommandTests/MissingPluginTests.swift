@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// What becomes of a source for which a decoder is not installed.
+@Suite struct MissingPluginTests {
+  private static let h264 = "avdec_h264:NONE,openh264dec:NONE"
+  private static let aac = "avdec_aac:NONE,avdec_aac_fixed:NONE,faad:NONE,fdkaacdec:NONE"
+
+  private func reverse(without ranks: String, _ arguments: [String] = []) throws -> (Command.Result, Set<String>) {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 10)
+    var environment = ProcessInfo.processInfo.environment
+    environment["GST_PLUGIN_FEATURE_RANK"] = ranks
+    let result = try Command.run(
+      ["reverse", scratch.path("a.mp4"), scratch.path("b.mkv")] + arguments, environment: environment)
+    return (result, scratch.names)
+  }
+
+  @Test(arguments: [(h264, "--no-video"), (aac, "--no-audio")])
+  func nothingIsMadeWithoutTheMainStream(ranks: String, option: String) throws {
+    let (result, names) = try reverse(without: ranks)
+    #expect(result.status == 69)
+    #expect(result.errors.contains("gstreamer1.0-libav"))
+    #expect(result.errors.contains(option))
+    #expect(names == ["a.mp4"])
+  }
+
+  @Test(arguments: [(h264, ["--no-video"]), (aac, ["--no-audio"]), (aac, ["--streams", "video"])])
+  func whoeverLeavesTheStreamOutNeedsNoDecoder(ranks: String, option: [String]) throws {
+    let (result, names) = try reverse(without: ranks, option + ["--strict"])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(names == ["a.mp4", "b.mkv"])
+  }
+}

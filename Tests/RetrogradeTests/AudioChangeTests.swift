@@ -1,0 +1,71 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Audio that changes on the way.
+@Suite struct AudioChangeTests {
+  /// A second of audio in AC-3, and another that is like it or not, beside two seconds of video.
+  private func file(
+    _ name: String, then second: String, in muxer: String, _ folder: TemporaryFolder
+  ) async throws -> String {
+    var bytes = Data()
+    for caps in ["audio/x-raw,rate=48000,channels=2", second] {
+      let rate = caps.contains("44100") ? 44100 : 48000
+      let part = folder.path("part.ac3")
+      try run(
+        pipeline:
+          "audiotestsrc samplesperbuffer=1536 num-buffers=\(rate / 1536) ! \(caps) ! avenc_ac3 ! filesink location=\(part)"
+      )
+      bytes += try Data(contentsOf: URL(fileURLWithPath: part))
+    }
+    try bytes.write(to: URL(fileURLWithPath: folder.path("whole.ac3")))
+    let picture = try TestMedia().write(to: folder)
+    let path = folder.path(name)
+    // No muxer takes caps that change.
+    try run(
+      pipeline: """
+        \(muxer) name=mux ! filesink location=\(path)
+        filesrc location=\(picture) ! qtdemux ! h264parse ! queue ! mux.
+        filesrc location=\(folder.path("whole.ac3")) ! ac3parse
+          ! capssetter replace=true caps=audio/x-ac3,rate=48000,channels=2,framed=true,alignment=frame ! queue ! mux.
+        """)
+    return path
+  }
+
+  @Test(
+    arguments: ["matroskamux", "mp4mux"], ["rate=48000,channels=6,channel-mask=(bitmask)0x3f", "rate=44100,channels=2"])
+  func isConvertedToWhatItBeginsAs(_ muxer: String, _ second: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = try await file("s", then: "audio/x-raw,\(second)", in: muxer, folder)
+    let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    #expect(summary.frames == 60)
+    let warning = try #require(summary.warnings.first)
+    #expect(summary.warnings.count == 1)
+    #expect(warning.code == .converted)
+    let isSlower = second.contains("44100")
+    let (first, changed) = (48000 / 1536 * 1536, (isSlower ? 44100 : 48000) / 1536 * 1536)
+    #expect(warning.count == changed)
+    let heard = isSlower ? changed * 48000 / 44100 : changed
+    // MP4 cuts the end to its own time base.
+    #expect(abs((summary.samples.first ?? 0) - first - heard) <= (muxer == "mp4mux" ? 480 : 1))
+    let start = try #require(warning.span).start
+    #expect(abs((start - ClockTime(sampleIndex: first, rate: 48000)).nanoseconds) < 1_000_000)
+    await #expect(throws: RetrogradeError.self) {
+      var options = ReverseOptions()
+      options.isStrict = true
+      _ = try await Reverser(path, options: options).reverse(to: folder.path("strict.mkv"))
+    }
+    #expect(!folder.names.contains("strict.mkv"))
+  }
+
+  @Test func audioThatDoesNotChangeIsNotTouched() async throws {
+    let folder = try TemporaryFolder()
+    let path = try await file("s", then: "audio/x-raw,rate=48000,channels=2", in: "matroskamux", folder)
+    let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    #expect(summary.warnings.isEmpty)
+  }
+}
