@@ -19,7 +19,7 @@ BENCH_PACKAGES = ffmpeg python3-numpy time
 TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev
 
-.PHONY: help setup setup-tools build plugin run test lint format corpus bench quality install install-plugin clean
+.PHONY: help setup setup-tools build plugin run test lint format corpus hostile bench quality install install-plugin clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
@@ -29,6 +29,7 @@ help:
 	@echo "make lint       check the code's format"
 	@echo "make format     put it right"
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
+	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
 	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
@@ -65,6 +66,9 @@ format:
 
 corpus: build setup-tools
 	/usr/bin/python3 scripts/corpus.py $(BIN) $(CORPUS)
+
+hostile: build setup-tools
+	/usr/bin/python3 scripts/hostile.py $(BIN) -n $(or $(N),500) --first $(or $(FIRST),0) --seed $(or $(SEED),1)
 
 bench: build setup-tools
 	scripts/bench $(BIN) "$(INPUT)"

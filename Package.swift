@@ -1,6 +1,18 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// libFuzzer's targets, which only `make fuzz` builds: they link with -sanitize=fuzzer alone.
+let fuzzing: [Target] =
+  Context.environment["RETROGRADE_FUZZ"] == nil
+  ? []
+  : [
+    .executableTarget(
+      name: "fuzz",
+      dependencies: ["Retrograde", "RetrogradeEngine", "Images", "GStreamer", "MediaTime", "CSystemSupport"],
+      path: "Fuzz",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
+  ]
+
 let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 let package = Package(
@@ -71,6 +83,6 @@ let package = Package(
     .testTarget(
       name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer"],
       swiftSettings: strict),
-  ],
+  ] + fuzzing,
   swiftLanguageModes: [.v6]
 )

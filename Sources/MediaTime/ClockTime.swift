@@ -15,23 +15,35 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   /// Creates a time of `seconds`, rounded to the nearest nanosecond; out-of-range values saturate.
   public init(seconds: Double) {
     let value = (seconds * 1e9).rounded()
-    nanoseconds = Int64(exactly: value) ?? (value < 0 ? .min / 4 : .max / 4)
+    nanoseconds = Int64(exactly: value) ?? (value < 0 ? -ClockTime.saturation : ClockTime.saturation)
   }
 
-  /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest nanosecond.
+  /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest nanosecond; what no time can
+  /// hold saturates, at 73 years.
   public init(sampleIndex index: Int, rate: Int) {
     let whole = index / rate
+    guard whole.magnitude < UInt(ClockTime.saturation / 1_000_000_000) else {
+      nanoseconds = index < 0 ? -ClockTime.saturation : ClockTime.saturation
+      return
+    }
     let rest = index % rate
     nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
   }
 
-  /// The sample frame nearest to this time at `rate` Hz.
+  /// The sample frame nearest to this time at `rate` Hz, which is at most 2^31; what no number can hold saturates, as damaged
+  /// files' times do.
   public func sampleIndex(rate: Int) -> Int {
-    let whole = nanoseconds / 1_000_000_000
+    let whole = Int(nanoseconds / 1_000_000_000).multipliedReportingOverflow(by: rate)
+    guard !whole.overflow, whole.partialValue.magnitude < UInt(ClockTime.saturation) else {
+      return Int(nanoseconds < 0 ? -ClockTime.saturation : ClockTime.saturation)
+    }
     let rest = nanoseconds % 1_000_000_000
     let half: Int64 = nanoseconds < 0 ? -500_000_000 : 500_000_000
-    return Int(whole) * rate + Int((rest * Int64(rate) + half) / 1_000_000_000)
+    return whole.partialValue + Int((rest * Int64(rate) + half) / 1_000_000_000)
   }
+
+  /// Far enough from the limits that sums of a few such values fit.
+  private static let saturation = Int64.max / 4
 
   public static let zero = ClockTime(nanoseconds: 0)
 

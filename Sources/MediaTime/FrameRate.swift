@@ -48,5 +48,19 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return ClockTime(nanoseconds: divided.quotient)
   }
 
+  /// How many frames start before `time`; times past 146 years count as that.
+  public func count(before time: ClockTime) -> Int {
+    let limit = min(time.nanoseconds, .max / 2)
+    guard limit > 0 else { return 0 }
+    let (high, low) = limit.multipliedFullWidth(by: Int64(numerator))
+    let unit = 1_000_000_000 * Int64(denominator)
+    guard high < unit / 2 else { return Int.max / 2 }
+    // The quotient is off by one at the most, since starts are rounded.
+    var count = Int(unit.dividingFullWidth((high, low)).quotient)
+    while start(of: count).nanoseconds < limit { count += 1 }
+    while count > 0, start(of: count - 1).nanoseconds >= limit { count -= 1 }
+    return count
+  }
+
   public var description: String { "\(numerator)/\(denominator)" }
 }

@@ -48,19 +48,30 @@ extension Cue {
 enum SubtitleText {
   /// GStreamer's (Pango's) marks, as SubRip has them: the same tags, without entities.
   static func marked(_ text: String) -> String {
-    text.replacing(/<span[^>]*>|<\/span>/, with: "").replacing("&lt;", with: "<").replacing("&gt;", with: ">")
+    text.replacing(/<span[^<>]*>|<\/span>/, with: "").replacing("&lt;", with: "<").replacing("&gt;", with: ">")
       .replacing("&quot;", with: "\"").replacing("&#39;", with: "'").replacing("&apos;", with: "'")
       .replacing("&amp;", with: "&")
   }
 
   /// Without any marks.
-  static func plain(_ text: String) -> String { marked(text.replacing(/<\/?[a-zA-Z][^>]*>/, with: "")) }
+  static func plain(_ text: String) -> String { marked(text.replacing(/<\/?[a-zA-Z][^<>]*>/, with: "")) }
 
   /// What is shown of a script's line, which has eight fields before it in a packet (Matroska's codec mappings, S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }
-    return String(last).replacing(/\{[^}]*\}/, with: "").replacing("\\N", with: "\n").replacing("\\n", with: "\n")
+    return withoutOverrides(last).replacing("\\N", with: "\n").replacing("\\n", with: "\n")
       .replacing("\\h", with: " ")
+  }
+
+  /// Without what stands in braces. Whatever the text, it is gone through once.
+  private static func withoutOverrides(_ text: Substring) -> String {
+    var kept = ""
+    var rest = text
+    while let start = rest.firstIndex(of: "{"), let end = rest[start...].firstIndex(of: "}") {
+      kept += rest[..<start]
+      rest = rest[rest.index(after: end)...]
+    }
+    return kept + rest
   }
 }

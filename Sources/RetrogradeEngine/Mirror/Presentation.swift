@@ -99,12 +99,11 @@ public struct VideoTimeline: Hashable, Sendable {
     var slot = 0
     for index in starts.indices {
       let span = span(of: index)
-      var first: Int?
-      while start + rate.start(of: slot) + quarter < span.end {
-        if start + rate.start(of: slot) + quarter >= span.start { first = first ?? slot }
-        slot += 1
-      }
-      guard let first else { continue }
+      // The slots whose first quarter ends while the frame is on show; by arithmetic, since damaged files' times leap by years.
+      let first = max(slot, rate.count(before: span.start - start - quarter))
+      let next = rate.count(before: span.end - start - quarter)
+      guard first < next else { continue }
+      slot = next
       frames.append(index)
       kept.append(start + rate.start(of: first))
     }

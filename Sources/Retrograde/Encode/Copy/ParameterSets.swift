@@ -51,7 +51,8 @@ struct ParameterSets: Equatable {
   /// The number of a set: the first Exp-Golomb code after its header (ITU-T H.264, 7.3.2.1.1 and 7.3.2.2).
   private func number(in set: [UInt8], at place: Int) -> Int? {
     let bits = set.dropFirst(place).flatMap { byte in (0..<8).map { byte >> (7 - $0) & 1 } }
-    guard let zeros = bits.firstIndex(of: 1), bits.count > 2 * zeros else { return nil }
+    // No number of a set takes more than eight bits and its zeros before.
+    guard let zeros = bits.firstIndex(of: 1), zeros < 16, bits.count > 2 * zeros else { return nil }
     return bits[zeros...2 * zeros].reduce(0) { $0 << 1 | Int($1) } - 1
   }
 
@@ -62,7 +63,7 @@ struct ParameterSets: Equatable {
     }
     let (own, others) = (numbers(self), numbers(other))
     guard own.0.isDisjoint(with: others.0), own.1.isDisjoint(with: others.1),
-      sequences.count + other.sequences.count < 32
+      sequences.count + other.sequences.count < 32, pictures.count + other.pictures.count < 256
     else { return nil }
     var joined = self
     // What decoders compare: the highest of both.

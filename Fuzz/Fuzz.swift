@@ -1,0 +1,37 @@
+import Glibc
+
+/// What libFuzzer, whose `main` this program has, runs over and over, each on bytes of its making: the one that FUZZ_TARGET
+/// names. `scripts/fuzz` runs them all.
+enum Fuzz {
+  typealias Body = @Sendable ([UInt8]) -> Void
+
+  static let targets: [String: Body] = [
+    "ebml": MatroskaTargets.elements,
+    "matroska": MatroskaTargets.file,
+    "movie": MovieTargets.read,
+    "movie-header": MovieTargets.write,
+    "wave": SoundTargets.wave,
+    "mp3": SoundTargets.mp3,
+    "audio-layout": SoundTargets.layout,
+    "apng": ImageTargets.apng,
+    "webp": ImageTargets.webp,
+    "gif": ImageTargets.gif,
+    "pipeline": TextTargets.pipeline,
+    "subtitles": TextTargets.subtitles,
+    "values": TextTargets.values,
+    "parameter-sets": VideoTargets.parameterSets,
+    "timeline": VideoTargets.timeline,
+  ]
+
+  static let target = getenv("FUZZ_TARGET").flatMap { targets[String(cString: $0)] }
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  guard let target = Fuzz.target else {
+    print("FUZZ_TARGET is one of \(Fuzz.targets.keys.sorted().joined(separator: " "))")
+    exit(64)
+  }
+  target(Array(UnsafeBufferPointer(start: start, count: count)))
+  return 0
+}

@@ -1,0 +1,46 @@
+import Glibc
+@testable import Images
+
+enum ImageTargets {
+  static func apng(_ bytes: [UInt8]) {
+    guard let animation = APNGFrames(bytes), animation.width * animation.height <= 1 << 16 else { return }
+    var canvas = [UInt8](repeating: 0, count: animation.width * animation.height * 4)
+    for frame in animation.frames.prefix(4) {
+      precondition(APNGFrames.isPNG(frame.png))
+      let pixels = [UInt8](repeating: 0x7F, count: frame.width * frame.height * 4)
+      APNGFrames.draw(pixels, of: frame, on: &canvas, width: animation.width)
+      if frame.disposal == 1 { APNGFrames.clear(frame, on: &canvas, width: animation.width) }
+      var chunks = APNGChunks()
+      _ = try? frame.png.withUnsafeBytes { try chunks.frame($0, milliseconds: Int(frame.milliseconds)) }
+    }
+  }
+
+  static func webp(_ bytes: [UInt8]) {
+    // What a header of a few bytes may ask for is another matter than what is read from where.
+    guard bytes.count > 30, bytes[26] == 0, bytes[29] == 0 else { return }
+    _ = try? WebPFrames.read(bytes) { pixels, width, height, _ in
+      precondition(pixels.count == width * height * 4 && pixels.allSatisfy { $0 >= 0 })
+    }
+  }
+
+  /// Pictures of any colours and times, written.
+  static func gif(_ bytes: [UInt8]) {
+    var draw = Draw(bytes)
+    let (width, height) = (draw.number(1...24), draw.number(1...24))
+    let times = (0..<4).map { _ in draw.number(0...1 << 20) }
+    let rest = draw.remainder()
+    guard !rest.isEmpty else { return }
+    let pictures = (0..<4).map { number in (0..<width * height * 4).map { rest[($0 * (number + 1)) % rest.count] } }
+    do {
+      let builder = try Palette.Builder()
+      for picture in pictures { try picture.withUnsafeBytes { try builder.add($0, width: width, height: height) } }
+      let palette = try Palette(builder)
+      let file = try GIFFile(ScratchFile.path([]), width: width, height: height, palette: palette)
+      for (picture, time) in zip(pictures, times) {
+        let values = try picture.withUnsafeBytes { try palette.map($0, over: nil, width: width, height: height) }
+        try file.add(values, centiseconds: time, isWhole: time & 1 == 1)
+      }
+      try file.close()
+    } catch {}
+  }
+}

@@ -1,0 +1,54 @@
+import CSystemSupport
+import Glibc
+
+/// A file without a name that holds what the fuzzer made, for readers that take a path.
+struct ScratchFile {
+  /// In memory.
+  private let descriptor = system_open_unnamed("/dev/shm")
+
+  var path: String { "/proc/self/fd/\(descriptor)" }
+
+  func fill(_ bytes: [UInt8]) {
+    precondition(ftruncate(descriptor, 0) == 0 && pwrite(descriptor, bytes, bytes.count, 0) == bytes.count)
+  }
+
+  static let shared = ScratchFile()
+
+  /// The path of a file of `bytes`, until the next call.
+  static func path(_ bytes: [UInt8]) -> String {
+    shared.fill(bytes)
+    return shared.path
+  }
+}
+
+/// Takes numbers from the fuzzer's bytes, in order; 0 where there are no more.
+struct Draw {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  var isEmpty: Bool { rest.isEmpty }
+
+  mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int {
+    let value = (0..<8).reduce(UInt64(0)) { sum, _ in sum << 8 | UInt64(byte()) }
+    return range.lowerBound + Int(value % UInt64(range.count))
+  }
+
+  /// Any time there is; oftener one of the first seconds, or an extreme.
+  mutating func nanoseconds() -> Int64 {
+    switch byte() % 4 {
+    case 0: return Int64(byte()) << 24
+    case 1: return Int64(truncatingIfNeeded: number(0...Int.max - 1))
+    case 2: return [Int64.max, Int64.max - 1, 1 << 62, 0, 1, -1, -1_000_000_000, Int64.min / 4][Int(byte() % 8)]
+    default: return Int64(byte()) << 16 | Int64(byte())
+    }
+  }
+
+  /// All that is left.
+  mutating func remainder() -> [UInt8] {
+    defer { rest = [] }
+    return Array(rest)
+  }
+}

@@ -1,0 +1,40 @@
+@testable import Retrograde
+@testable import RetrogradeEngine
+import MediaTime
+
+enum SoundTargets {
+  static func wave(_ bytes: [UInt8]) {
+    if let file = WaveFile(ScratchFile.path(bytes)) { precondition(file.duration >= .zero) }
+  }
+
+  static func mp3(_ bytes: [UInt8]) {
+    let path = ScratchFile.path(bytes)
+    guard let file = MovieFile(path), let frame = InfoFrame(file) else { return }
+    _ = frame.trim
+    _ = frame.count(in: file)
+    try? MP3Header(priming: 1105, heard: 44100).apply(to: path)
+    precondition(MovieFile(path)?.size == bytes.count)
+  }
+
+  /// Timestamps of any kind; what comes out is ascending, and of what went in.
+  static func layout(_ bytes: [UInt8]) {
+    var draw = Draw(bytes)
+    var segment = Segment()
+    segment.start = ClockTime(nanoseconds: draw.nanoseconds())
+    segment.time = ClockTime(nanoseconds: draw.nanoseconds())
+    if draw.byte() & 1 == 1 { segment.stop = ClockTime(nanoseconds: draw.nanoseconds()) }
+    // The range of GStreamer's caps.
+    let rate = draw.byte() & 1 == 1 ? 44100 : draw.number(1...Int(Int32.max))
+    let packets = draw.byte() & 1 == 1 ? draw.number(0...20) : nil
+    var buffers: [DecodedAudio] = []
+    while !draw.isEmpty {
+      buffers.append(
+        DecodedAudio(
+          stamp: draw.byte() & 1 == 1 ? ClockTime(nanoseconds: draw.nanoseconds()) : nil,
+          packetStamp: draw.byte() & 1 == 1 ? ClockTime(nanoseconds: draw.nanoseconds()) : nil,
+          count: draw.number(0...1 << 31)))
+    }
+    let placed = AudioLayout(rate: rate, segment: segment, packetCount: packets).place(buffers)
+    for (a, b) in zip(placed, placed.dropFirst()) { precondition(a.position + a.count <= b.position) }
+  }
+}

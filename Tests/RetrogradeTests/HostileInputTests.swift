@@ -1,0 +1,70 @@
+import GStreamer
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What `make fuzz` and `make hostile` found, and must not find again.
+@Suite struct HostileInputTests {
+  @Test func timesThatNoSampleCanHaveSaturate() {
+    let far = ClockTime(nanoseconds: .max)
+    #expect(far.sampleIndex(rate: Int(Int32.max)) == Int.max / 4)
+    #expect(ClockTime(nanoseconds: .min).sampleIndex(rate: Int(Int32.max)) == -(Int.max / 4))
+    #expect(ClockTime(sampleIndex: .max, rate: 1).nanoseconds == Int64.max / 4)
+    // What can be held is as it was.
+    #expect(ClockTime(seconds: 86_400).sampleIndex(rate: 384_000) == 86_400 * 384_000)
+    let buffers = [ClockTime.zero, far, ClockTime(nanoseconds: .min)].map {
+      DecodedAudio(stamp: $0, packetStamp: nil, count: 1 << 31)
+    }
+    let placed = AudioLayout(rate: Int(Int32.max), segment: Segment()).place(buffers)
+    #expect(placed.map(\.position) == [0, Int.max / 4])
+  }
+
+  @Test func framesAreThinnedByArithmeticAcrossALeapOfACentury() {
+    let century = ClockTime(seconds: 100 * 365.25 * 86_400)
+    let timeline = VideoTimeline(
+      starts: [.zero, ClockTime(seconds: 0.01), ClockTime(seconds: 1), century], end: ClockTime(nanoseconds: .max))
+    let (frames, thinned) = timeline.thinned(to: .usual, from: .zero)
+    #expect(frames == [1, 2, 3])
+    #expect(thinned.starts == [.zero, ClockTime(seconds: 1), century])
+  }
+
+  @Test func framesBeforeATimeAreThoseThatStartBeforeIt() throws {
+    var generator = SystemRandomNumberGenerator()
+    for (numerator, denominator) in [
+      (25, 1), (30000, 1001), (1, 3600), (Int(Int32.max) - 1, 1), (1, Int(Int32.max) - 1),
+    ] {
+      let rate = try #require(FrameRate(numerator, denominator))
+      for frame in [1, 2, 3, 1000, Int.random(in: 4...100_000, using: &generator)]
+      where rate.start(of: frame) > rate.start(of: frame - 1) {
+        #expect(rate.count(before: rate.start(of: frame)) == frame, "\(rate) \(frame)")
+        #expect(rate.count(before: rate.start(of: frame) + ClockTime(nanoseconds: 1)) == frame + 1, "\(rate) \(frame)")
+      }
+    }
+    #expect(FrameRate.usual.count(before: ClockTime(nanoseconds: -1)) == 0)
+  }
+
+  @Test func parameterSetsWithNumbersOfSixtyFourBitsAreNoReasonToStop() throws {
+    let number = [UInt8](repeating: 0, count: 7) + [1] + [UInt8](repeating: 0, count: 8)
+    let set: [UInt8] = [0x67, 77, 64, 31] + number
+    let sets = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, UInt8(set.count)] + set + [0]))
+    #expect(sets.freeNumber == 0)
+  }
+
+  @Test func moreParameterSetsThanARecordHoldsAreNotJoined() throws {
+    let pictures = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
+    let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + pictures))
+    let more = (0..<200).flatMap { _ in [0, 2, 0x68, 0x80] as [UInt8] }
+    let other = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x40, 200] + more))
+    #expect(one.joined(with: other) == nil)
+  }
+
+  @Test func textFullOfUnclosedMarksIsGoneThroughOnce() {
+    for mark in ["<span", "<b", "{\\an8", "{"] {
+      let text = String(repeating: mark, count: 20_000)
+      #expect(SubtitleText.line("0,0,Default,,0,0,0,," + text) == text)
+      #expect(SubtitleText.plain(text) == text)
+    }
+    #expect(SubtitleText.line("0,0,Default,,0,0,0,,{\\b1}one{\\b0} {two") == "one {two")
+  }
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/python3
+"""Runs libFuzzer's targets (Fuzz/), each for some seconds, from inputs that ffmpeg makes.
+
+    fuzz.py PROGRAM [--seconds 60] [--only NAME …] [--jobs 2] [--work .build/fuzz-inputs]
+
+What is found interesting is kept in WORK/corpus, so that the next run goes on from there. What crashes, traps, or takes longer than ten
+seconds is kept in WORK/crashes, and the command to run it again is printed; then the exit status is 1.
+"""
+import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys
+import hostile_media
+
+MOVIES = ["h264_aac.mp4", "h264_rotated.mp4", "h264_chapters_subtitles.mp4", "hevc_opus.mp4", "h264_fragmented.mp4", "aac.m4a"]
+MATROSKA = ["h264_aac.mkv", "h264_chapters_subtitles.mkv", "vp9_opus.webm", "live.mkv"]
+# What a target starts from: files, of which those of a container are cut to a fifth of a second, or texts.
+SEEDS = {
+    "ebml": MATROSKA, "matroska": MATROSKA, "movie": MOVIES, "movie-header": MOVIES,
+    "wave": ["pcm16.wav", "pcm24_51.wav", "pcm.w64", "rf64.wav", "adpcm.wav"],
+    "mp3": ["mp3.mp3", "mp3_free.mp3"],
+    "apng": ["moving.apng", "still.png"], "webp": ["moving.webp"], "gif": ["still.png"],
+    "pipeline": sorted(glob.glob("pipelines/*.pipeline")),
+    "subtitles": ["text.srt", "text.ass", "text.vtt"],
+    "values": [b"1:02.5", b"250f", b"30000/1001", b"29.97", b"512MiB", b"2.5G", b"video,audio:1", b"s:0,c", b"frames/%05d.png", b'"a\\303"'],
+    "parameter-sets": [bytes.fromhex("0142c00affe1000c6742c00ada11bf9704000003000401000468ce0fc8"),
+                       bytes.fromhex("0164000affe1000667640000af80010005" "68ebe3cb22fdf8f800")],
+    "audio-layout": [b"", bytes(range(64))],
+    "timeline": [b"", bytes(range(128)), bytes(64)],
+}
+CUT = (".mp4", ".mkv", ".webm", ".m4a", ".mp3", ".wav", ".w64")
+
+
+def corpus(name, media, work):
+    """Fills the folder of a target's inputs; returns it."""
+    folder = os.path.join(work, "corpus", name)
+    os.makedirs(folder, exist_ok=True)
+    for number, seed in enumerate(SEEDS[name]):
+        target = os.path.join(folder, f"seed-{number}")
+        if isinstance(seed, bytes):
+            with open(target, "wb") as file:
+                file.write(seed)
+        elif seed.endswith(CUT):
+            extension = os.path.splitext(seed)[1]
+            subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", os.path.join(media, seed), "-t", "0.2", "-map", "0",
+                            "-c", "copy"] + (["-rf64", "always"] if seed == "rf64.wav" else []) + [target + extension])
+            os.replace(target + extension, target)
+        else:
+            shutil.copy(seed if os.path.exists(seed) else os.path.join(media, seed), target)
+    return folder
+
+
+def dictionary(work):
+    path = os.path.join(work, "dictionary")
+    with open(path, "w") as file:
+        for mark in hostile_media.MARKS:
+            file.write('"' + "".join(f"\\x{byte:02x}" for byte in mark) + '"\n')
+        for text in ("${", "$${", "}", "---", "@", "<i>", "</span>", "&amp;", "{\\\\an8}", " --> "):
+            file.write('"' + text + '"\n')
+    return path
+
+
+def run(name, options, media):
+    crashes = os.path.join(options.work, "crashes", name) + "-"
+    before = set(glob.glob(crashes + "*"))
+    command = [options.program, corpus(name, media, options.work), f"-max_total_time={options.seconds}", "-timeout=10",
+               "-rss_limit_mb=3000", f"-artifact_prefix={crashes}", f"-dict={dictionary(options.work)}", "-max_len=32768",
+               "-print_final_stats=1", "-verbosity=0", "-close_fd_mask=1"]
+    environment = dict(os.environ, FUZZ_TARGET=name, SWIFT_BACKTRACE="enable=no",
+                       ASAN_OPTIONS="detect_leaks=0:detect_stack_use_after_return=0:allocator_may_return_null=1:handle_sigill=1")
+    done = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    text = done.stderr.decode(errors="replace")
+    counts = [int(n) for n in re.findall(r"number_of_executed_units: (\d+)", text)]
+    return name, done.returncode, sum(counts), sorted(set(glob.glob(crashes + "*")) - before), text
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--only", nargs="*", choices=sorted(SEEDS), default=sorted(SEEDS))
+    parser.add_argument("--jobs", "-j", type=int, default=2)
+    parser.add_argument("--work", default=".build/fuzz-inputs")
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    os.makedirs(os.path.join(options.work, "crashes"), exist_ok=True)
+    media = os.path.join(options.work, "media")
+    hostile_media.make(media)
+    failed = False
+    print(f"{'target':16} {'executions':>12}  crashes")
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for name, status, count, crashes, text in pool.map(lambda name: run(name, options, media), options.only):
+            failed |= status != 0
+            print(f"{name:16} {count:12}  {len(crashes) if status == 0 or crashes else f'status {status}'}", flush=True)
+            if status != 0:
+                said = [line for line in text.splitlines() if re.search(r"Fatal error|ERROR|SUMMARY|ALARM|precondition", line, re.I)]
+                print("    " + "\n    ".join(line[:200] for line in said[:4] or text.splitlines()[-3:]))
+            for crash in crashes:
+                print(f"    again: FUZZ_TARGET={name} SWIFT_BACKTRACE=enable=no {os.path.relpath(options.program)} {crash}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
