@@ -57,7 +57,7 @@ let package = Package(
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
-        "Retrograde",
+        "Retrograde", "CSystemSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),

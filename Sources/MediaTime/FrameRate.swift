@@ -39,8 +39,9 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Frames per second.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// When frame `index` starts, rounded to the nearest nanosecond.
+  /// When frame `index` starts, rounded to the nearest nanosecond; what no time can hold saturates, at 146 years.
   public func start(of index: Int) -> ClockTime {
+    guard Double(index) / value < 4.6e9 else { return ClockTime(nanoseconds: .max / 2) }
     let (high, low) = Int64(index).multipliedFullWidth(by: 1_000_000_000 * Int64(denominator))
     let half = UInt64(numerator / 2)
     let (sum, carry) = low.addingReportingOverflow(half)
@@ -55,10 +56,10 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     let (high, low) = limit.multipliedFullWidth(by: Int64(numerator))
     let unit = 1_000_000_000 * Int64(denominator)
     guard high < unit / 2 else { return Int.max / 2 }
-    // The quotient is off by one at the most, since starts are rounded.
+    // One off at the most, since starts are rounded; more where frames are shorter than a nanosecond, which none is.
     var count = Int(unit.dividingFullWidth((high, low)).quotient)
-    while start(of: count).nanoseconds < limit { count += 1 }
-    while count > 0, start(of: count - 1).nanoseconds >= limit { count -= 1 }
+    if start(of: count).nanoseconds < limit { count += 1 }
+    if count > 0, start(of: count - 1).nanoseconds >= limit { count -= 1 }
     return count
   }
 

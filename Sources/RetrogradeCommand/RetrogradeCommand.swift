@@ -29,6 +29,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
   static let version = "0.2.0"
 
   static func main() async {
+    Crash.report()
     let interruption = Interruption()
     do {
       var command = try parseAsRoot()

@@ -165,6 +165,23 @@ final class Scratch: Sendable {
     #expect(scratch.names == ["a.mp4"])
   }
 
+  @Test(arguments: [SIGSEGV, SIGABRT])
+  func aCrashInAPluginEndsWithAMessageAndTheStatusOfAnInternalFailure(signal: Int32) throws {
+    let scratch = try Scratch()
+    var environment = ProcessInfo.processInfo.environment
+    environment["SWIFT_BACKTRACE"] = nil
+    let arguments = [
+      "capture", scratch.path("b.mp4"), "--source", "videotestsrc is-live=true", "--progress", "json", "--frames",
+      "900",
+    ]
+    let result = try Command.run(arguments, environment: environment) { process, line in
+      _ = line()  // It is under way.
+      kill(process.processIdentifier, signal)
+    }
+    #expect(result.status == 70)
+    #expect(result.errors.contains("retrograde: crashed") && result.errors.contains("signal \(signal)"))
+  }
+
   @Test func printsThePipelinesAndWritesNothing() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))

@@ -12,3 +12,7 @@ int system_rename_new(const char *from, const char *to);
 
 /// pthread_setname_np(pthread_self(), name): at most 15 bytes.
 void system_name_thread(const char *name);
+
+/// From here on, a signal that only a fault in this process sends itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT) writes `text`, the
+/// signal and the thread to standard error, and ends the process with `status`.
+void system_end_on_crash(const char *text, int status);

@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+"""Makes the disk fail under the command, at one call after the other, and asserts on how it ends.
+
+    disk_faults.py COMMAND [--calls 12] [--only WORD] [--jobs 2]
+
+Each scenario reverses a small clip, with a shim between the command and the C library (faultshim.c) that lets the n-th call of a kind fail:
+writing to the output and the spool, reading the input and the spool, syncing, opening, naming, cutting to length, starting threads. For up to
+--calls values of n, spread over all calls that there are: the exit status is 74 (73 or 74 where the output can't be opened or named), or 0
+with exactly the film that there is without a fault; there is a message; the file that was there before is untouched unless the status is 0;
+nothing else is left; and nothing hangs. Short reads and writes, and calls that a signal interrupts, must not be noticed at all. Then the
+same in small file systems in memory that fill up; where mounting them is not allowed, that is said. The exit status is 1 if an assertion fails.
+"""
+import argparse, concurrent.futures, errno, hashlib, os, shlex, shutil, subprocess, sys, tempfile
+import hostile_media
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+OLD = b"what was here before"
+# Output, further arguments, and the source.
+FILMS = [
+    ("o.mp4", [], "h264_aac.mp4"), ("o.mkv", ["--quality", "lossless", "--memory", "100KiB"], "h264_aac.mp4"),
+    ("o.webm", [], "vp8_vorbis.webm"), ("o.gif", [], "moving.gif"), ("o.webp", ["--loop", "ping-pong"], "h264_aac.mp4"),
+    ("o.apng", [], "moving.apng"), ("o.wav", [], "pcm16.wav"), ("o.mp3", [], "mp3.mp3"),
+    ("o.ts", ["--memory", "100KiB"], "h264_aac.ts"), ("o-%03d.png", [], "h264_aac.mp4"), ("o.mov", ["-"], "h264_aac.mov"),
+]
+# Kind of call, where, how it fails (0: by halves), whether once or from then on, and what the status may be.
+FAULTS = [
+    ("write", "out", errno.ENOSPC, "on", {74}), ("write", "out", errno.EIO, "once", {74}), ("write", "out", errno.EINTR, "once", {0}),
+    ("write", "out", 0, "on", {0}),
+    ("write", "spool", errno.ENOSPC, "on", {74}), ("write", "spool", errno.EIO, "once", {74}), ("write", "spool", errno.EINTR, "once", {0}),
+    ("write", "spool", 0, "on", {0}),
+    ("read", "spool", errno.EIO, "once", {74}), ("read", "spool", errno.EINTR, "once", {0}), ("read", "spool", 0, "on", {0}),
+    ("read", "in", errno.EIO, "on", {74}), ("read", "in", errno.EIO, "once", {74}), ("read", "in", errno.EINTR, "once", {0}),
+    ("read", "in", 0, "on", {0}),
+    ("fsync", "out", errno.EIO, "once", {74}), ("fsync", "out", errno.ENOSPC, "once", {74}),
+    ("link", "out", errno.EIO, "on", {73, 74}), ("link", "out", errno.ENOSPC, "on", {73, 74}),
+    ("open", "out", errno.ENOSPC, "on", {73, 74}), ("open", "out", errno.EACCES, "on", {73, 74}), ("open", "spool", errno.EMFILE, "on", {74}),
+    ("truncate", "spool", errno.EIO, "on", {0, 74}), ("truncate", "out", errno.EIO, "on", {0, 74}),
+    ("thread", "", errno.EAGAIN, "once", {70, 74}),
+]
+
+
+class Run:
+    def __init__(self, options, film, environment=(), out=None, spool=None, limit=120):
+        output, arguments, source = film
+        self.film = film
+        with tempfile.TemporaryDirectory(prefix="faults-") as folder:
+            folder = os.path.realpath(folder)
+            paths = {name: os.path.join(folder, name) for name in ("in", "out", "spool")}
+            paths.update({name: path for name, path in (("out", out), ("spool", spool)) if path})
+            for path in paths.values():
+                os.makedirs(path, exist_ok=True)
+            shutil.copy(os.path.join(options.media, source), paths["in"])
+            is_piped = "-" in arguments
+            self.old = os.path.join(paths["out"], output % 1 if "%" in output else output)
+            try:
+                with open(self.old, "wb") as file:
+                    file.write(OLD)
+            except OSError:
+                os.unlink(self.old)
+            self.command = [options.command, "reverse", "-" if is_piped else os.path.join(paths["in"], source),
+                            os.path.join(paths["out"], output), "-y", "--spool-dir", paths["spool"]] + [a for a in arguments if a != "-"]
+            count = os.path.join(folder, "count")
+            shim = dict(environment)
+            if shim:
+                shim = dict(shim, LD_PRELOAD=options.shim, FAULT_UNDER=paths.get(shim.get("FAULT_UNDER"), ""), FAULT_COUNT=count)
+            stdin = open(os.path.join(paths["in"], source), "rb") if is_piped else subprocess.DEVNULL
+            try:
+                done = subprocess.run(self.command, stdin=stdin, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=limit,
+                                      env=dict(os.environ, SWIFT_BACKTRACE="enable=no", G_DEBUG="", **shim))
+                self.status, self.errors = done.returncode, done.stderr.decode(errors="replace")
+            except subprocess.TimeoutExpired as late:
+                self.status, self.errors = "hang", (late.stderr or b"").decode(errors="replace")
+            self.calls = int(open(count).read()) if os.path.exists(count) else 0
+            self.left = sorted(os.listdir(paths["out"]) + os.listdir(paths["spool"]))
+            kept = open(self.old, "rb").read() if os.path.exists(self.old) else None
+            self.is_old = kept == OLD
+            self.digest = None if self.is_old or kept is None else digest(paths["out"], output, self.left)
+            for name in self.left if out else []:
+                os.unlink(os.path.join(paths["out"], name))
+
+    def wrong(self, whole, allowed):
+        """What is not as it should be, given how it is without a fault."""
+        found = []
+        if self.status not in allowed:
+            found.append(f"status {self.status}")
+        if self.status == 0:
+            if self.digest != whole.digest:
+                found.append("another film, with status 0")
+            if self.left != whole.left:
+                found.append("left: " + " ".join(self.left))
+            return found
+        if not any(line.startswith("retrograde: ") for line in self.errors.splitlines()):
+            found.append("no message")
+        if not self.is_old:
+            found.append("the old file is lost")
+        if [name for name in self.left if name != os.path.basename(self.old)]:
+            found.append("left: " + " ".join(self.left))
+        return found
+
+
+def digest(folder, output, names):
+    """Of all that is shown and heard."""
+    if "%" in output:
+        return hashlib.md5(b"".join(open(os.path.join(folder, name), "rb").read() for name in names)).hexdigest()
+    decoded = subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-i", os.path.join(folder, output), "-map", "0:v?", "-map", "0:a?",
+                              "-f", "framemd5", "-"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    return hashlib.md5(decoded).hexdigest()
+
+
+def spread(count, most):
+    """Up to `most` of 1...count: the first ones, the last, and some between."""
+    if count <= most:
+        return list(range(1, count + 1))
+    return sorted({1, 2, 3, count - 1, count} | {1 + round(i * (count - 1) / (most - 5)) for i in range(most - 5)})
+
+
+def scenario(options, film, fault, whole):
+    kind, place, error, how, allowed = fault
+    environment = {"FAULT_CALLS": kind, "FAULT_UNDER": place}
+    name = f"{film[0]:11} {kind} {place} {errno.errorcode.get(error, 'by halves')} {how}"
+    calls = Run(options, film, environment).calls
+    numbers = [1] if error == 0 else spread(calls, options.calls)
+    findings = []
+    for number in numbers if calls else []:
+        run = Run(options, film, dict(environment, FAULT_FIRST=str(number), FAULT_LAST=str(number if how == "once" else 10**9),
+                                      FAULT_ERRNO=str(error)))
+        # What no thread or file can be had for may be done without.
+        wrong = run.wrong(whole, allowed | {0} if kind in ("thread", "open") or kind == "read" and place == "in" else allowed)
+        if wrong:
+            message = next((l for l in run.errors.splitlines() if l.startswith("retrograde: ")), run.errors.strip()[:160])
+            findings.append(f"  {name}, call {number} of {calls}: {'; '.join(wrong)}\n      {message[:220]}")
+    return name, len(numbers) if calls else 0, findings
+
+
+def full_disks(options, wholes):
+    """Runs in file systems of a few KiB; yields name, number and findings."""
+    with tempfile.TemporaryDirectory() as folder:
+        for film in FILMS:
+            for place in "out", "spool":
+                findings = []
+                for size in 8, 32, 64, 256:
+                    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", folder], stderr=subprocess.PIPE)
+                    if mounted.returncode != 0:
+                        print("faults: no file systems in memory: " + mounted.stderr.decode().strip())
+                        return
+                    try:
+                        run = Run(options, film, **{place: folder})
+                        wrong = run.wrong(wholes[film[0]], {0, 74})
+                        if wrong:
+                            findings.append(f"  {film[0]:11} {size} KiB for {place}: {'; '.join(wrong)}\n      {run.errors.strip()[:220]}")
+                    finally:
+                        subprocess.run(["umount", folder], check=True)
+                yield f"{film[0]:11} a full disk for {place}", 4, findings
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command")
+    parser.add_argument("--calls", type=int, default=12, help="how many calls of a kind are made to fail, one a run")
+    parser.add_argument("--only", default="", help="the scenarios whose names have this in them")
+    parser.add_argument("--jobs", "-j", type=int, default=2)
+    parser.add_argument("--media", default=".build/hostile/media")
+    options = parser.parse_args()
+    options.command, options.media = os.path.abspath(options.command), os.path.abspath(options.media)
+    hostile_media.make(options.media)
+    options.shim = os.path.abspath(".build/faultshim.so")
+    subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", options.shim, os.path.join(HERE, "faultshim.c"), "-ldl"], check=True)
+    wholes = {film[0]: Run(options, film) for film in FILMS}
+    for name, whole in wholes.items():
+        if whole.status != 0 or whole.digest is None:
+            sys.exit(f"faults: {name} can't be made without faults either: {whole.errors}")
+    runs, failed = 0, []
+
+    def report(name, count, findings):
+        nonlocal runs
+        runs += count
+        failed.extend(findings)
+        if count:
+            print(f"{name:48} {count:4} runs, {len(findings)} failed", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        waiting = [pool.submit(scenario, options, film, fault, wholes[film[0]]) for film in FILMS for fault in FAULTS
+                   if options.only in f"{film[0]:11} {fault[0]} {fault[1]} {errno.errorcode.get(fault[2], 'by halves')} {fault[3]}"]
+        for result in waiting:
+            report(*result.result())
+    for result in full_disks(options, wholes) if options.only in "a full disk" else []:
+        report(*result)
+    print("\n".join(failed))
+    print(f"faults: {runs} runs with a fault, {len(failed)} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
