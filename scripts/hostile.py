@@ -73,7 +73,8 @@ class Ending:
     """How a run ended, and what is wrong with that."""
 
     def __init__(self, case, command, folder, limit):
-        environment = dict(os.environ, TMPDIR=os.path.join(folder, "spool"), SWIFT_BACKTRACE="enable=no", LC_ALL="C.UTF-8")
+        environment = dict(os.environ, TMPDIR=os.path.join(folder, "spool"), LC_ALL="C.UTF-8")
+        environment.pop("SWIFT_BACKTRACE", None)  # What the command itself says of a crash counts.
         environment.setdefault("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
         with open(os.path.join(folder, "stderr"), "w+b") as errors, open(os.path.join(folder, "stdout"), "wb") as out:
             piped = open(os.path.join(folder, "in", case.input), "rb") if case.is_piped else subprocess.DEVNULL
