@@ -1,5 +1,6 @@
 import CGStreamer
 import MediaTime
+import Synchronization
 
 /// One reference to a `GstPad`.
 public final class Pad: @unchecked Sendable {
@@ -145,6 +146,27 @@ public final class Pad: @unchecked Sendable {
   /// Has a segment that starts later than 0 be seen and heard when it starts.
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
+  /// Has every segment that ends after `end`, in stream time, end there.
+  public func endSegments(at end: ClockTime) {
+    onSegment { segment in
+      guard segment.stop != UInt.max, segment.time != UInt.max else { return }
+      let length = UInt(max(0, end.nanoseconds))
+      let stop = segment.start &+ (length > segment.time ? length - segment.time : 0)
+      segment.stop = min(segment.stop, max(stop, segment.start))
+    }
+  }
+
+  /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start belongs
+  /// to the stream all the same.
+  public func openFirstSegment() {
+    let isFirst = Atomic(true)
+    onSegment { segment in
+      guard isFirst.exchange(false, ordering: .relaxed), segment.start == segment.time else { return }
+      segment.start = 0
+      segment.time = 0
+    }
+  }
+
   /// Lets caps pass without `fields`.
   public func removeFromCaps(_ fields: [String]) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
@@ -233,5 +255,13 @@ extension Pipeline {
   /// seek.
   public func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
+  }
+
+  /// Has flvdemux and qtdemux keep what comes before the time at which they say that a stream starts: the time of the first
+  /// picture for the sound beside it (flvdemux), of the first fragment for what stands before the fragments (qtdemux).
+  public func keepEarlyPackets() {
+    for factory in ["flvdemux", "qtdemux"] {
+      for demuxer in elements(ofFactory: factory) { demuxer.onPadAdded { $0.openFirstSegment() } }
+    }
   }
 }

@@ -38,6 +38,16 @@ import Testing
     #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
   }
 
+  @Test func soundBeforeTheFirstTimestampMovesNothing() {
+    var segment = Segment()
+    segment.stop = ClockTime(sampleIndex: 2001, rate: 48000)
+    let buffers = [(0, 959), (0, 1), (1, 1000), (1001, 1000)].map { place, count in
+      DecodedAudio(stamp: ClockTime(sampleIndex: place, rate: 48000), packetStamp: nil, count: count)
+    }
+    let chunks = AudioLayout(rate: 48000, segment: segment).place(buffers)
+    #expect(chunks == [AudioChunk(position: 0, count: 2001, offset: 959)])
+  }
+
   @Test func aDecoderThatSwallowsItsFirstPacketIsStampedByItsPackets() {
     // GstAudioDecoder stamps the first output with the first packet's time; the packet was the second.
     let buffers = (0..<4).map { index in

@@ -52,9 +52,6 @@ package struct DecodingRecipe: Sendable {
     packetCaps = caps
     // avdec_gif stamps every frame with 0.
     isTimedByPackets = topology.isGIF
-    prepare = { pipeline in
-      topology.endAtEndOfFile(pipeline)
-      pipeline.keepMatroskaTimes()
-    }
+    prepare = topology.prepare
   }
 }

@@ -36,12 +36,15 @@ struct AudioLayout: Sendable {
     // from a decoder that works one packet behind.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
     let tolerance = AudioLayout.tolerance.sampleIndex(rate: rate)
+    let nominals = buffers.map { buffer in
+      (isEarly ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map {
+        segment.streamTime(of: $0).sampleIndex(rate: rate)
+      }
+    }
     var chunks: [AudioChunk] = []
-    var next: Int?
+    var next = beginning(buffers, nominals)
     var offset = 0
-    for buffer in buffers {
-      let stamp = isEarly ? buffer.packetStamp ?? buffer.stamp : buffer.stamp
-      let nominal = stamp.map { segment.streamTime(of: $0).sampleIndex(rate: rate) }
+    for (buffer, nominal) in zip(buffers, nominals) {
       var position = next ?? nominal ?? 0
       // Timestamps that run back are put right: sound goes on where it was.
       if let nominal, let next, nominal - next > tolerance { position = nominal }
@@ -56,6 +59,18 @@ struct AudioLayout: Sendable {
     let start = segment.time.sampleIndex(rate: rate)
     let end = segment.streamEnd?.sampleIndex(rate: rate) ?? Int.max
     return clipped(chunks, start, end)
+  }
+
+  /// Where the sound begins that begins before 0; nil where it does not.
+  ///
+  /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose first page ends
+  /// earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and opusdec then leaves out less
+  /// than it should. What follows tells how much that is.
+  private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
+    let head = nominals.prefix { $0 == 0 }.count
+    guard head > 1, head < nominals.count, let next = nominals[head] else { return nil }
+    let count = buffers[..<head].reduce(0) { $0 + $1.count }
+    return next < count ? next - count : nil
   }
 
   private func clipped(_ chunks: [AudioChunk], _ start: Int, _ end: Int) -> [AudioChunk] {

@@ -80,9 +80,7 @@ struct Indexer: Sendable {
       // What reads the file by itself takes no packets.
       if !topology.streams.contains(where: \.isFile) { tracks.forEach { $0.watch(pipeline) } }
       // Before the threads start: an appsink that has not started says that it has ended.
-      topology.endAtEndOfFile(pipeline)
-      if topology.isMovie { MovieDuration(topology.source)?.apply(to: pipeline) }
-      pipeline.keepMatroskaTimes()
+      topology.prepare(pipeline)
       // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
       videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
         pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])

@@ -109,4 +109,7 @@ package struct SourceIndex: Sendable {
     self.tags = tags
     self.warnings = warnings
   }
+
+  /// To be called before a pipeline that reads the video's packets starts.
+  package func prepareReading(_ pipeline: Pipeline) { recipe?.prepare(pipeline) }
 }

@@ -38,6 +38,7 @@ package struct Topology: Sendable {
   /// What reads it, in `gst-launch-1.0` syntax.
   private let opening: String
   private let wave: WaveFile?
+  private let movieEnds: MovieEnds?
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [MissingPlugin]
@@ -66,11 +67,19 @@ package struct Topology: Sendable {
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
+  /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before it starts.
+  func prepare(_ pipeline: Pipeline) {
+    endAtEndOfFile(pipeline)
+    movieEnds?.apply(to: pipeline)
+    pipeline.keepMatroskaTimes()
+    pipeline.keepEarlyPackets()
+  }
+
   /// Makes a pipeline from a description of ours end where the file does.
   ///
   /// At the end of a file GStreamer 1.22's avdemux_gif asks for more for ever: gstavprotocol.c answers 0 bytes where FFmpeg
   /// expects AVERROR_EOF.
-  func endAtEndOfFile(_ pipeline: Pipeline) {
+  private func endAtEndOfFile(_ pipeline: Pipeline) {
     var info = stat()
     guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }), stat(source, &info) == 0
     else { return }
@@ -151,6 +160,7 @@ extension Topology {
     let wave = WaveFile(path)
     self.wave = wave
     streams = Topology.completed(found, path, wave)
+    movieEnds = streams.contains { $0.steps.contains { $0.factory == "qtdemux" } } ? MovieEnds(path) : nil
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening

@@ -49,12 +49,16 @@ package final class TrackIndexer: Sendable {
 
   /// The end of a stream's branch in a description of an indexing pipeline.
   static func tail(_ number: Int, _ stream: StreamPath, _ decoder: AudioDecoder) -> String {
-    let decode = decoder.factory.map { "\($0) name=decoder\(number) ! " } ?? ""
+    // opusdec makes stereo fit for being mixed to mono, and so other samples than were encoded, unless it is told not to.
+    let setting = decoder.factory == "opusdec" ? " phase-inversion=true" : ""
+    let decode = decoder.factory.map { "\($0) name=decoder\(number)\(setting) ! " } ?? ""
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
-    let rate = stream.caps.mediaType == "audio/x-opus" ? ",rate=48000" : ""
+    let isOpus = stream.caps.mediaType == "audio/x-opus"
+    let rate = isOpus ? ",rate=48000" : ""
     let queue = stream.isFile ? "" : "queue name=queue\(number) ! "
-    // A parser takes what its decoder takes, were it not for this.
-    let open = stream.isMisnamed ? "capssetter ! " : ""
+    // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
+    // Opus does not have, 44.1 kHz, but says beforehand that it does not.
+    let open = stream.isMisnamed || isOpus ? "capssetter ! " : ""
     return "\(open)\(queue)\(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }

@@ -53,7 +53,7 @@ struct ForwardCopy: Sendable {
     if isH264 {
       let format = "h264parse ! video/x-h264,stream-format=avc,alignment=au"
       self.reading = "\(reading) ! \(format)"
-      let packets = try ForwardCopy.firstCaps(self.reading, target)
+      let packets = try ForwardCopy.firstCaps(self.reading, source, target)
       guard let own = packets.buffer("codec_data").flatMap({ ParameterSets($0) }), let number = own.freeNumber else {
         throw refused("its parameter sets can't be read")
       }
@@ -66,7 +66,7 @@ struct ForwardCopy: Sendable {
     } else {
       self.reading = reading
       encoder = PacketEncoder(element: element, settings: picture.settings, tail: nil, format: picture.format, raw: raw)
-      caps = try ForwardCopy.firstCaps(reading, target)
+      caps = try ForwardCopy.firstCaps(reading, source, target)
     }
     let times = video.video.decodingTimes
     // x264 reorders two pictures at the most, as it is set up here.
@@ -78,8 +78,10 @@ struct ForwardCopy: Sendable {
   private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
 
   /// The caps of the packets that a pipeline gives.
-  private static func firstCaps(_ description: String, _ target: String) throws -> Caps {
-    let stream = try PacketStream(description, target)
+  private static func firstCaps(
+    _ description: String, _ source: PlayableSource, _ target: String
+  ) throws -> Caps {
+    let stream = try PacketStream(description, target, prepare: source.index.prepareReading)
     defer { stream.stop() }
     guard let caps = try stream.next()?.caps else {
       throw RetrogradeError(.damagedInput, "\(target): the source gives no packets to copy")
@@ -137,7 +139,7 @@ struct ForwardCopy: Sendable {
   }
 
   private func copy(_ leg: Leg, _ cancellation: Cancellation, _ give: (Buffer, TimeSpan) throws -> Void) throws {
-    let stream = try PacketStream(reading, target)
+    let stream = try PacketStream(reading, target, prepare: source.index.prepareReading)
     defer { stream.stop() }
     let tolerance = ClockTime(nanoseconds: 1_000_000)
     let starts = video.timeline.starts
