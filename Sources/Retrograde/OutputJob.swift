@@ -89,6 +89,9 @@ struct OutputJob: Sendable {
       return counts
     }
     if case .sequence = choice.container.pictures {
+      if options.isVerified {
+        throw RetrogradeError(.usage, "\(output): numbered pictures can't be verified before they have their names")
+      }
       let files = OutputSet(overwrites: options.overwrites)
       try files.check(sequence: output, input: input)
       var isWhole = false
@@ -102,15 +105,33 @@ struct OutputJob: Sendable {
       isWhole = true
       return counts
     }
+    if options.isVerified, drawing.overlay != nil || drawing.title != nil {
+      throw RetrogradeError(.usage, "\(output): what is drawn over frames differs from the source; leave out --verify")
+    }
     let file = try OutputFile(output, overwrites: options.overwrites, input: input)
     var isWhole = false
     defer { if !isWhole { file.discard() } }
     let path = file.temporaryPath
     let counts = try write(path) { _ in path }
     try counts.warnings.check(isStrict: options.isStrict, output)
+    if options.isVerified { try verify(path, input, cancellation, report) }
     try file.commit()
     isWhole = true
     return counts
+  }
+
+  /// Compares what was written with the source.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
+  private func verify(
+    _ path: String, _ input: String, _ cancellation: Cancellation, _ report: @escaping @Sendable (Progress) -> Void
+  ) throws {
+    let result = try VerifyJob(
+      source: input, mirror: path, name: output, options: options,
+      isLossless: options.encoding.quality == .lossless, cancellation: cancellation, report: report
+    ).run()
+    guard let difference = result.difference else { return }
+    throw RetrogradeError(
+      .notAMirror, "\(output): was not made, since it would not be the exact mirror of \(input): \(difference)")
   }
 
   /// What is written, in `gst-launch-1.0` syntax and beside it.

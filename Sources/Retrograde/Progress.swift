@@ -12,6 +12,8 @@ public struct Progress: Sendable {
     case indexing
     /// Decoding the pictures backwards, and encoding.
     case reversing
+    /// Comparing the mirror with its source.
+    case verifying
   }
 
   public var stage: Stage

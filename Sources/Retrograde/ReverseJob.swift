@@ -25,6 +25,9 @@ struct ReverseJob: Sendable {
   /// Turns the source round, into `output`.
   func run(to output: String) throws -> Summary {
     try OutputJob.check(output, options, input: input)
+    if options.isVerified, !Source.canBeReadAgain(input) {
+      throw RetrogradeError(.usage, "\(input): a pipe can't be read again to verify the mirror; leave out --verify")
+    }
     if let path = options.subtitlesOutput {
       for input in [input, options.subtitles ?? ""] {
         try SubtitleFile.check(path, overwrites: options.overwrites, input: input)

@@ -80,6 +80,8 @@ struct ProgressDisplay {
         + (progress.fraction > 0 ? "  \(Int(progress.fraction * 100))%" : "  Ctrl-C ends it")
     case .indexing:
       return "indexing  \(progress.position)"
+    case .verifying:
+      return "verifying  \(progress.position) / \(progress.duration)"
     case .reversing:
       let facts =
         " \(Int(progress.fraction * 100))%  \(short(progress.rate)) fps  \(short(progress.speed))x"

@@ -15,15 +15,19 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde reverse jump.mp4 boomerang.gif --loop ping-pong --fps 15 --width 480
         retrograde capture boomerang.mp4 --seconds 3
         retrograde run pipelines/webm.pipeline input=holiday.mp4 output=yadiloh.webm
+        retrograde verify holiday.mp4 yadiloh.mp4
         retrograde info holiday.mp4
         retrograde plan holiday.mp4 --memory 128MiB
 
-      'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 64 wrong arguments, 65 not media, \
+      'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 1 no mirror (verify), 64 wrong arguments, 65 not media, \
       66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
       error; 130 and 143 after Ctrl-C and SIGTERM.
       """,
     version: "retrograde \(version) (\(GStreamer.version))",
-    subcommands: [Reverse.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self, Devices.self])
+    subcommands: [
+      Reverse.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
+      Devices.self,
+    ])
 
   /// The version of this product.
   static let version = "0.2.0"

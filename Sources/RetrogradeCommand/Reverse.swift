@@ -62,6 +62,9 @@ struct Reverse: AsyncParsableCommand {
   )
   var copyForward = false
 
+  @Flag(help: "Compare the mirror with its source, as `retrograde verify` does, before it gets its name.")
+  var verify = false
+
   @Flag(help: "Print the pipeline file that would do it, for `retrograde run`, and write nothing.")
   var printPipeline = false
 
@@ -76,6 +79,7 @@ struct Reverse: AsyncParsableCommand {
     options.timing = timing
     options.loop = loop
     options.copiesForward = copyForward
+    options.isVerified = verify
     options.subtitles = subtitles
     options.subtitlesOutput = subtitlesOutput
     options.frameRate = ImageSequence.isPattern(source.input) ? nil : fps

@@ -2,8 +2,10 @@ import GStreamer
 
 /// What went wrong: what was being done, to what, why it failed, and what to do about it.
 public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure. Its raw value is the exit status of sysexits.h that the command ends with.
+  /// The kind of failure. Its raw value is the exit status, mostly of sysexits.h, that the command ends with.
   public enum Code: Int32, Sendable {
+    /// What was made is no exact mirror of its source, as a comparison found.
+    case notAMirror = 1
     /// EX_USAGE: wrong or contradictory options.
     case usage = 64
     /// EX_DATAERR: the input is not media, or damaged beyond use.
@@ -24,6 +26,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     /// What programs may know it by, in JSON; stable.
     public var name: String {
       switch self {
+      case .notAMirror: "not-a-mirror"
       case .usage: "usage"
       case .damagedInput: "damaged-input"
       case .noInput: "no-input"

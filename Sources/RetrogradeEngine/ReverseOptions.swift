@@ -40,6 +40,8 @@ public struct ReverseOptions: Sendable {
   public var subtitlesOutput: String?
   /// Whether everything that the mirror would lack is an error of code `damagedInput` rather than a ``Warning``.
   public var isStrict = false
+  /// Whether the finished mirror is compared with its source before it gets its name; one that differs never gets it.
+  public var isVerified = false
   /// Whether an existing output may be replaced.
   public var overwrites = false
   public var encoding = EncodingOptions()

@@ -50,6 +50,12 @@ package struct Source: Sendable {
     opening = Source.opening(path)
   }
 
+  /// Whether it may be opened more than once: what comes through a pipe is gone.
+  package static func canBeReadAgain(_ input: String) -> Bool {
+    var info = stat()
+    return input != "-" && (stat(input, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
+  }
+
   private static func opening(_ path: String) -> String {
     "filesrc name=source location=\(Description.quoted(path))"
       + (WaveFile(path)?.isCutShort == true ? " ! queue" : "")

@@ -98,7 +98,7 @@ struct EncodingDescription {
   }
 
   /// GST_TAG_IMAGE_ORIENTATION's values, as videoflip's directions.
-  private static let directions = [
+  static let directions = [
     "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
     "flip-rotate-90": "ul-lr", "flip-rotate-180": "vert", "flip-rotate-270": "ur-ll",
   ]

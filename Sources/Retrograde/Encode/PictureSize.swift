@@ -19,6 +19,12 @@ struct PictureSize {
     isTurned = ["90", "270"].contains { orientation?.hasSuffix($0) ?? false }
   }
 
+  /// The size in which it is shown, upright, in square pixels.
+  var shown: (width: Double, height: Double) {
+    let stored = (width: Double(width) * aspect, height: Double(height))
+    return isTurned ? (stored.height, stored.width) : stored
+  }
+
   /// The size with square pixels in which it is to be stored, before it is turned where the container says how to turn it.
   /// - Parameter width: the width as it is shown; nil: as wide as it is.
   /// - Returns: nil where nothing is to be changed.
@@ -26,8 +32,7 @@ struct PictureSize {
   func scaled(to width: Int?, for container: Container) throws -> (width: Int, height: Int)? {
     // Nothing but pixels tells players of GIF, WebP or PNG how wide to show them.
     guard width != nil || container.pictures != nil && aspect != 1 else { return nil }
-    let stored = (width: Double(self.width) * aspect, height: Double(self.height))
-    let shown = isTurned ? (width: stored.height, height: stored.width) : stored
+    let shown = shown
     let wanted = Double(width ?? Int(shown.width.rounded()))
     let even = container.pictures == nil  // half of the lines and columns have colour
     func whole(_ value: Double) -> Int { even ? Int((value / 2).rounded()) * 2 : Int(value.rounded()) }

@@ -1,0 +1,165 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Compares what describes the frames and samples: which streams there are, how they are to be shown, what they are called.
+enum DescriptionComparison {
+  /// How many streams of each kind there are.
+  static func streams(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
+    let counts: [(subject: String, expected: Int, found: Int)] = [
+      ("video streams", source.videos.count, mirror.videos.count),
+      ("audio streams", source.audio.count, mirror.audio.count),
+      ("subtitle streams", source.index.subtitles.count, mirror.index.subtitles.count),
+    ]
+    return counts.filter { $0.expected > 0 || $0.found > 0 }.map { count in
+      Verification.Check(
+        count.subject, count.found == count.expected, amount(count.found, count.expected),
+        ["found": Double(count.found), "expected": Double(count.expected)])
+    }
+  }
+
+  private static func amount(_ found: Int, _ expected: Int, _ unit: String = "") -> String {
+    found == expected ? "\(found)\(unit)" : "\(found)\(unit), and \(expected) are expected"
+  }
+
+  /// Size, orientation, colour and field order of a video.
+  /// - Parameters:
+  ///   - isAlike: whether the frames, each turned upright, are like each other.
+  ///   - width: that the mirror was to have, as shown; nil: the source's own.
+  static func picture(
+    _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool, width: Int?
+  ) -> [Verification.Check] {
+    let orientations = (
+      source: source.video.tags?.string("image-orientation"), mirror: mirror.video.tags?.string("image-orientation")
+    )
+    var shown = PictureSize(source.caps, orientation: orientations.source).shown
+    if let width { shown = (Double(width), shown.height * Double(width) / shown.width) }
+    let found = PictureSize(mirror.caps, orientation: orientations.mirror).shown
+    // Sizes are made even, and pixel aspect ratios are rounded.
+    func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(width == nil ? 0.5 : 2, a * 0.002) }
+    func text(_ size: (width: Double, height: Double)) -> String {
+      "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))"
+    }
+    let isSameSize = near(shown.width, found.width) && near(shown.height, found.height)
+    var checks = [
+      Verification.Check(
+        "size\(label)", isSameSize,
+        isSameSize ? text(found) : "\(text(found)), and \(text(shown)) is expected",
+        ["width": found.width, "height": found.height])
+    ]
+    if orientations.source != nil || orientations.mirror != nil {
+      let isSame = orientations.source == orientations.mirror
+      // A container that can't say it has the pixels themselves turned.
+      let isTurned = orientations.mirror == nil && isSameSize && isAlike
+      checks.append(
+        .init(
+          "orientation\(label)", isSame || isTurned,
+          isTurned
+            ? "the pixels are turned (\(orientations.source ?? ""))"
+            : isSame
+              ? orientations.source ?? ""
+              : "\(orientations.mirror ?? "none"), and \(orientations.source ?? "none") is expected"))
+    }
+    if let own = source.caps.string("colorimetry"), let other = mirror.caps.string("colorimetry"),
+      !source.caps.isRGB, !mirror.caps.isRGB
+    {
+      checks.append(
+        .init("colour\(label)", own == other, own == other ? own : "\(other), and \(own) is expected"))
+    }
+    if let own = source.isTopFieldFirst, let other = mirror.isTopFieldFirst {
+      let expected = own != isBackward
+      checks.append(
+        .init(
+          "fields\(label)", other == expected,
+          other ? "the top one comes first" : "the bottom one comes first"))
+    }
+    return checks
+  }
+
+  /// Subtitles, chapters and tags.
+  /// - Parameter delay: how much later than in the presentation everything is.
+  static func details(
+    _ source: PlayableSource, _ mirror: PlayableSource, delay: ClockTime
+  ) -> [Verification.Check] {
+    subtitles(source, mirror, delay) + chapters(source, mirror, delay) + tags(source.index.tags, mirror.index.tags)
+  }
+
+  private static let tolerance = 2_000_000
+
+  private static func near(_ a: ClockTime, _ b: ClockTime) -> Bool {
+    abs((a - b).nanoseconds) <= DescriptionComparison.tolerance
+  }
+
+  private static func contrast(_ found: (String, ClockTime), _ expected: (String, ClockTime)) -> String {
+    "“\(found.0)” at \(found.1), and “\(expected.0)” at \(expected.1) is expected"
+  }
+
+  private static func subtitles(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ delay: ClockTime
+  ) -> [Verification.Check] {
+    let start = mirror.legs.presentation.span.start
+    return zip(source.index.subtitles, mirror.index.subtitles).enumerated().map { number, pair in
+      let wanted = pair.0.played(source.legs.all).map { (span: $0.span, text: pair.0.text(of: $0)) }
+      // MP4 has an empty text where nothing is shown.
+      let given = pair.1.cues.map { (span: $0.span, text: pair.1.text(of: $0)) }.filter { !$0.text.isEmpty }
+      let differing = zip(wanted, given).first { own, other in
+        own.text != other.text || !near(own.span.start + delay, other.span.start - start)
+      }
+      let holds = differing == nil && wanted.count == given.count
+      var finding = amount(given.count, wanted.count, " cues")
+      if wanted.count == given.count, let (own, other) = differing {
+        finding = contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
+      }
+      return .init(
+        "subtitles \(number)", holds, finding, ["found": Double(given.count), "expected": Double(wanted.count)])
+    }
+  }
+
+  private static func chapters(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ delay: ClockTime
+  ) -> [Verification.Check] {
+    func flat(_ chapters: [Chapter]) -> [Chapter] { chapters.flatMap { [$0] + flat($0.children) } }
+    let start = mirror.legs.presentation.span.start
+    let wanted = flat(Chapter.played(source.index.chapters, source.legs.all))
+    let given = flat(mirror.index.chapters)
+    guard !wanted.isEmpty || !given.isEmpty else { return [] }
+    let differing = zip(wanted, given).first { own, other in
+      own.title != other.title || !near(own.span.start + delay, other.span.start - start)
+    }
+    var finding = amount(given.count, wanted.count)
+    if wanted.count == given.count, let (own, other) = differing {
+      finding = contrast((other.title, other.span.start - start), (own.title, own.span.start + delay))
+    }
+    return [
+      .init(
+        "chapters", differing == nil && wanted.count == given.count, finding,
+        ["found": Double(given.count), "expected": Double(wanted.count)])
+    ]
+  }
+
+  /// What every container has a word for.
+  private static let kept = ["title", "artist", "album", "comment", "copyright", "genre"]
+
+  private static func tags(_ source: TagList?, _ mirror: TagList?) -> [Verification.Check] {
+    let wanted = kept.filter { source?.string($0) != nil }
+    let hasCover = source?.has("image") ?? false
+    guard !wanted.isEmpty || hasCover else { return [] }
+    var differing = wanted.filter { source?.string($0) != mirror?.string($0) }
+    if hasCover, mirror?.has("image") != true { differing.append("cover art") }
+    return [
+      .init(
+        "tags", differing.isEmpty,
+        differing.isEmpty
+          ? (wanted + (hasCover ? ["cover art"] : [])).joined(separator: ", ")
+          : "not kept: \(differing.joined(separator: ", "))")
+    ]
+  }
+}
+
+extension SubtitleTrack {
+  /// What is read, without marks.
+  fileprivate func text(of cue: Cue) -> String {
+    let text = String(decoding: cue.bytes.prefix { $0 != 0 }, as: UTF8.self)
+    let plain = SubtitleText.plain(isScript ? SubtitleText.line(text) : text)
+    return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+}

@@ -1,0 +1,146 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Compares the frames that a source's video is to be played as with those of a mirror, one by one.
+struct FrameComparison {
+  /// How near a frame of lossy video has to be to its own source frame, in dB of its ``Thumbnail``.
+  static let leastLikeness = 28.0
+  /// Frames this much like each other, in dB, can't be told apart.
+  private static let same = 45.0
+
+  var expected = 0
+  var found = 0
+  /// Frames of which every pixel is that of the source.
+  var identical = 0
+  /// The least likeness of a frame to its own source frame in dB, and its number.
+  var worst = (likeness: 99.0, frame: 0)
+  /// Frames that are nearer to a neighbour of their source frame.
+  var misplaced: [Int] = []
+  /// How much later than in the presentation each frame starts.
+  private var delays: [ClockTime] = []
+  /// The stretch within which the first frame may start: it is on show from the start if it outlasts the others.
+  private var firstSlack = ClockTime.zero
+
+  /// - Parameters:
+  ///   - source: gives the frames that are expected.
+  ///   - mirror: gives those that are there.
+  ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
+  ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
+  init(
+    _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
+    comparesPixels: Bool, _ cancellation: Cancellation, report: (ClockTime) -> Void
+  ) throws {
+    var wanted = try ThumbnailedFrames(source, orientation: orientations.source, cancellation)
+    var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
+    // Where the pixels themselves were turned, those of the source have to be turned too.
+    let turn = orientations.source == orientations.mirror ? nil : orientations.source
+    var converter: FrameConverter?
+    while let frame = try given.next() {
+      found += 1
+      guard let own = try wanted.next() else { continue }
+      expected += 1
+      let number = expected - 1
+      delays.append(frame.shown.start - own.shown.start)
+      if number == 0 { firstSlack = own.shown.duration }
+      let likeness = frame.thumbnail.likeness(to: own.thumbnail)
+      if likeness < worst.likeness { worst = (likeness, number) }
+      if wanted.neighbours.contains(where: { neighbour in
+        neighbour.likeness(to: own.thumbnail) < FrameComparison.same
+          && neighbour.likeness(to: frame.thumbnail) > likeness + 0.5
+      }) {
+        misplaced.append(number)
+      }
+      if turn == nil, own.caps.isSameForm(as: frame.caps) {
+        if try own.buffer.hasSamePixels(as: frame.buffer, frame.caps) { identical += 1 }
+      } else if comparesPixels {
+        let known =
+          try converter
+          ?? FrameConverter(own.caps, orientation: turn, to: frame.caps.pixelForm, cancellation)
+        converter = known
+        if try known.convert(own.buffer, own.caps).hasSamePixels(as: frame.buffer, frame.caps) { identical += 1 }
+      }
+      if expected % 8 == 0 { report(own.shown.end) }
+    }
+    while try wanted.next() != nil { expected += 1 }
+  }
+
+  /// How much later all frames are than in the presentation: where a codec's priming comes first, everything is.
+  var delay: ClockTime {
+    let sorted = delays.sorted()
+    return sorted.isEmpty ? .zero : sorted[sorted.count / 2]
+  }
+
+  /// How far a frame's start is off at the most, everything being later by ``delay``; and which frame that is.
+  var timing: (error: ClockTime, frame: Int) {
+    let delay = delay
+    var worst = (error: ClockTime.zero, frame: 0)
+    for (number, own) in delays.enumerated() {
+      var error = own - delay
+      // Whether the first one starts with the presentation, or as late as its own length asks, moves nothing else.
+      if number == 0, error > .zero { error = max(.zero, error - firstSlack) }
+      error = error < .zero ? .zero - error : error
+      if error > worst.error { worst = (error, number) }
+    }
+    return worst
+  }
+}
+
+/// The frames of a player, with a thumbnail of each, and of those before and after it.
+private struct ThumbnailedFrames {
+  struct Frame {
+    var buffer: Buffer
+    var caps: Caps
+    var shown: TimeSpan
+    var thumbnail: Thumbnail
+  }
+
+  private let player: VideoPlayer
+  private let orientation: String?
+  private let cancellation: Cancellation
+  private var converter: FrameConverter?
+  private var ahead: [Frame] = []
+  private var behind: [Thumbnail] = []
+  private var current: Thumbnail?
+  /// How many neighbours on either side are known.
+  private static let reach = 2
+
+  init(_ player: VideoPlayer, orientation: String?, _ cancellation: Cancellation) throws {
+    self.player = player
+    self.orientation = orientation
+    self.cancellation = cancellation
+  }
+
+  /// Of the frame that was given last.
+  var neighbours: [Thumbnail] { behind + ahead.map(\.thumbnail) }
+
+  mutating func next() throws -> Frame? {
+    while ahead.count <= ThumbnailedFrames.reach, let frame = try read() { ahead.append(frame) }
+    if let current {
+      behind.append(current)
+      if behind.count > ThumbnailedFrames.reach { behind.removeFirst() }
+    }
+    guard !ahead.isEmpty else { return nil }
+    let frame = ahead.removeFirst()
+    current = frame.thumbnail
+    return frame
+  }
+
+  private mutating func read() throws -> Frame? {
+    guard let frame = try player.next() else { return nil }
+    let known =
+      try converter ?? FrameConverter(frame.caps, orientation: orientation, to: Thumbnail.form, cancellation)
+    converter = known
+    return Frame(
+      buffer: frame.buffer, caps: frame.caps, shown: frame.shown,
+      thumbnail: try Thumbnail(known.convert(frame.buffer, frame.caps)))
+  }
+}
+
+extension Caps {
+  /// Size and pixel format, as caps.
+  fileprivate var pixelForm: String {
+    "video/x-raw,format=\(string("format") ?? "I420"),width=\(int("width") ?? 0),height=\(int("height") ?? 0)"
+  }
+
+  fileprivate func isSameForm(as other: Caps) -> Bool { pixelForm == other.pixelForm }
+}

@@ -1,0 +1,66 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Audio in the order of play, from the start of the presentation on, as 32-bit floats of a rate and a number of channels.
+final class SampleStream {
+  private var player: AudioPlayer
+  private let pipeline: Pipeline
+  private let source: AppSource
+  private let sink: AppSink
+  private let cancellation: Cancellation
+  private let channels: Int
+  private var hasEnded = false
+
+  /// - Parameters:
+  ///   - from: where in the output to begin.
+  ///   - rate: of what comes out; the source's own where that is the same.
+  init(
+    _ track: AudioTrack, _ legs: Legs, from: ClockTime = .zero, rate: Int, channels: Int, _ cancellation: Cancellation
+  ) throws {
+    self.cancellation = cancellation
+    self.channels = channels
+    player = AudioPlayer(track, legs, from: from, isPadded: true)
+    pipeline = try Pipeline(
+      "appsrc name=in format=time block=true max-buffers=2 caps=\(Description.quoted(track.caps.description)) ! "
+        + "audioconvert dithering=none ! audioresample ! "
+        + "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels) ! "
+        + "appsink name=out sync=false enable-last-sample=false")
+    source = try pipeline.appSource("in")
+    sink = try pipeline.appSink("out")
+    pipeline.set(.playing)
+  }
+
+  deinit { pipeline.set(.null) }
+
+  /// The next samples, interleaved; nil after the last.
+  func next() throws -> [Float32]? {
+    while true {
+      try cancellation.check()
+      if let sample = sink.pull(timeout: .zero) { return try samples(sample) }
+      if hasEnded {
+        guard !sink.isEndOfStream else { return nil }
+        if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return try samples(sample) }
+        if case .failed(let error)? = pipeline.nextMessage() { throw error }
+      } else if let part = try player.next() {
+        part.buffer.stamp(pts: part.shown.start, duration: part.shown.duration)
+        guard source.push(part.buffer) else {
+          throw GStreamerError(kind: .other, element: nil, message: "samples can't be compared", debug: nil)
+        }
+      } else {
+        source.endOfStream()
+        hasEnded = true
+      }
+    }
+  }
+
+  /// At least `count` sample frames, or what is left.
+  func take(_ count: Int) throws -> [Float32] {
+    var taken: [Float32] = []
+    while taken.count < count * channels, let more = try next() { taken += more }
+    return taken
+  }
+
+  private func samples(_ sample: Sample) throws -> [Float32] {
+    try sample.buffer.withBytes { Array($0.bindMemory(to: Float32.self)) }
+  }
+}

@@ -1,0 +1,65 @@
+import RetrogradeEngine
+
+/// What a comparison of a source and its mirror found.
+public struct Verification: Sendable, Codable {
+  /// One thing that a mirror has to have as its source has it.
+  public struct Check: Sendable, Codable {
+    /// What was compared, such as `frames`, `times` or `audio 0`. Stable: programs may act on it.
+    public var subject: String
+    public var holds: Bool
+    /// What was found, for people.
+    public var finding: String
+    /// The figures behind it, by name: counts, decibels, milliseconds (`ms` in the name), sample frames.
+    public var figures: [String: Double]
+
+    init(_ subject: String, _ holds: Bool, _ finding: String, _ figures: [String: Double] = [:]) {
+      self.subject = subject
+      self.holds = holds
+      self.finding = finding
+      self.figures = figures
+    }
+  }
+
+  public var source: String
+  public var mirror: String
+  public internal(set) var checks: [Check]
+  /// What was found out while both were read.
+  public internal(set) var warnings: [Warning]
+
+  /// Whether everything holds.
+  public var isMirror: Bool { checks.allSatisfy(\.holds) }
+
+  /// Everything that does not hold, in one line; nil where all does.
+  public var difference: String? {
+    let differences = checks.filter { !$0.holds }.map { "\($0.subject): \($0.finding)" }
+    return differences.isEmpty ? nil : differences.joined(separator: "; ")
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case source, mirror, isMirror, checks, warnings
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    source = try values.decode(String.self, forKey: .source)
+    mirror = try values.decode(String.self, forKey: .mirror)
+    checks = try values.decode([Check].self, forKey: .checks)
+    warnings = try values.decode([Warning].self, forKey: .warnings)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(source, forKey: .source)
+    try values.encode(mirror, forKey: .mirror)
+    try values.encode(isMirror, forKey: .isMirror)
+    try values.encode(checks, forKey: .checks)
+    try values.encode(warnings, forKey: .warnings)
+  }
+
+  init(source: String, mirror: String) {
+    self.source = source
+    self.mirror = mirror
+    checks = []
+    warnings = []
+  }
+}

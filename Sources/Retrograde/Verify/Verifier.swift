@@ -1,0 +1,138 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Finds out whether one file is the exact mirror of another, by decoding both.
+///
+/// ```swift
+/// let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()
+/// print(verification.isMirror, verification.difference ?? "")
+/// ```
+///
+/// Both are read in windows, within one memory budget; nothing is written but spools.
+public struct Verifier: Sendable {
+  public var source: String
+  public var mirror: String
+  /// How the mirror was made: order of play, start and end, streams, rate. Memory and spool are used for both files.
+  public var options: ReverseOptions
+  /// Whether every pixel and every sample has to be the same.
+  public var isLossless = false
+
+  public init(_ source: String, mirror: String, options: ReverseOptions = ReverseOptions()) {
+    self.source = source
+    self.mirror = mirror
+    self.options = options
+  }
+
+  /// Compares the two.
+  ///
+  /// - Parameter report: told how far it is; called on a thread of the verifier.
+  /// - Throws: ``RetrogradeError``, where one of them can't be read.
+  public func verify(_ report: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Verification {
+    let cancellation = Cancellation()
+    return try await onOwnThread("verify", cancellation) {
+      try VerifyJob(
+        source: source, mirror: mirror, name: mirror, options: options, isLossless: isLossless,
+        cancellation: cancellation, report: report
+      ).run()
+    }
+  }
+}
+
+/// One comparison, on the thread that runs it.
+struct VerifyJob: Sendable {
+  let source: String
+  /// Where the mirror lies.
+  let mirror: String
+  /// What the mirror is called, or is going to be: its extension says how containers of its kind are played.
+  let name: String
+  let options: ReverseOptions
+  var isLossless = false
+  let cancellation: Cancellation
+  let report: @Sendable (Progress) -> Void
+
+  func run() throws -> Verification {
+    let container = try Container.of(name)
+    var wanted = try OutputJob.options(for: name, options)
+    // One budget for both.
+    wanted.memory = ByteCount(options.memory.bytes / 2)
+    var given = ReverseOptions()
+    given.memory = wanted.memory
+    given.spoolDirectory = wanted.spoolDirectory
+    given.wantsAlpha = wanted.wantsAlpha
+    given.loop = .forward
+    given.dropsSeam = false
+    let source = try open(self.source, wanted)
+    let mirror = try open(self.mirror, given)
+    var result = Verification(source: self.source, mirror: name)
+    result.warnings = source.warnings
+    result.checks = DescriptionComparison.streams(source, mirror)
+    do {
+      let delays = try videos(source, mirror, container, &result)
+      try audio(source, mirror, container, delays.first, &result)
+      result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
+    } catch let error as GStreamerError {
+      throw RetrogradeError(
+        .internalFailure, "\(self.source), \(name): can't be compared: \(error.description)", underlying: error)
+    }
+    result.warnings = (result.warnings + mirror.warnings).unique
+    return result
+  }
+
+  private func open(_ path: String, _ options: ReverseOptions) throws -> PlayableSource {
+    try ReverseJob(input: path, options: options, cancellation: cancellation, report: report).open(options)
+  }
+
+  private func progress(_ source: PlayableSource) -> (ClockTime) -> Void {
+    let watch = Stopwatch()
+    let length = source.legs.duration ?? .zero
+    return { position in
+      report(
+        Progress(
+          stage: .verifying, done: 0, total: 0, position: position, duration: length, elapsed: watch.elapsed,
+          memoryHeld: 0))
+    }
+  }
+
+  /// - Returns: how much later each video of the mirror is than in the presentation.
+  private func videos(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ result: inout Verification
+  ) throws -> [ClockTime] {
+    // GIF counts in hundredths of a second.
+    let tolerance = ClockTime(nanoseconds: container.animation == .gif ? 10_000_000 : 2_000_000)
+    return try zip(source.videos, mirror.videos).enumerated().map { number, pair in
+      let label = number == 0 ? "" : " \(number)"
+      let orientations = (
+        source: pair.0.video.tags?.string("image-orientation"), mirror: pair.1.video.tags?.string("image-orientation")
+      )
+      let frames = try FrameComparison(
+        VideoPlayer(pair.0, source.legs, timing: options.timing, cancellation),
+        VideoPlayer(pair.1, mirror.legs, timing: .mirror, cancellation), orientations: orientations,
+        comparesPixels: isLossless, cancellation, report: progress(source))
+      result.checks += frames.checks(label, isLossless: isLossless, tolerance: tolerance)
+      result.checks += DescriptionComparison.picture(
+        pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
+        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, width: options.encoding.width)
+      return frames.delay
+    }
+  }
+
+  private func audio(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime?,
+    _ result: inout Verification
+  ) throws {
+    for (number, pair) in zip(source.audio, mirror.audio).enumerated() {
+      let label = "audio \(number)"
+      guard pair.0.channels == pair.1.channels else {
+        result.checks.append(
+          .init(
+            label, false, "\(pair.1.channels) channels, and \(pair.0.channels) in the source",
+            ["channels": Double(pair.1.channels)]))
+        continue
+      }
+      let comparison = try AudioComparison(
+        (pair.0, source.legs), (pair.1, mirror.legs), delay: delay ?? .zero, cancellation, report: progress(source))
+      result.checks += comparison.checks(
+        label, rates: (pair.0.rate, pair.1.rate), delay: delay, isLossless: isLossless)
+    }
+  }
+}

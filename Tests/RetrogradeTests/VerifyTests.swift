@@ -1,0 +1,167 @@
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// `verify` passes what is a mirror, and names what is not one.
+@Suite struct VerifyTests {
+  private static var media: TestMedia {
+    var media = TestMedia.matroska
+    media.sampleCount = 96_000
+    media.title = "A day"
+    return media
+  }
+
+  private static func source(
+    _ folder: TemporaryFolder, _ name: String = "source.mkv", _ change: (inout TestMedia) -> Void = { _ in }
+  ) throws -> String {
+    var media = media
+    media.name = name
+    change(&media)
+    return try media.write(to: folder)
+  }
+
+  /// Mirrors `source`, losslessly unless said otherwise.
+  private static func mirror(
+    _ source: String, to path: String, _ change: (inout ReverseOptions) -> Void = { _ in }
+  ) async throws -> String {
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.memory = ByteCount(1 << 20)
+    change(&options)
+    try await Reverser(source, options: options).reverse(to: path)
+    return path
+  }
+
+  private static func differences(_ source: String, _ mirror: String, isLossless: Bool = true) async throws -> [String]
+  {
+    var verifier = Verifier(source, mirror: mirror)
+    verifier.options.memory = ByteCount(1 << 20)
+    verifier.isLossless = isLossless
+    return try await verifier.verify().checks.filter { !$0.holds }.map(\.subject)
+  }
+
+  @Test func aLosslessMirrorIsTheSameToThePixelAndTheSample() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder)
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv"))
+    var verifier = Verifier(source, mirror: mirror)
+    verifier.isLossless = true
+    let result = try await verifier.verify()
+    #expect(result.isMirror && result.difference == nil)
+    let order = try #require(result.checks.first { $0.subject == "order" })
+    #expect(order.figures["identical"] == 60)
+    let samples = try #require(result.checks.first { $0.subject == "audio 0 samples" })
+    #expect(samples.figures["largestDifference"] == 0)
+  }
+
+  @Test(arguments: ["m.mp4", "m.mkv", "m.webm"])
+  func aLossyMirrorPassesInOrderAndIsNotTheSame(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { $0.click = 40_000 }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path(name)) { options in
+      options.encoding.quality = .source
+      options.isVerified = true
+    }
+    #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
+    #expect(try await VerifyTests.differences(source, mirror).contains("order"))
+  }
+
+  @Test func aLoopIsVerifiedInItsOrderOfPlay() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder)
+    let loop = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.loop = .pingPong }
+    var verifier = Verifier(source, mirror: loop)
+    verifier.isLossless = true
+    verifier.options.loop = .pingPong
+    #expect(try await verifier.verify().isMirror)
+    verifier.options.loop = .reverse
+    #expect(try await !verifier.verify().isMirror)
+  }
+
+  @Test func framesInAnotherOrderAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder)
+    let found = try await VerifyTests.differences(source, source, isLossless: false)
+    #expect(Set(found).isSuperset(of: ["order", "audio 0 samples"]))
+  }
+
+  @Test func missingFramesAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { $0.sampleCount = 0 }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.start = .frame(1) }
+    #expect(try await VerifyTests.differences(source, mirror) == ["frames"])
+  }
+
+  @Test func framesAtOtherTimesAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { media in
+      media.sampleCount = 0
+      media.times = (0...50).map { ClockTime(nanoseconds: Int64($0 * 40 + ($0 > 25 ? 30 : 0)) * 1_000_000) }
+    }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.timing = .source }
+    #expect(try await VerifyTests.differences(source, mirror) == ["times"])
+  }
+
+  @Test func audioThatMovedAgainstTheVideoIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder)
+    let late = try VerifyTests.source(folder, "late.mkv") { $0.soundStart = ClockTime(nanoseconds: 10_000_000) }
+    let mirror = try await VerifyTests.mirror(late, to: folder.path("m.mkv"))
+    let found = try await VerifyTests.differences(source, mirror, isLossless: false)
+    #expect(found.contains("audio 0 sync") && !found.contains("order"))
+  }
+
+  @Test func aMissingStreamIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder)
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.noAudio = true }
+    #expect(try await VerifyTests.differences(source, mirror) == ["audio streams"])
+  }
+
+  @Test func aLostTitleIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder)
+    let untitled = try VerifyTests.source(folder, "untitled.mkv") { $0.title = "Another day" }
+    let mirror = try await VerifyTests.mirror(untitled, to: folder.path("m.mkv"))
+    #expect(try await VerifyTests.differences(source, mirror) == ["tags"])
+  }
+
+  @Test func aPictureThatLiesOnItsSideIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    func clip(_ name: String, _ orientation: String?) throws -> String {
+      try VerifyTests.source(folder, name) { media in
+        media.muxer = "mp4mux"
+        media.frameRate = "30/1"
+        media.sampleCount = 0
+        media.orientation = orientation
+      }
+    }
+    let turned = try clip("turned.mp4", "rotate-90")
+    let flat = try await VerifyTests.mirror(try clip("flat.mp4", nil), to: folder.path("flat.mov"))
+    #expect(Set(try await VerifyTests.differences(turned, flat)).isSuperset(of: ["size", "orientation"]))
+    // Matroska can't say it: there the pixels are turned.
+    let baked = try await VerifyTests.mirror(turned, to: folder.path("baked.mkv"))
+    let found = try await VerifyTests.differences(turned, baked)
+    #expect(found == [])
+  }
+
+  @Test func aMirrorThatDiffersNeverGetsItsName() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { $0.frameRate = "30/1" }
+    await #expect {
+      // A profile that drops two frames of three.
+      _ = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { options in
+        options.encoding.quality = .source
+        options.encoding.profile =
+          "video/x-matroska:video/x-raw,framerate=10/1->video/x-h264:audio/x-flac"
+        options.isVerified = true
+      }
+    } throws: { error in
+      (error as? RetrogradeError)?.code == .notAMirror
+    }
+    #expect(folder.names == ["source.mkv"])
+  }
+}
