@@ -119,8 +119,22 @@ public final class Element: @unchecked Sendable {
   }
 
   /// Sets a property from text, as `gst-launch-1.0` does (`gst_util_set_object_arg`).
-  public func set(_ property: String, _ value: String) {
+  /// - Throws: ``GStreamerError`` of kind `refusedValue` where there is no such property, or it does not take the value.
+  public func set(_ property: String, _ value: String) throws(GStreamerError) {
+    let allowed = Registry.allowed(property, of: self)
+    guard specification(of: property) != nil, allowed?.contains(value) ?? true else {
+      throw GStreamerError(
+        kind: .refusedValue, element: factoryName,
+        message: "\(property) can't be \(value)" + (allowed.map { "; it is \($0)" } ?? ""), debug: nil)
+    }
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
+  }
+
+  /// Has the pipeline that it is in fail with `error`, on its bus.
+  public func fail(_ error: GStreamerError) {
+    gst_element_message_full(
+      raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),
+      nil, #file, #function, #line)
   }
 
   /// The pad that always stands under `name`.

@@ -12,6 +12,8 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     case noSpace
     /// Reading or writing failed.
     case inputOutput
+    /// A property does not take the value that it was to have.
+    case refusedValue
     case other
   }
 
@@ -49,6 +51,12 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
       kind = .missingPlugin
     } else if domain == gst_parse_error_quark(), code == Int(GST_PARSE_ERROR_NO_SUCH_ELEMENT.rawValue) {
       kind = .missingPlugin
+    } else if domain == gst_parse_error_quark(),
+      [GST_PARSE_ERROR_NO_SUCH_PROPERTY, GST_PARSE_ERROR_COULD_NOT_SET_PROPERTY].contains(where: {
+        Int($0.rawValue) == code
+      })
+    {
+      kind = .refusedValue
     } else if domain == gst_stream_error_quark() {
       kind = code == Int(GST_STREAM_ERROR_CODEC_NOT_FOUND.rawValue) ? .missingPlugin : .notMedia
     } else if domain == gst_resource_error_quark() {

@@ -7,11 +7,18 @@ public final class Pipeline: @unchecked Sendable {
   package let raw: UnsafeMutablePointer<GstElement>
 
   /// Builds the pipeline that `description` describes (`gst_parse_launch_full`, with fatal errors).
-  /// - Throws: ``GStreamerError``, of kind `missingPlugin` where an element of it is not installed.
+  /// - Throws: ``GStreamerError``, of kind `missingPlugin` where an element of it is not installed, of kind `refusedValue` where
+  ///   a property does not take its value.
   public init(_ description: String) throws {
     try GStreamer.initialize()
     var error: UnsafeMutablePointer<GError>?
-    let parsed = gst_parse_launch_full(description, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error)
+    let (parsed, warnings) = PropertyWarnings.during {
+      gst_parse_launch_full(description, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error)
+    }
+    if let parsed, error == nil, let warning = warnings.first {
+      gst_object_unref(parsed)
+      throw GStreamerError(kind: .refusedValue, element: nil, message: warning, debug: nil)
+    }
     guard let parsed, error == nil else {
       if let parsed { gst_object_unref(parsed) }
       throw GStreamerError(adopting: error, element: nil, debug: description)

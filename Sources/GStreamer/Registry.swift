@@ -73,17 +73,84 @@ extension Registry {
     return element.specification(of: name) != nil
   }
 
-  /// The values of an enumerated property, with the nicks under which people know them; nil if it is none.
-  public static func enumeration(_ name: String, of factory: String) -> [(nick: String, value: Int)]? {
-    guard let element = Element(factory: factory), let spec = element.specification(of: name),
-      g_type_check_instance_is_a(
-        UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GTypeInstance.self), g_type_from_name("GParamEnum")) != 0
-    else { return nil }
-    let enumeration = UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GParamSpecEnum.self)
-    guard let values = enumeration.pointee.enum_class else { return nil }
-    return (0..<Int(values.pointee.n_values)).map { index in
-      let value = values.pointee.values[index]
-      return (nick: String(cString: value.value_nick), value: Int(value.value))
+  /// What a property takes; nil where that is neither a number, nor one of a list, nor where there is no such property.
+  public static func allowed(_ name: String, of factory: String) -> AllowedValues? {
+    Element(factory: factory).flatMap { allowed(name, of: $0) }
+  }
+
+  /// Whether it is an encoding profile in GStreamer's serialised syntax, or the name of an encoding target that is installed.
+  public static func isEncodingProfile(_ text: String) -> Bool {
+    guard (try? GStreamer.initialize()) != nil else { return false }
+    var value = GValue()
+    g_value_init(&value, gst_encoding_profile_get_type())
+    defer { g_value_unset(&value) }
+    return gst_value_deserialize(&value, text) != 0
+  }
+
+  static func allowed(_ name: String, of element: Element) -> AllowedValues? {
+    guard let spec = element.specification(of: name) else { return nil }
+    func seen<Specification>(as type: Specification.Type) -> Specification {
+      UnsafeMutableRawPointer(spec).assumingMemoryBound(to: type).pointee
+    }
+    // The types' own numbers, G_TYPE_PARAM_INT and so on, are macros.
+    switch g_type_name_from_instance(
+      UnsafeMutableRawPointer(spec).assumingMemoryBound(to: GTypeInstance.self)
+    ).map({
+      String(cString: $0)
+    }) {
+    case "GParamInt":
+      let spec = seen(as: GParamSpecInt.self)
+      return .whole(Int(spec.minimum)...Int(spec.maximum))
+    case "GParamUInt":
+      let spec = seen(as: GParamSpecUInt.self)
+      return .whole(Int(spec.minimum)...Int(spec.maximum))
+    case "GParamInt64":
+      let spec = seen(as: GParamSpecInt64.self)
+      return .whole(Int(spec.minimum)...Int(spec.maximum))
+    case "GParamUInt64":
+      let spec = seen(as: GParamSpecUInt64.self)
+      return .whole(Int(clamping: spec.minimum)...Int(clamping: spec.maximum))
+    case "GParamFloat":
+      let spec = seen(as: GParamSpecFloat.self)
+      return .number(Double(spec.minimum)...Double(spec.maximum))
+    case "GParamDouble":
+      let spec = seen(as: GParamSpecDouble.self)
+      return .number(spec.minimum...spec.maximum)
+    case "GParamEnum":
+      let spec = seen(as: GParamSpecEnum.self)
+      guard let values = spec.enum_class else { return nil }
+      return .names(
+        (0..<Int(values.pointee.n_values)).map { index in
+          let value = values.pointee.values[index]
+          return (nick: String(cString: value.value_nick), value: Int(value.value))
+        })
+    default: return nil
+    }
+  }
+}
+
+/// What a property takes.
+public enum AllowedValues: CustomStringConvertible {
+  case whole(ClosedRange<Int>)
+  case number(ClosedRange<Double>)
+  /// The nicks by which people know its values, and the values.
+  case names([(nick: String, value: Int)])
+
+  /// Whether it takes `text`, as ``Element/set(_:_:)`` reads it.
+  public func contains(_ text: String) -> Bool {
+    switch self {
+    case .whole(let range): Int(text).map(range.contains) ?? false
+    case .number(let range): Double(text).map(range.contains) ?? false
+    case .names(let names): names.contains { $0.nick == text || "\($0.value)" == text }
+    }
+  }
+
+  /// `0 to 50`, or the nicks.
+  public var description: String {
+    switch self {
+    case .whole(let range): "\(range.lowerBound) to \(range.upperBound)"
+    case .number(let range): "\(range.lowerBound) to \(range.upperBound)"
+    case .names(let names): names.map(\.nick).joined(separator: ", ")
     }
   }
 }

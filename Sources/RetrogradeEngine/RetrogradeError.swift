@@ -64,6 +64,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
       RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)
     case .noSpace: RetrogradeError(.inputOutput, "\(path): \(error.message)", underlying: error)
     case .inputOutput: RetrogradeError(.inputOutput, "\(path): can't be read: \(error.message)", underlying: error)
+    case .refusedValue: RetrogradeError(.usage, "\(path): \(error.description)", underlying: error)
     case .notMedia, .other:
       RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: \(error.message)", underlying: error)
     }
@@ -78,6 +79,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
       RetrogradeError(.inputOutput, "\(path): the disk is full: \(error.message)", underlying: error)
     case .inputOutput:
       RetrogradeError(.inputOutput, "\(path): can't be written: \(error.message)", underlying: error)
+    case .refusedValue: RetrogradeError(.usage, "\(path): \(error.description)", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
         .internalFailure,

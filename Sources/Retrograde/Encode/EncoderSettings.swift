@@ -22,6 +22,9 @@ struct EncoderSettings: Sendable {
     "avenc_prores",
   ]
 
+  /// The most columns and lines, where an encoder's pad template promises more: x264 refuses to start beyond it.
+  static let largest = ["x264enc": 16_384]
+
   /// Codecs whose players expect colour at half resolution.
   static let films: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
@@ -40,6 +43,7 @@ struct EncoderSettings: Sendable {
   private static let coarsest = 34
 
   /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no others.
+  /// - Throws: ``RetrogradeError`` of code `usage` where the encoder does not take what was asked for, with what it takes.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
     let wanted = options.bitrate ?? defaultBitrate(raw)
     // x264 and x265 share a rate out over the frames per second that the caps name, which in a variable rate are more than
@@ -48,7 +52,8 @@ struct EncoderSettings: Sendable {
       $0.denominator > 0 ? Double($0.numerator) / Double($0.denominator) : nil
     }
     let stretch = named.map { $0 > frameRate && frameRate > 0 ? min($0 / frameRate, 10) : 1 } ?? 1
-    let kilobits = max(Int(Double(wanted) * stretch) / 1000, 1)
+    let kilobits = { try rate(Int(Double(wanted) * stretch), "bitrate", encoder, unit: 1000) }
+    try refuseWhatIsUnknown(to: encoder)
     let crf = options.constantRateFactor ?? (options.quality == .high ? 16 : nil)
     let isLossless = options.quality == .lossless
     var set: [(String, String)] = []
@@ -59,11 +64,11 @@ struct EncoderSettings: Sendable {
       if isLossless {
         set += [("pass", "4"), ("quantizer", "0")]
       } else if options.bitrate == nil, let crf {
-        set += [("pass", "5"), ("quantizer", "\(crf)")]
+        set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", encoder))]
       } else {
         // Without a limit, x264's first guess for very low rates is a grey picture.
         set += [
-          ("pass", "0"), ("bitrate", "\(kilobits)"), ("qp-max", "\(EncoderSettings.coarsest)"), ("psy-tune", "5"),
+          ("pass", "0"), ("bitrate", try kilobits()), ("qp-max", "\(EncoderSettings.coarsest)"), ("psy-tune", "5"),
         ]
       }
     case "x265enc":
@@ -72,43 +77,57 @@ struct EncoderSettings: Sendable {
       if isLossless {
         throw RetrogradeError(.usage, "HEVC can't be made lossless here; use ffv1 or h264")
       } else if options.bitrate == nil, let crf {
-        set += [("qp", "\(crf)")]
+        set += [("qp", try quantizer(crf, "qp", encoder))]
       } else {
-        set += [("bitrate", "\(kilobits)")]
+        set += [("bitrate", try kilobits())]
       }
     case "vp8enc", "vp9enc":
       // With libvpx's realtime deadline, 1, VP8's quality depends on what else the processor has to do.
       set = [
-        ("deadline", encoder == "vp9enc" ? "(gint64)1" : "(gint64)1000000"), ("cpu-used", options.preset ?? "4"),
-        ("threads", "4"),
+        ("deadline", encoder == "vp9enc" ? "(gint64)1" : "(gint64)1000000"),
+        ("cpu-used", try speed("cpu-used", encoder, "4")), ("threads", "4"),
       ]
       if encoder == "vp9enc" { set += [("row-mt", "true")] }
       if options.bitrate == nil, let crf {
-        set += [("end-usage", "3"), ("cq-level", "\(crf)"), ("target-bitrate", "0")]
+        // Constrained quality: the rate is only a limit, which is not to be reached.
+        let limit = Int(pixelRate(raw) * 4)
+        set += [
+          ("end-usage", "2"), ("cq-level", try quantizer(crf, "cq-level", encoder)),
+          ("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1)),
+        ]
       } else {
-        set += [("end-usage", "0"), ("target-bitrate", "\(wanted)"), ("min-quantizer", "0"), ("max-quantizer", "46")]
+        set += [
+          ("end-usage", "0"), ("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1)),
+          ("min-quantizer", "0"), ("max-quantizer", "46"),
+        ]
       }
       set += [("keyframe-max-dist", "240"), ("lag-in-frames", "16")]
     case "av1enc":
-      set = [("cpu-used", options.preset ?? "8"), ("threads", "4"), ("row-mt", "true")]
+      set = [("cpu-used", try speed("cpu-used", encoder, "8")), ("threads", "4"), ("row-mt", "true")]
       if options.bitrate == nil, let crf {
-        set += [("end-usage", "3"), ("cq-level", "\(crf)")]
+        set += [("end-usage", "3"), ("cq-level", try quantizer(crf, "cq-level", encoder))]
       } else {
-        set += [("end-usage", "0"), ("target-bitrate", "\(max(wanted / 1000, 1))")]
+        set += [("end-usage", "0"), ("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1000))]
       }
     case "jpegenc":
-      set = [("quality", "\(options.quality == .source ? 90 : 97)")]
+      let usual = options.quality == .source ? 90 : 97
+      set = [("quality", try quantizer(options.constantRateFactor ?? usual, "quality", encoder))]
     case "avenc_ffv1":
       // For threads; FFmpeg refuses slices of very small pictures.
       if (raw.int("width") ?? 0) >= 256 && (raw.int("height") ?? 0) >= 192 { set = [("slices", "4")] }
     case "theoraenc":
       // Left to itself, it leaves out frames to keep its rate.
       set = [("drop-frames", "false")]
-      set += options.bitrate == nil && crf != nil ? [("quality", "56")] : [("bitrate", "\(max(wanted / 1000, 1))")]
+      set +=
+        options.bitrate == nil && crf != nil
+        ? [("quality", try quantizer(options.constantRateFactor ?? 56, "quality", encoder))]
+        : [("bitrate", try rate(wanted, "bitrate", encoder, unit: 1000))]
     case "avenc_prores_ks", "avenc_prores":
       break  // the source's own profile is the whole setting; ProRes has a fixed rate
     default:
-      if Registry.property("bitrate", of: encoder) { set = [("bitrate", "\(wanted)")] }
+      if Registry.property("bitrate", of: encoder) {
+        set = [("bitrate", try rate(wanted, "bitrate", encoder, unit: 1))]
+      }
     }
     return set.map { (name: $0.0, value: $0.1) }
   }
@@ -135,17 +154,78 @@ struct EncoderSettings: Sendable {
   private func defaultBitrate(_ raw: Caps) -> Int {
     if let sourceBitrate, options.quality == .source { return Int(Double(sourceBitrate) * EncoderSettings.headroom) }
     // A source without a rate of its own (raw, or intra-only): a tenth of a bit for each pixel.
-    let pixels = Double((raw.int("width") ?? 1280) * (raw.int("height") ?? 720))
-    return Int(pixels * frameRate * 0.1)
+    return Int(pixelRate(raw) * 0.1)
+  }
+
+  /// Pixels per second.
+  private func pixelRate(_ raw: Caps) -> Double {
+    Double(raw.int("width") ?? 1280) * Double(raw.int("height") ?? 720) * frameRate
+  }
+
+  /// What can be asked of an encoder, and by which of its properties.
+  private static let takes: [String: Set<String>] = [
+    "x264enc": ["--crf", "--bitrate", "--preset"], "x265enc": ["--crf", "--bitrate", "--preset"],
+    "vp8enc": ["--crf", "--bitrate", "--preset"], "vp9enc": ["--crf", "--bitrate", "--preset"],
+    "av1enc": ["--crf", "--bitrate", "--preset"], "theoraenc": ["--crf", "--bitrate"], "jpegenc": ["--crf"],
+    "avenc_ffv1": [], "avenc_prores_ks": [], "avenc_prores": [],
+  ]
+
+  private func refuseWhatIsUnknown(to encoder: String) throws {
+    let known = EncoderSettings.takes[encoder] ?? (Registry.property("bitrate", of: encoder) ? ["--bitrate"] : [])
+    if let option = options.forOneEncoder.first(where: { !known.contains($0) }) {
+      let others = known.sorted().joined(separator: ", ")
+      throw RetrogradeError(
+        .usage, "\(option): \(encoder) has no such setting\(known.isEmpty ? "" : "; it has \(others)")")
+    }
+  }
+
+  /// A rate for a property that counts in `unit` bits per second. What was not asked for is made to fit.
+  private func rate(_ bitsPerSecond: Int, _ property: String, _ encoder: String, unit: Int) throws -> String {
+    let value = max(bitsPerSecond / unit, 1)
+    guard case .whole(let range)? = Registry.allowed(property, of: encoder), !range.contains(value) else {
+      return "\(value)"
+    }
+    if options.bitrate != nil {
+      throw RetrogradeError(
+        .usage,
+        "--bitrate: \(encoder) takes \(range.lowerBound * unit) to "
+          + "\(range.upperBound.multipliedReportingOverflow(by: unit).partialValue) bits per second")
+    }
+    return "\(min(max(value, range.lowerBound), range.upperBound))"
+  }
+
+  private func quantizer(_ value: Int, _ property: String, _ encoder: String) throws -> String {
+    try checked("\(value)", property, encoder, "--crf")
+  }
+
+  private func speed(_ property: String, _ encoder: String, _ usual: String) throws -> String {
+    try checked(options.preset ?? usual, property, encoder, "--preset")
+  }
+
+  private func checked(_ value: String, _ property: String, _ encoder: String, _ option: String) throws -> String {
+    if let allowed = Registry.allowed(property, of: encoder), !allowed.contains(value) {
+      throw RetrogradeError(.usage, "\(option) \(value): \(encoder) takes \(allowed)")
+    }
+    return value
   }
 
   /// The number of a preset that was asked for by name.
   private func number(_ property: String, _ encoder: String, _ fallback: String) throws -> String {
     let name = options.preset ?? fallback
-    guard let number = Registry.enumeration(property, of: encoder)?.first(where: { $0.nick == name })?.value else {
-      let known = (Registry.enumeration(property, of: encoder) ?? []).map(\.nick).filter { $0 != "No preset" }
-      throw RetrogradeError(.usage, "\(encoder) has no preset called \(name); it has \(known.joined(separator: ", "))")
+    guard case .names(let names)? = Registry.allowed(property, of: encoder) else { return name }
+    guard let number = names.first(where: { $0.nick == name })?.value else {
+      let known = names.map(\.nick).filter { $0 != "No preset" && $0 != "None" }
+      throw RetrogradeError(.usage, "--preset \(name): \(encoder) takes \(known.joined(separator: ", "))")
     }
     return "\(number)"
+  }
+}
+
+extension EncodingOptions {
+  /// What was asked for that only an encoder of video can do, as the options' names.
+  var forOneEncoder: [String] {
+    [(constantRateFactor != nil, "--crf"), (bitrate != nil, "--bitrate"), (preset != nil, "--preset")].compactMap {
+      $0 ? $1 : nil
+    }
   }
 }

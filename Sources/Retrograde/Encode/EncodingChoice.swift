@@ -71,6 +71,19 @@ struct EncodingChoice: Sendable {
       )
       videos = [videos[0]]
     }
+    if let profile = options.profile, !Registry.isEncodingProfile(profile) {
+      throw RetrogradeError(
+        .usage,
+        "--profile \(profile): is neither an encoding profile in GStreamer's syntax nor an encoding target's name")
+    }
+    if let option = options.forOneEncoder.first {
+      if options.profile != nil {
+        throw RetrogradeError(.usage, "\(option): --profile says all of how it is encoded; put it into the profile")
+      }
+      if container.videoCodecs.isEmpty || videos.isEmpty {
+        throw RetrogradeError(.usage, "\(option): \(output) has no encoder of video that it could be for")
+      }
+    }
     if container.pictures != nil {
       guard let video = videos.first else {
         throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write")
@@ -89,7 +102,7 @@ struct EncodingChoice: Sendable {
     if !container.videoCodecs.isEmpty {
       for video in videos {
         var picture = try Picture(video, container, options)
-        let codec = try EncodingChoice.videoCodec(video, container, options, output)
+        let codec = try EncodingChoice.videoCodec(picture, video, container, options, output)
         picture.codec = codec
         if picture.hasAlpha, !EncoderSettings.seeThrough.contains(codec.text) {
           warnings.append(
@@ -105,6 +118,7 @@ struct EncodingChoice: Sendable {
           picture.format = EncoderSettings.isOdd(video.raw) && picture.size == nil ? "Y444" : "I420"
         }
         if let encoder = codec.encoder {
+          try EncodingChoice.check(picture.raw(video.raw), codec, container, output)
           let settings = EncoderSettings(
             options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
           picture.settings = try settings.video(encoder, video.raw)
@@ -173,8 +187,28 @@ struct EncodingChoice: Sendable {
     return Int(Double(bytes) * 8 / duration.seconds)
   }
 
+  /// Finds out whether pictures of the size of `raw` can be encoded, and put into the container: muxers have limits of their own.
+  private static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
+    guard let width = raw.int("width"), let height = raw.int("height"), !takesSize(of: raw, codec, container) else {
+      return
+    }
+    throw RetrogradeError(
+      .usage,
+      "\(output): \(codec.caps.codecName) of \(width)x\(height) can't be put into it; --width makes another size, and "
+        + ".mkv with --video-codec ffv1, and numbered .png, hold every size")
+  }
+
+  private static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
+    guard let width = raw.int("width"), let height = raw.int("height"), let encoder = codec.encoder,
+      let picture = Caps("video/x-raw,width=\(width),height=\(height)")
+    else { return true }
+    return max(width, height) <= EncoderSettings.largest[encoder] ?? .max && Registry.factory(encoder, takes: picture)
+      && container.takes(codec.caps.setting("width", "\(width)").setting("height", "\(height)"))
+  }
+
   private static func videoCodec(
-    _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions, _ output: String
+    _ picture: Picture, _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions,
+    _ output: String
   ) throws -> Codec {
     if let name = options.videoCodec { return try named(name, "--video-codec", container, output) }
     let source = Codec(of: video.index.caps).flatMap { codec in
@@ -191,8 +225,10 @@ struct EncodingChoice: Sendable {
       candidates = [source].compactMap { $0 } + usual
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
-    // Rather another codec than another pixel format.
-    guard let best = possible.first(where: { $0.encodes(video.raw) }) ?? possible.first else {
+    // Rather another codec than another pixel format or size.
+    let raw = picture.raw(video.raw)
+    let fitting = possible.filter { takesSize(of: raw, $0, container) }
+    guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
       throw RetrogradeError(
         options.quality == .lossless ? .usage : .missingPlugin,
         options.quality == .lossless
@@ -248,6 +284,11 @@ struct EncodingChoice: Sendable {
 }
 
 extension EncodingChoice.Picture {
+  /// Raw frames in the size that they are to have.
+  fileprivate func raw(_ raw: Caps) -> Caps {
+    size.map { raw.setting("width", "\($0.width)").setting("height", "\($0.height)") } ?? raw
+  }
+
   fileprivate init(
     _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions
   ) throws {

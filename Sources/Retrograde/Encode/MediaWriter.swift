@@ -100,13 +100,13 @@ final class MediaWriter: Sendable {
     {
       for muxer in pipeline.elements(ofClass: "Muxer")
       where muxer.factoryName.map({ Registry.property("movie-timescale", of: $0) }) ?? false {
-        muxer.set("movie-timescale", "\(rate)")
+        try muxer.set("movie-timescale", "\(rate)")
       }
     }
     // oggmux 1.22 may leave out the last page of the stream that ends first, if it is not full (gst_ogg_mux_process_best_pad). A
     // page for each packet is full at once.
     if plan.videos.count + plan.audio.count > 1 {
-      for muxer in pipeline.elements(ofFactory: "oggmux") { muxer.set("max-page-delay", "0") }
+      for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
     }
     isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)

@@ -54,7 +54,7 @@ final class OutputSet: Sendable {
       let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
       let name = slash.map { String(path[path.index(after: $0)...]) } ?? path
       let temporary = try temporary(for: folder, path)
-      sink.set(property, "\(temporary)/\(name)")
+      try sink.set(property, "\(temporary)/\(name)")
       state.withLock { state in
         state.names.append(path)
         state.header = state.names.count == 1 && sink.factoryName == "filesink" ? "\(temporary)/\(name)" : ""

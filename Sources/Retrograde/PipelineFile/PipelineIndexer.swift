@@ -97,7 +97,7 @@ struct PipelineIndexer: Sendable {
       for (property, value) in [
         ("sync", "false"), ("async", "false"), ("enable-last-sample", "false"), ("max-buffers", "4"), ("drop", "false"),
         ("wait-on-eos", "false"),
-      ] { sink.set(property, value) }
+      ] { try? sink.set(property, value) }
       // The engine turns sample frames round, which lie side by side.
       if let raw = Caps("video/x-raw; audio/x-raw, layout=(string)interleaved") {
         (try? pipeline.appSink(sink.name))?.setDefaultCaps(raw)
@@ -208,8 +208,8 @@ struct PipelineIndexer: Sendable {
         PipelineIndexer.prepare(pipeline)
         // What the other sinks gave has been taken; it must not hold up this one.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
-          other.set("max-buffers", "1")
-          other.set("drop", "true")
+          try? other.set("max-buffers", "1")
+          try? other.set("drop", "true")
         }
       }
       return try VideoSource(

@@ -72,7 +72,7 @@ struct PipelineJob: Sendable {
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
         duration: source.legs.duration, isOfUser: true,
         prepare: { pipeline in
-          PipelineJob.prepare(pipeline)
+          try PipelineJob.prepare(pipeline)
           try outputs.redirect(pipeline)
           let padded = PipelineJob.needsSoundFromStart(pipeline)
           isPadded.withLock { $0 = padded }
@@ -130,10 +130,10 @@ struct PipelineJob: Sendable {
   }
 
   /// The engine's way of giving buffers: with times, and waiting while the queue is full.
-  private static func prepare(_ pipeline: Pipeline) {
+  private static func prepare(_ pipeline: Pipeline) throws {
     for source in pipeline.elements(ofFactory: "appsrc") {
       for (property, value) in [("format", "time"), ("block", "true"), ("max-buffers", "4"), ("max-bytes", "0")] {
-        source.set(property, value)
+        try source.set(property, value)
       }
     }
   }

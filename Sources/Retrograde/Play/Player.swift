@@ -78,13 +78,17 @@ public final class Player: Sendable {
       let pipeline = try Pipeline("playbin uri=\(Description.quoted("reverse+" + uri)) \(sinks.joined(separator: " "))")
       let (options, isEndless) = (options, isEndless)
       pipeline.onSourceSetup { source in
-        source.set("loop", options.loop.rawValue)
-        source.set("count", isEndless ? "0" : "\(options.count)")
-        source.set("memory-budget", "\(options.memory.bytes)")
-        source.set("spool-dir", options.spoolDirectory)
-        source.set("timing", options.timing.rawValue)
-        if case .time(let start)? = options.start { source.set("start", "\(start.nanoseconds)") }
-        if case .time(let end)? = options.end { source.set("stop", "\(end.nanoseconds)") }
+        do throws(GStreamerError) {
+          try source.set("loop", options.loop.rawValue)
+          try source.set("count", isEndless ? "0" : "\(options.count)")
+          try source.set("memory-budget", "\(options.memory.bytes)")
+          try source.set("spool-dir", options.spoolDirectory)
+          try source.set("timing", options.timing.rawValue)
+          if case .time(let start)? = options.start { try source.set("start", "\(start.nanoseconds)") }
+          if case .time(let end)? = options.end { try source.set("stop", "\(end.nanoseconds)") }
+        } catch {
+          source.fail(error)
+        }
       }
       return pipeline
     } catch let error as GStreamerError {

@@ -224,8 +224,8 @@ extension Topology {
 
     func add(_ pad: Pad) {
       guard let sink = Element(factory: "fakesink"), let pipeline = found.withLock({ $0.pipeline }) else { return }
-      sink.set("sync", "false")
-      sink.set("async", "false")
+      try? sink.set("sync", "false")
+      try? sink.set("async", "false")
       pipeline.add(sink)
       if let target = sink.staticPad("sink") { pad.link(to: target) }
       found.withLock { $0.pads.append(pad) }

@@ -1,0 +1,35 @@
+import CGStreamer
+import Glibc
+import Synchronization
+
+/// What GObject refuses while properties are set. It prints a warning and keeps the old value, so that whoever set the property
+/// does not learn of it.
+enum PropertyWarnings {
+  /// By thread, while somebody collects.
+  private static let collected = Mutex<[pthread_t: [String]]>([:])
+
+  private static let isInstalled: Bool = {
+    let levels = G_LOG_LEVEL_WARNING.rawValue | G_LOG_LEVEL_CRITICAL.rawValue
+    g_log_set_handler(
+      "GLib-GObject", GLogLevelFlags(levels),
+      { domain, level, message, _ in
+        let text = message.map { String(cString: $0) } ?? ""
+        let isTaken = PropertyWarnings.collected.withLock { collected in
+          guard collected[pthread_self()] != nil else { return false }
+          collected[pthread_self()]?.append(text)
+          return true
+        }
+        if !isTaken { g_log_default_handler(domain, level, message, nil) }
+      }, nil)
+    return true
+  }()
+
+  /// Does `body`, and returns what GObject warned of on this thread meanwhile.
+  static func during<Value>(_ body: () throws -> Value) rethrows -> (value: Value, warnings: [String]) {
+    _ = isInstalled
+    let outer = collected.withLock { $0.updateValue([], forKey: pthread_self()) }
+    defer { collected.withLock { $0[pthread_self()] = outer } }
+    let value = try body()
+    return (value, collected.withLock { $0[pthread_self()] ?? [] })
+  }
+}

@@ -1,0 +1,115 @@
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What an encoder does not take is refused before anything is made, with what it takes.
+@Suite struct EncoderValueTests {
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    var output: String
+    /// What the message must say.
+    var words: String
+    var change: @Sendable (inout EncodingOptions) -> Void
+    var testDescription: String { "\(output): \(words)" }
+  }
+
+  static let refusals = [
+    Refusal(output: "o.mp4", words: "--crf 99: x264enc takes 0 to 50") { $0.constantRateFactor = 99 },
+    Refusal(output: "o.webm", words: "--crf 99: vp9enc takes 0 to 63") { $0.constantRateFactor = 99 },
+    Refusal(output: "o.mp4", words: "x265enc takes -1 to 51") {
+      $0.videoCodec = "hevc"
+      $0.constantRateFactor = 52
+    },
+    Refusal(output: "o.mkv", words: "--bitrate: x265enc takes 1000 to 102400000") {
+      $0.videoCodec = "hevc"
+      $0.bitrate = 102_401_000
+    },
+    Refusal(output: "o.mp4", words: "--bitrate: x264enc takes 1000 to 2048000000") { $0.bitrate = 3_000_000_000 },
+    Refusal(output: "o.mp4", words: "ultrafast, superfast") { $0.preset = "nonsense" },
+    Refusal(output: "o.webm", words: "--preset nonsense: vp9enc takes -16 to 16") { $0.preset = "nonsense" },
+    Refusal(output: "o.mov", words: "--preset: avenc_prores has no such setting") {
+      $0.videoCodec = "prores"
+      $0.preset = "fast"
+    },
+    Refusal(output: "o.gif", words: "--crf: o.gif") { $0.constantRateFactor = 3 },
+    Refusal(output: "o.mp4", words: "--profile nonsense") { $0.profile = "nonsense" },
+    Refusal(output: "o.mp4", words: "--crf: --profile") {
+      $0.profile = "youtube"
+      $0.constantRateFactor = 20
+    },
+    Refusal(output: "o.mp4", words: "property 'quantizer'") {
+      $0.profile = "video/quicktime,variant=iso:video/x-h264|element-properties,quantizer=99"
+    },
+    Refusal(output: "o.mp4", words: "H.264 of 4x2") { $0.width = 4 },
+  ]
+
+  @Test(arguments: refusals)
+  func aValueThatAnEncoderDoesNotTakeIsRefused(refusal: Refusal) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(5, rate: 25)
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    refusal.change(&options.encoding)
+    let output = refusal.words.contains(refusal.output) ? refusal.output : folder.path(refusal.output)
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(source, options: options).reverse(to: output)
+    }
+    #expect(error?.code == .usage)
+    #expect(error?.message.contains(refusal.words) ?? false, "\(error?.message ?? "")")
+    #expect(folder.names == [media.name])
+  }
+
+  @Test func aPipelineFileThatSetsWhatAnElementDoesNotTakeIsRefusedWithItsPlace() async throws {
+    let file = try PipelineFile(
+      "videotestsrc ! appsink name=v\n---\nappsrc name=v ! x264enc quantizer=99 ! fakesink", name: "f")
+    let error = await #expect(throws: RetrogradeError.self) { try await file.check([:]) }
+    #expect(error?.code == .usage)
+    #expect(error?.message.hasPrefix("f:3:35: ") ?? false, "\(error?.message ?? "")")
+  }
+
+  @Test func anElementSaysWhatAPropertyTakes() throws {
+    let element = try #require(Element(factory: "x264enc"))
+    try element.set("quantizer", "50")
+    #expect(element.integer("quantizer") == 50)
+    for (name, value) in [("quantizer", "51"), ("quantizer", "x"), ("speed-preset", "x"), ("nosuch", "1")] {
+      let error = #expect(throws: GStreamerError.self) { try element.set(name, value) }
+      #expect(error?.kind == .refusedValue)
+    }
+    #expect(element.integer("quantizer") == 50)
+  }
+
+  /// The rate of what is very large is more than x265 can be asked for.
+  @Test func aRateThatWasNotAskedForIsMadeToFit() throws {
+    let raw = try #require(Caps("video/x-raw,format=I420,width=7680,height=4320,framerate=60/1"))
+    let settings = try EncoderSettings(options: EncodingOptions(), sourceBitrate: nil, frameRate: 60)
+      .video("x265enc", raw)
+    #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
+  }
+
+  @Test(arguments: [1, 3, 15, 33], ["mp4", "mov", "mkv", "webm", "avi", "ts", "ogv", "gif", "webp", "apng"])
+  func aPictureOfAnySizeIsMirroredOrRefused(side: Int, container: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("s.mkv")
+    let pipeline = try Pipeline(
+      "videotestsrc num-buffers=4 ! video/x-raw,format=Y444,width=\(side),height=\(side),framerate=25/1 ! avenc_ffv1 ! "
+        + "matroskamux ! filesink location=\(source)")
+    pipeline.set(.playing)
+    guard case .endOfStream = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) else {
+      Issue.record("no source")
+      return
+    }
+    pipeline.set(.null)
+    do {
+      let summary = try await Reverser(source).reverse(to: folder.path("o.\(container)"))
+      #expect(summary.frames == 4)
+      #expect(summary.warnings.isEmpty)
+    } catch let error as RetrogradeError {
+      #expect(error.code == .usage)
+      #expect(error.message.contains("--width"), "\(error.message)")
+      #expect(side < 16)
+    }
+  }
+}
