@@ -52,6 +52,8 @@ public struct SourceReport: Sendable, Codable {
   public var input: String
   /// In seconds.
   public var duration: Double
+  /// In seconds, where the container says more than there is.
+  public var declaredDuration: Double?
   public var streams: [Stream]
   public var chapters: [ChapterReport]
   /// Tags of the file as a whole, in GstTagList's syntax.
@@ -75,6 +77,7 @@ public struct SourceReport: Sendable, Codable {
     let index = playable.index
     input = job.input
     duration = (index.presentationEnd - index.presentationStart).seconds
+    declaredDuration = index.declaredEnd.map { ($0 - index.presentationStart).seconds }
     streams = []
     keyframes = []
     warnings = index.warnings

@@ -27,7 +27,8 @@ struct Info: AsyncParsableCommand {
   }
 
   private func show(_ report: SourceReport) {
-    print("\(report.input)  \(seconds(report.duration))")
+    let declared = report.declaredDuration.map { " of \(seconds($0))" } ?? ""
+    print("\(report.input)  \(seconds(report.duration))\(declared)")
     for (number, stream) in report.streams.enumerated() { show(stream, report, isFirst: number == 0) }
     if !report.chapters.isEmpty { print("chapters") }
     for chapter in report.chapters { show(chapter, depth: 1) }

@@ -29,7 +29,8 @@ struct PlanCommand: AsyncParsableCommand {
   }
 
   private func show(_ report: SourceReport) {
-    print("\(report.input)  \(seconds(report.duration))")
+    let declared = report.declaredDuration.map { " of \(seconds($0))" } ?? ""
+    print("\(report.input)  \(seconds(report.duration))\(declared)")
     for stream in report.streams {
       print(
         "  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"

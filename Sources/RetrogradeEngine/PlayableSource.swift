@@ -23,7 +23,16 @@ package struct PlayableSource: Sendable {
       throw RetrogradeError(.usage, "without video and without sound, nothing is left")
     }
     let stored = try Source(input, options: options, cancellation: cancellation)
-    let topology = try Topology(probing: stored.path, stored.opening, cancellation)
+    let topology: Topology
+    do {
+      topology = try Topology(probing: stored.path, stored.opening, cancellation)
+    } catch let error as RetrogradeError where error.code == .damagedInput && Declared.lacksIndex(stored.path) {
+      throw RetrogradeError(
+        .damagedInput,
+        "\(input): its index (moov) is missing: the file was cut, or recording it was not finished; without the index nothing "
+          + "tells where its frames begin, so get the whole file, or have the index made anew from another file of the same device",
+        underlying: error.underlying)
+    }
     var index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
     let range = try PlayableSource.range(in: index, options)
     // One budget for all that is decoded at once.
@@ -40,6 +49,15 @@ package struct PlayableSource: Sendable {
       } catch let error as RetrogradeError where error.code == .damagedInput {
         index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
+    }
+    if let declared = Declared(stored.path) {
+      let found =
+        ([video].compactMap { $0 } + further).map {
+          Declared.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)
+        } + index.audio.map { Declared.Found(kind: .audio, frames: nil, end: $0.span.end) }
+      let missing = declared.warnings(found, isDamaged: index.warnings.contains { $0.code == .damaged })
+      if !missing.isEmpty { index.declaredEnd = declared.presentationEnd }
+      index.warnings += missing + topology.unknown(of: declared, options)
     }
     try self.init(
       input, index, video, further: further, options: options, count: count, range: range, source: stored)

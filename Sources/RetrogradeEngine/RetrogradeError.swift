@@ -99,7 +99,7 @@ package enum PackageHint {
   package static func decoding(_ mediaType: String?) -> String {
     switch mediaType {
     case nil: all
-    case let type? where type.contains("-fourcc-"): "GStreamer has none"
+    case let type? where type.contains("-fourcc-"): "GStreamer has no plugin for it"
     case "audio/x-opus", "audio/x-vorbis", "video/x-theora": "install gstreamer1.0-plugins-base"
     case "audio/x-flac", "audio/x-speex", "video/x-vp8", "video/x-vp9": "install gstreamer1.0-plugins-good"
     default: "install gstreamer1.0-libav"

@@ -128,7 +128,9 @@ struct Indexer: Sendable {
         let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
         if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
         warnings.append(
-          Warning(.damaged, "damaged: \(failure.message) Everything after \(activity.position) is missing"))
+          Warning(
+            .damaged, "damaged: reading it failed at \(activity.position): \(failure.message)",
+            span: TimeSpan(start: activity.position, end: activity.position)))
       }
       warnings += audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }

@@ -54,7 +54,7 @@ package struct InfoFrame {
   }
 
   /// How many bytes a frame of layer III takes, by its header (ISO/IEC 11172-3, 2.4.2.3, and 13818-3); nil where it is none.
-  private static func size(_ header: [UInt8]) -> Int? {
+  static func size(_ header: [UInt8]) -> Int? {
     let version = header[1] >> 3 & 3
     let bitrate = Int(header[2] >> 4)
     let rateIndex = Int(header[2] >> 2 & 3)

@@ -95,6 +95,8 @@ package struct SourceIndex: Sendable {
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
   package var warnings: [Warning]
+  /// When the source ends by its container's account, where it does not hold all of that.
+  package internal(set) var declaredEnd: ClockTime?
 
   package init(
     decoding: String = "", packets: String? = nil, recipe: DecodingRecipe?, video: VideoIndex?, audio: [AudioTrack],

@@ -6,6 +6,8 @@ struct WaveFile {
   /// GStreamer 1.22's wavparse takes no more than 2^31 - 1 bytes for what a header says, RF64's too. Behind a queue, where
   /// it can't seek, and told to ignore the length, it reads to the end of the file.
   let isCutShort: Bool
+  /// The file ends before the sound does of which it says how long it is.
+  let isIncomplete: Bool
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
   init?(_ path: String) {
@@ -36,6 +38,9 @@ struct WaveFile {
         guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
         duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
         isCutShort = !isWave64 && bytes > Int(Int32.max)
+        // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
+        let isUnknown = bytes == size && (size >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(size))
+        isIncomplete = bytes > file.size - body && !isUnknown
         return
       default: break
       }

@@ -1,0 +1,122 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Files of which only the first part is there.
+@Suite struct CutFileTests {
+  struct Kind: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var media = TestMedia()
+
+    init(_ name: String, video: String? = "x264enc key-int-max=20 ! h264parse", audio: String, muxer: String) {
+      testDescription = "\(name) from \(muxer)"
+      media.name = name
+      media.video = video
+      media.audio = audio
+      media.muxer = muxer
+      media.frameRate = "30/1"
+      media.sampleCount = 96_000
+    }
+  }
+
+  static let kinds = [
+    Kind("s.mp4", audio: "avenc_aac ! aacparse", muxer: "mp4mux faststart=true"),
+    Kind("s.mp4", audio: "avenc_aac ! aacparse", muxer: "mp4mux"),
+    Kind("s.mp4", audio: "avenc_aac ! aacparse", muxer: "mp4mux fragment-duration=200"),
+    Kind("s.mov", audio: "identity", muxer: "qtmux faststart=true"),
+    Kind("s.mkv", audio: "flacenc ! flacparse", muxer: "matroskamux"),
+    Kind("s.webm", video: "vp8enc deadline=1 keyframe-max-dist=20", audio: "opusenc", muxer: "webmmux"),
+    Kind("s.avi", video: "jpegenc", audio: "identity", muxer: "avimux"),
+    Kind("s.flv", audio: "avenc_aac ! aacparse", muxer: "flvmux"),
+    Kind("s.ogg", video: nil, audio: "vorbisenc", muxer: "oggmux max-page-delay=100000000"),
+    Kind("s.flac", video: nil, audio: "flacenc", muxer: "identity"),
+    Kind("s.wav", video: nil, audio: "identity", muxer: "wavenc"),
+    Kind("s.mp3", video: nil, audio: "lamemp3enc ! mpegaudioparse", muxer: "xingmux"),
+  ]
+
+  @Test(arguments: kinds) func isRefusedOrNamed(_ kind: Kind) async throws {
+    let folder = try TemporaryFolder()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: kind.media.write(to: folder)))
+    for percent in [10, 50, 90, 99] {
+      let path = folder.path("cut-\(percent)-\(kind.media.name)")
+      try whole.prefix(whole.count * percent / 100).write(to: URL(fileURLWithPath: path))
+      do {
+        let report = try await Reverser(path).plan()
+        let loss = report.warnings.first { $0.code == .truncated }
+        #expect(loss?.span != nil || loss?.count != nil, "\(percent) %: \(report.warnings)")
+      } catch let error as RetrogradeError {
+        #expect(error.code == .damagedInput, "\(percent) %: \(error)")
+      }
+    }
+  }
+
+  @Test(arguments: kinds) func aWholeFileIsNotCalledCut(_ kind: Kind) async throws {
+    let folder = try TemporaryFolder()
+    let report = try await Reverser(kind.media.write(to: folder)).plan()
+    #expect(!report.warnings.contains { $0.code == .truncated || $0.code == .damaged }, "\(report.warnings)")
+    #expect(report.declaredDuration == nil)
+  }
+
+  /// Live, their lengths are not known.
+  @Test(arguments: [
+    ("s.mkv", "matroskamux streamable=true"), ("s.mp4", "mp4mux fragment-duration=200 streamable=true"),
+  ])
+  func aLiveFileIsNotCalledCut(name: String, muxer: String) async throws {
+    let folder = try TemporaryFolder()
+    let kind = Kind(name, audio: "avenc_aac ! aacparse", muxer: muxer)
+    let report = try await Reverser(kind.media.write(to: folder)).plan()
+    #expect(!report.warnings.contains { $0.code == .truncated }, "\(report.warnings)")
+  }
+
+  @Test func theTablesOfAnMP4CountWhatIsMissing() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = "jpegenc"
+    media.muxer = "qtmux faststart=true"
+    media.name = "s.mov"
+    let path = try media.write(to: folder)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    // The last frame lacks a byte.
+    try whole.dropLast().write(to: URL(fileURLWithPath: path))
+    let report = try await Reverser(path).plan()
+    let warning = try #require(report.warnings.first)
+    #expect(report.warnings.count == 1)
+    #expect(warning.code == .truncated)
+    #expect(warning.count == 1)
+    #expect(report.streams.first?.count == 59)
+    #expect(report.declaredDuration == 2)
+    #expect(warning.message.contains("1 of 60 frames"))
+    var options = ReverseOptions()
+    options.isStrict = true
+    await #expect(throws: RetrogradeError.self) {
+      _ = try await Reverser(path, options: options).reverse(to: folder.path("m.mkv"))
+    }
+    #expect(folder.names == ["s.mov"])
+  }
+
+  @Test func anMP4WithoutItsIndexSaysWhatIsMissing() async throws {
+    let folder = try TemporaryFolder()
+    let path = try TestMedia().write(to: folder)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: path))
+    let error = await #expect(throws: RetrogradeError.self) { _ = try await Reverser(path).plan() }
+    #expect(error?.code == .damagedInput)
+    #expect(error?.message.contains("moov") ?? false)
+  }
+
+  /// Pure: no file has to be so for it.
+  @Test func roundingAndLengthsThatAreNotKnownAreNoLoss() {
+    let second = ClockTime(seconds: 1)
+    let found = [Declared.Found(kind: .video, frames: 30, end: second)]
+    #expect(Declared().warnings(found, isDamaged: false).isEmpty)
+    #expect(Declared(end: ClockTime(seconds: 5)).warnings(found, isDamaged: false).isEmpty)
+    #expect(Declared(end: ClockTime(seconds: 1.05)).warnings(found, isDamaged: true).isEmpty)
+    let cut = Declared(isCut: true, end: ClockTime(seconds: 5)).warnings(found, isDamaged: false)
+    #expect(cut.first?.span == TimeSpan(start: second, end: ClockTime(seconds: 5)))
+    #expect(Declared(isCut: true).warnings([], isDamaged: false).isEmpty)
+  }
+}
