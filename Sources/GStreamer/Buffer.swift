@@ -160,7 +160,7 @@ public final class Buffer: @unchecked Sendable {
 
   /// The first sample frames of a buffer of raw sound, whatever its layout (`gst_audio_buffer_truncate`).
   package func prefix(sampleFrames count: Int, of caps: Caps) -> Buffer {
-    guard let size = caps.bytesPerSampleFrame,
+    guard let size = caps.bytesPerSampleFrame, size > 0, count < self.size / size,
       let cut = gst_audio_buffer_truncate(gst_buffer_ref(raw), gint(size), 0, gsize(max(count, 0)))
     else { return self }
     return Buffer(adopting: cut)
@@ -182,7 +182,8 @@ public final class Buffer: @unchecked Sendable {
   ) throws {
     var info = GstAudioInfo()
     var audio = GstAudioBuffer()
-    guard gst_audio_info_from_caps(&info, caps.raw) != 0,
+    // Caps may say that there are no channels, and GStreamer divides by them.
+    guard gst_audio_info_from_caps(&info, caps.raw) != 0, info.bpf > 0, info.channels > 0,
       gst_audio_buffer_map(&audio, &info, raw, GstMapFlags(GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)) != 0
     else { throw Buffer.unmappable }
     defer { gst_audio_buffer_unmap(&audio) }

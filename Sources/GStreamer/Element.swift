@@ -20,10 +20,7 @@ public final class Element: @unchecked Sendable {
   }
 
   /// The first sink pad, if the element has one.
-  public var firstSinkPad: Pad? {
-    guard let pads = raw.pointee.sinkpads, let data = pads.pointee.data else { return nil }
-    return Pad(retaining: data.assumingMemoryBound(to: GstPad.self))
-  }
+  public var firstSinkPad: Pad? { pads(gst_element_foreach_sink_pad).first }
 
   /// The elements before this one that are linked already, nearest first, and this one first of all: through first sink
   /// pads, and into bins.
@@ -65,12 +62,21 @@ public final class Element: @unchecked Sendable {
     return nil
   }
 
-  private var sourcePads: [Pad] {
+  private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
+
+  /// The pads that `forEach` walks over: on a copy of the element's list, which it makes with the object's lock held. Others
+  /// add and remove pads meanwhile.
+  private func pads(
+    _ forEach: (UnsafeMutablePointer<GstElement>, GstElementForeachPadFunc?, gpointer?) -> gboolean
+  ) -> [Pad] {
     var pads: [Pad] = []
-    var node = raw.pointee.srcpads
-    while let current = node {
-      if let data = current.pointee.data { pads.append(Pad(retaining: data.assumingMemoryBound(to: GstPad.self))) }
-      node = current.pointee.next
+    withUnsafeMutablePointer(to: &pads) { list in
+      _ = forEach(
+        raw,
+        { _, pad, list in
+          if let pad { list?.assumingMemoryBound(to: [Pad].self).pointee.append(Pad(retaining: pad)) }
+          return 1
+        }, list)
     }
     return pads
   }

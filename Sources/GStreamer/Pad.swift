@@ -75,7 +75,7 @@ public final class Pad: @unchecked Sendable {
 
   /// Calls `body` for each buffer that passes, on the streaming thread; what it returns, if anything, passes instead.
   public func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) {
-    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { info in
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let raw = data.assumingMemoryBound(to: GstBuffer.self)
       if let other = body(Buffer(retaining: raw)) {
@@ -86,21 +86,21 @@ public final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold: the pad holds `body`.
+  /// Calls `body` for each buffer that passes, with the pad. The pad holds `body`, which must not hold the pad.
   public func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       if let data = info.pointee.data {
-        body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)), Pad(retaining: pad))
+        body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)), pad)
       }
       return GST_PAD_PROBE_OK
     }
   }
 
-  /// Calls `body` for each buffer, and lets none pass.
-  public func dropBuffers(_ body: @escaping @Sendable (Buffer) -> Void) {
-    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { info in
+  /// Calls `body` for each buffer, with the pad, and lets none pass. The pad holds `body`, which must not hold the pad.
+  public func dropBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
-      body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)))
+      body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)), pad)
       return GST_PAD_PROBE_DROP
     }
   }
@@ -127,7 +127,7 @@ public final class Pad: @unchecked Sendable {
   }
 
   private func onSegment(_ change: @escaping @Sendable (inout GstSegment) -> Void) {
-    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
+    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
       guard event.pointee.type == GST_EVENT_SEGMENT else { return GST_PAD_PROBE_OK }
@@ -169,7 +169,7 @@ public final class Pad: @unchecked Sendable {
 
   /// Lets caps pass without `fields`.
   public func removeFromCaps(_ fields: [String]) {
-    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { info in
+    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
       guard event.pointee.type == GST_EVENT_CAPS else { return GST_PAD_PROBE_OK }
@@ -189,7 +189,8 @@ public final class Pad: @unchecked Sendable {
   /// Answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`). GStreamer's appsink before 1.24 can't
   /// say so itself, and a decoder that hears nothing copies every frame into the plain layout.
   public func acceptVideoMeta() {
-    addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) { info in
+    addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
+      _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let query = data.assumingMemoryBound(to: GstQuery.self)
       guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
@@ -201,7 +202,7 @@ public final class Pad: @unchecked Sendable {
   /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset` on.
   public func onPull(_ body: @escaping @Sendable (_ offset: Int) -> Void) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
-    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { info in
+    addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
       if info.pointee.data == nil { body(Int(clamping: info.pointee.offset)) }
       return GST_PAD_PROBE_PASS
     }
@@ -216,26 +217,20 @@ public final class Pad: @unchecked Sendable {
   /// Says downstream that the stream has ended.
   public func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 
-  private typealias ProbeBody = @Sendable (UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
+  private typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
+  /// The pad holds `body` until it is gone itself.
   private func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
-    addProbe(type) { _, info in body(info) }
-  }
-
-  private typealias PadProbeBody =
-    @Sendable (UnsafeMutablePointer<GstPad>, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
-
-  private func addProbe(_ type: GstPadProbeType, _ body: @escaping PadProbeBody) {
     final class Box: Sendable {
-      let body: PadProbeBody
-      init(_ body: @escaping PadProbeBody) { self.body = body }
+      let body: ProbeBody
+      init(_ body: @escaping ProbeBody) { self.body = body }
     }
     let box = Unmanaged.passRetained(Box(body)).toOpaque()
     gst_pad_add_probe(
       raw, type,
       { pad, info, data in
         guard let pad, let info, let data else { return GST_PAD_PROBE_OK }
-        return Unmanaged<Box>.fromOpaque(data).takeUnretainedValue().body(pad, info)
+        return Unmanaged<Box>.fromOpaque(data).takeUnretainedValue().body(Pad(retaining: pad), info)
       }, box,
       { data in
         if let data { Unmanaged<Box>.fromOpaque(data).release() }

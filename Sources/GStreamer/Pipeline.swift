@@ -104,13 +104,20 @@ public final class Pipeline: @unchecked Sendable {
     defer { gst_iterator_free(iterator) }
     var found: [Element] = []
     var value = GValue()
-    while gst_iterator_next(iterator, &value) == GST_ITERATOR_OK {
-      if let object = g_value_get_object(&value) {
-        found.append(Element(retaining: object.assumingMemoryBound(to: GstElement.self)))
+    while true {
+      switch gst_iterator_next(iterator, &value) {
+      case GST_ITERATOR_OK:
+        if let object = g_value_get_object(&value) {
+          found.append(Element(retaining: object.assumingMemoryBound(to: GstElement.self)))
+        }
+        g_value_unset(&value)
+      case GST_ITERATOR_RESYNC:
+        // An element came or went meanwhile.
+        found = []
+        gst_iterator_resync(iterator)
+      default: return found
       }
-      g_value_unset(&value)
     }
-    return found
   }
 
   public func appSink(_ name: String) throws -> AppSink {

@@ -1,4 +1,7 @@
 /// A point or a length in time, in nanoseconds. Signed, since a mirrored or shifted time may lie before 0.
+///
+/// Times come out of files and streams, which may say anything. So nothing here traps: what would lie past 292 years, either
+/// way, stays there.
 public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   /// The value in nanoseconds.
   public var nanoseconds: Int64
@@ -19,8 +22,9 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   }
 
   /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest nanosecond; what no time can
-  /// hold saturates, at 73 years.
+  /// hold saturates, at 73 years. Rates outside 1 to 2^32 are taken for the nearest of these, here and in ``sampleIndex(rate:)``.
   public init(sampleIndex index: Int, rate: Int) {
+    let rate = ClockTime.possible(rate)
     let whole = index / rate
     guard whole.magnitude < UInt(ClockTime.saturation / 1_000_000_000) else {
       nanoseconds = index < 0 ? -ClockTime.saturation : ClockTime.saturation
@@ -30,9 +34,9 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
     nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
   }
 
-  /// The sample frame nearest to this time at `rate` Hz, which is at most 2^31; what no number can hold saturates, as damaged
-  /// files' times do.
+  /// The sample frame nearest to this time at `rate` Hz; what no number can hold saturates, as damaged files' times do.
   public func sampleIndex(rate: Int) -> Int {
+    let rate = ClockTime.possible(rate)
     let whole = Int(nanoseconds / 1_000_000_000).multipliedReportingOverflow(by: rate)
     guard !whole.overflow, whole.partialValue.magnitude < UInt(ClockTime.saturation) else {
       return Int(nanoseconds < 0 ? -ClockTime.saturation : ClockTime.saturation)
@@ -45,6 +49,9 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   /// Far enough from the limits that sums of a few such values fit.
   private static let saturation = Int64.max / 4
 
+  /// With these, a second in either unit times the other fits 64 bits.
+  private static func possible(_ rate: Int) -> Int { min(max(rate, 1), 1 << 32) }
+
   public static let zero = ClockTime(nanoseconds: 0)
 
   /// The time in seconds.
@@ -55,21 +62,25 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
 
   public static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
   public static func + (a: ClockTime, b: ClockTime) -> ClockTime {
-    ClockTime(nanoseconds: a.nanoseconds &+ b.nanoseconds)
+    ClockTime(nanoseconds: a.nanoseconds.saturatingAdd(b.nanoseconds))
   }
   public static func - (a: ClockTime, b: ClockTime) -> ClockTime {
-    ClockTime(nanoseconds: a.nanoseconds &- b.nanoseconds)
+    ClockTime(nanoseconds: a.nanoseconds.saturatingSubtract(b.nanoseconds))
+  }
+  /// `count` times this length.
+  public static func * (time: ClockTime, count: Int) -> ClockTime {
+    ClockTime(nanoseconds: time.nanoseconds.saturatingMultiply(Int64(count)))
   }
 }
 
 extension ClockTime: CustomStringConvertible {
   /// As `GST_TIME_FORMAT` prints it, to the millisecond: `0:01:02.500`.
   public var description: String {
-    func pad(_ value: Int64, _ width: Int) -> String {
+    func pad(_ value: UInt64, _ width: Int) -> String {
       let text = String(value)
       return String(repeating: "0", count: max(0, width - text.count)) + text
     }
-    let ms = (abs(nanoseconds) + 500_000) / 1_000_000
+    let ms = (nanoseconds.magnitude + 500_000) / 1_000_000
     let clock = "\(ms / 3_600_000):\(pad(ms / 60_000 % 60, 2)):\(pad(ms / 1000 % 60, 2)).\(pad(ms % 1000, 3))"
     return nanoseconds < 0 ? "-" + clock : clock
   }

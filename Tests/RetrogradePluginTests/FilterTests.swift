@@ -1,6 +1,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import Synchronization
 import Testing
 
 @testable import RetrogradePlugin
@@ -200,33 +201,62 @@ import Testing
 /// What an element must bear in any pipeline.
 @Suite struct FilterScenarioTests {
   static let filters = [
-    "videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48 ! videoreverse memory-budget=50000 ! fakesink name=s",
-    "audiotestsrc num-buffers=50 ! audioreverse memory-budget=50000 ! fakesink name=s",
-    "videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48 ! videoreverse loop=ping-pong ! videoreverse ! fakesink name=s",
+    (
+      "videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=48 ! videoreverse memory-budget=50000 ! fakesink name=s",
+      50 * 64 * 48 * 3 / 2
+    ),
+    (
+      "audiotestsrc num-buffers=50 ! audio/x-raw,format=S16LE,channels=1 ! audioreverse memory-budget=50000 ! fakesink name=s",
+      50 * 1024 * 2
+    ),
+    (
+      "videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=48 ! videoreverse loop=ping-pong ! videoreverse ! fakesink name=s",
+      99 * 64 * 48 * 3 / 2
+    ),
   ]
 
   @Test(arguments: filters)
-  func statesUpAndDownAHundredTimes(description: String) throws {
+  func everythingComesAfterStatesWentUpAndDownAHundredTimes(description: String, size: Int) throws {
     let pipeline = try pipeline(description)
     for round in 0..<100 {
       let goal: [Pipeline.State] = [.ready, .paused, .playing]
       pipeline.set(goal[round % 3])
       pipeline.set(round % 2 == 0 ? .ready : .null)
     }
+    #expect(try bytesUntilTheEnd(of: pipeline) == size)
   }
 
   @Test(arguments: filters)
-  func itEndsAgainAfterItWasStoppedInTheMiddle(description: String) throws {
+  func itEndsAgainAfterItWasStoppedInTheMiddle(description: String, size: Int) throws {
     let pipeline = try pipeline(description)
     for _ in 0..<3 {
       pipeline.set(.playing)
       pipeline.set(.null)
+    }
+    #expect(try bytesUntilTheEnd(of: pipeline) == size)
+  }
+
+  /// Plays it, and counts the bytes that come out.
+  private func bytesUntilTheEnd(of pipeline: Pipeline) throws -> Int {
+    pipeline.set(.null)
+    let count = Counter()
+    try #require(pipeline.element("s")?.staticPad("sink")).onBuffer { buffer in
+      count.add(buffer.size)
+      return nil
     }
     pipeline.set(.playing)
     let message = try #require(
       pipeline.nextMessage(
         timeout: ClockTime(seconds: 20), where: { if case .endOfStream = $0 { true } else { false } }))
     if case .failed(let error) = message { throw error }
+    return count.value
+  }
+
+  /// What a GStreamer thread counts.
+  private final class Counter: Sendable {
+    private let state = Mutex(0)
+    func add(_ more: Int) { state.withLock { $0 += more } }
+    var value: Int { state.withLock { $0 } }
   }
 
   @Test func anErrorDownstreamEndsIt() throws {

@@ -1,4 +1,5 @@
 import MediaTime
+import TestSupport
 import Testing
 
 @testable import Retrograde
@@ -31,6 +32,26 @@ import Testing
     #expect(order(.pingPong, 1, dropsSeam: true) == there + back.dropLast())
     #expect(order(.reverseForward, 1) == there.reversed() + there.dropFirst())
     #expect(order(.forward, 2) == there + there)
+  }
+
+  /// Of one frame, every leg after the first is empty.
+  @Test func aLoopWithoutEndOfOneFrameIsPlayedOnce() {
+    for loop in [Loop.pingPong, .reverseForward] {
+      let one = VideoTimeline(starts: [.zero], end: ClockTime(nanoseconds: 400))
+      let legs = Legs(loop, count: nil, whole, timeline: one)
+      #expect(legs.duration == ClockTime(nanoseconds: 400))
+      #expect(legs.number(at: ClockTime(nanoseconds: 399)) == 0)
+      #expect(legs.number(at: ClockTime(nanoseconds: 400)) == nil)
+    }
+    #expect(Legs(.forward, count: nil, whole, timeline: tenFrames).duration == nil)
+  }
+
+  @Test func noLegIsPlayedAtTheEndOfTime() {
+    for loop in Loop.allCases {
+      let legs = Legs(loop, count: nil, whole, timeline: tenFrames)
+      #expect(legs.number(at: ClockTime(nanoseconds: .max)) == nil)
+      #expect(legs.number(at: ClockTime(nanoseconds: 1 << 60)) != nil)
+    }
   }
 
   @Test func legsFollowEachOtherAndTimesFindThem() throws {

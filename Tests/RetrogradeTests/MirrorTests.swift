@@ -1,20 +1,9 @@
 import MediaTime
+import TestSupport
 import Testing
 
 @testable import Retrograde
 @testable import RetrogradeEngine
-
-/// Random numbers that are the same in every run, so that a failure can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-  init(_ seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1 }
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
-  }
-}
 
 /// A timeline of 1 to 200 frames of varying length, that may start late.
 private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimeline, Presentation) {

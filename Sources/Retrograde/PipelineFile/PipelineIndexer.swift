@@ -220,14 +220,13 @@ struct PipelineIndexer: Sendable {
   }
 }
 
-/// Notes the packets on their way into a decoder, and lets none through.
+/// Notes the packets on their way into a decoder, and lets none through. The pad holds it, and it holds no pad.
 private final class PacketCollector: Sendable {
   private let packets = Mutex<(list: [VideoPacket], caps: Caps?, end: ClockTime?)>(([], nil, nil))
-  private let pad: Pad
 
+  /// - Parameter pad: where the packets pass.
   init(_ pad: Pad) {
-    self.pad = pad
-    pad.dropBuffers { [unowned self] buffer in
+    pad.dropBuffers { [self] buffer, pad in
       if buffer.isHeader && buffer.pts == nil { return }
       let segment = pad.segment
       let time = buffer.pts.map { segment.streamTime(of: $0) }

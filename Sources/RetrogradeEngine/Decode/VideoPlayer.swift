@@ -95,8 +95,12 @@ package final class VideoPlayer {
   }
 
   private func openNext() throws -> (leg: Leg, reader: VideoReader, clock: MirrorClock)? {
-    while let number, let whole = legs[number] {
+    // All rounds after the first are alike: where two show no frame, none will, and there may be no last one.
+    var empty = 0
+    while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.loop.directions.count {
+      if let end, whole.start >= end, !isDescending { return nil }
       self.number = isDescending ? number - 1 : number + 1
+      empty += 1
       var clock = MirrorClock(whole, timeline: video.shown.timeline, timing: timing)
       let leg: Leg?
       let span: TimeSpan?

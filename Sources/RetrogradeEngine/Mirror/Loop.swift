@@ -63,7 +63,7 @@ public struct Leg: Hashable, Sendable {
 /// picture and sound alike, so that sync holds through every turn.
 public struct Legs: Sendable {
   public let loop: Loop
-  /// How often the loop is played; nil for ever.
+  /// How often the loop is played; nil for ever. Never nil where the rounds after the first play nothing.
   public let count: Int?
   public let presentation: Presentation
   /// How long the first and the last frame are on show, in which the direction changes; 0 without video.
@@ -82,7 +82,6 @@ public struct Legs: Sendable {
   ) {
     self.keepsForwardWhole = keepsForwardWhole
     self.loop = loop
-    self.count = count
     self.presentation = presentation
     self.dropsSeam = dropsSeam
     let shown = timeline.map { $0.clipped(to: presentation.span).timeline }
@@ -91,6 +90,9 @@ public struct Legs: Sendable {
     first = shown.map { $0.count > 0 ? min($0.span(of: 0).end - presentation.span.start, length) : .zero } ?? .zero
     last =
       shown.map { $0.count > 0 ? min(presentation.span.end - $0.span(of: $0.count - 1).start, length) : .zero } ?? .zero
+    // Of one frame, the legs after the first are empty: without end there would be nothing to give, for ever.
+    let goesOn = loop.directions.count == 1 ? length > .zero : keepsForwardWhole || min(first, last) < length
+    self.count = goesOn ? count : count ?? 1
   }
 
   /// How often a loop that ends may be played.
@@ -132,7 +134,7 @@ public struct Legs: Sendable {
     let whole = (number - perRound) / perRound
     let length = round.reduce(ClockTime.zero, +)
     let rest = round.prefix((number - perRound) % perRound).reduce(ClockTime.zero, +)
-    return opening + ClockTime(nanoseconds: length.nanoseconds &* Int64(whole)) + rest
+    return opening + length * whole + rest
   }
 
   /// The length of the whole; nil if it never ends.
@@ -147,10 +149,12 @@ public struct Legs: Sendable {
     {
       // Rounds are alike: step over those that are past.
       let past = (time - second.start).nanoseconds / (third.start - second.start).nanoseconds
-      number = perRound + perRound * Int(past)
+      number = perRound + perRound * min(Int(past), Int.max / 4)
     }
     while let leg = self[number] {
       if leg.end > time { return number }
+      // Past the last time that there is.
+      if leg.end.nanoseconds == .max { return nil }
       number += 1
     }
     return nil

@@ -9,14 +9,15 @@ final class HeldMedia {
     /// In the segment's time; nil where the buffer has none.
     var start: ClockTime?
     var end: ClockTime?
-    /// Which of ``caps`` it has.
-    var caps: Int
+    /// Nil of a gap that came before any caps.
+    var caps: Caps?
     /// A stretch without data.
     var isGap = false
   }
 
   private(set) var items: [Item] = []
-  private(set) var caps: [Caps] = []
+  /// What is added has.
+  private var caps: Caps?
   private let window: DecodedWindow
   private let gauge: MemoryGauge
   private let budget: Int
@@ -32,11 +33,11 @@ final class HeldMedia {
 
   /// The caps of what is added from now on.
   func setCaps(_ new: Caps) {
-    if caps.last.map({ $0.isEqual(new) }) != true { caps.append(new) }
+    if caps.map({ $0.isEqual(new) }) != true { caps = new }
   }
 
   func add(_ buffer: Buffer, start: ClockTime?, end: ClockTime?) throws {
-    items.append(Item(start: start, end: end, caps: caps.count - 1))
+    items.append(Item(start: start, end: end, caps: caps))
     window.push(buffer)
     merged = 1
     while gauge.now > budget, spooled < window.count - 1 {
@@ -50,8 +51,8 @@ final class HeldMedia {
   /// - Returns: whether it was added.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {
     // A GstBuffer holds 16 memories; more are copied into one.
-    guard let last = items.last, !last.isGap, last.caps == caps.count - 1, merged < 16, spooled < window.count,
-      let before = last.end, let start, abs((start - before).nanoseconds) < 100_000
+    guard let last = items.last, !last.isGap, last.caps === caps, merged < 16, spooled < window.count,
+      let before = last.end, let start, (start - before).nanoseconds.magnitude < 100_000
     else { return false }
     merged += 1
     window.extendLast(with: buffer)
@@ -60,7 +61,7 @@ final class HeldMedia {
   }
 
   func addGap(start: ClockTime, end: ClockTime) {
-    items.append(Item(start: start, end: end, caps: caps.count - 1, isGap: true))
+    items.append(Item(start: start, end: end, caps: caps, isGap: true))
   }
 
   /// Says when the item added last ends.

@@ -6,8 +6,9 @@ import Synchronization
 /// What goes out.
 extension ReverseFilter {
   /// Sends what must precede the first buffer, and caps wherever they change.
-  func startOutput(_ caps: Caps, end: ClockTime? = nil) {
-    if sentCaps.map({ !$0.isEqual(caps) }) ?? true {
+  /// - Parameter caps: nil before a gap that came before any.
+  func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
+    if let caps, sentCaps.map({ !$0.isEqual(caps) }) ?? true {
       sentCaps = caps
       let event = gst_event_new_caps(caps.raw)
       guard gst_pad_push_event(source, event) != 0 || gst_pad_is_linked(source) == 0 else {
@@ -29,7 +30,10 @@ extension ReverseFilter {
       if let seek { out.time = guint64(seek.time.raw) }
       if settings.isPingPong { out.stop = guint64(noTime) }
       // A live source goes on while it is recorded: what comes out afterwards is due from then on.
-      if !settings.isPingPong, let end, isLive { out.base += guint64((end - start).raw) }
+      if !settings.isPingPong, let end, isLive {
+        let (base, isOver) = out.base.addingReportingOverflow(guint64((end - start).raw))
+        out.base = isOver ? segment.base : base
+      }
     }
     if let event = gst_event_new_segment(&out) {
       gst_event_set_seqnum(event, segmentNumber)
@@ -106,13 +110,14 @@ extension ReverseFilter {
       let until = min(item.end ?? next ?? turn, turn)
       next = item.start ?? next
       if item.start == nil, let buffer {
-        startOutput(kind.mirroredCaps(held.caps[item.caps]), end: end)
-        let flow = push(try kind.mirrored(buffer, held.caps[item.caps], nil, nil))
+        guard let caps = item.caps else { return GST_FLOW_NOT_NEGOTIATED }
+        startOutput(kind.mirroredCaps(caps), end: end)
+        let flow = push(try kind.mirrored(buffer, caps, nil, nil))
         if flow != GST_FLOW_OK { return flow }
       }
       guard let from = item.start, from < until else { continue }
       let place = TimeSpan(start: origin + (turn - until), end: origin + (turn - from))
-      startOutput(kind.mirroredCaps(held.caps[item.caps]), end: end)
+      startOutput(item.caps.map(kind.mirroredCaps), end: end)
       if isFirst, place.start > origin || (isPingPong == false && buffer == nil) {
         gst_pad_push_event(
           source, gst_event_new_gap(GstClockTime(origin.raw), GstClockTime((place.start - origin).raw)))
@@ -122,7 +127,7 @@ extension ReverseFilter {
           source, gst_event_new_gap(GstClockTime(place.start.raw), GstClockTime((place.end - place.start).raw)))
         continue
       }
-      let caps = held.caps[item.caps]
+      guard let caps = item.caps else { return GST_FLOW_NOT_NEGOTIATED }
       var whole = buffer
       if let end = item.end, until < end { whole = trimmed(buffer, caps, from: from, to: until) }
       let flow = push(try kind.mirrored(whole, caps, place.start, place.end - place.start))
@@ -147,8 +152,7 @@ extension ReverseFilter {
   func drainUntimed(_ held: HeldMedia) throws -> GstFlowReturn {
     if settings.isPingPong, kind.dropsLast { _ = try held.takeLast() }
     while let (item, buffer) = try held.takeLast() {
-      guard let buffer else { continue }
-      let caps = held.caps[item.caps]
+      guard let buffer, let caps = item.caps else { continue }
       startOutput(kind.mirroredCaps(caps))
       let flow = push(try kind.mirrored(buffer, caps, nil, nil))
       if flow != GST_FLOW_OK { return flow }

@@ -63,7 +63,9 @@ extension ReverseFilter {
       gst_query_parse_duration(query, &format, nil)
       var length: gint64 = 0
       guard gst_pad_peer_query_duration(sink, format, &length) != 0, length > 0 else { return 0 }
-      gst_query_set_duration(query, format, length * 2)
+      let (both, isOver) = length.multipliedReportingOverflow(by: 2)
+      guard !isOver else { return 0 }
+      gst_query_set_duration(query, format, both)
       return 1
     default:
       return gst_pad_query_default(source, element.asObject, query)

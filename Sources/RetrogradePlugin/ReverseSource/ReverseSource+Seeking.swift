@@ -84,7 +84,7 @@ extension ReverseSource {
     let next = AnyThread(segment)
     state.withLock { $0.segment = next.value }
     if flags.rawValue & GST_SEEK_FLAG_SEGMENT.rawValue != 0,
-      let message = gst_message_new_segment_start(element.asObject, GST_FORMAT_TIME, gint64(segment.position))
+      let message = gst_message_new_segment_start(element.asObject, GST_FORMAT_TIME, gint64(clamping: segment.position))
     {
       gst_message_set_seqnum(message, number)
       gst_element_post_message(element, message)
@@ -133,9 +133,10 @@ extension ReverseSource {
     case GST_QUERY_SEGMENT:
       let segment = state.withLock { $0.segment }
       gst_query_set_segment(
-        query, segment.rate, segment.format, gint64(segment.start),
+        query, segment.rate, segment.format, gint64(clamping: segment.start),
         segment.stop == guint64(noTime)
-          ? gint64(segment.duration == guint64(noTime) ? 0 : segment.duration) : gint64(segment.stop))
+          ? segment.duration == guint64(noTime) ? 0 : gint64(clamping: segment.duration)
+          : gint64(clamping: segment.stop))
       return 1
     default:
       return gst_pad_query_default(pad, element.asObject, query)

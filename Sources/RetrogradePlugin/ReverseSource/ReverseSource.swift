@@ -50,10 +50,14 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn {
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
-    return ElementType.parentChangeState(element, transition)
+    let result = ElementType.parentChangeState(element, transition)
+    // It stays in READY then, and nobody comes back from PAUSED to stop what was begun.
+    if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result == GST_STATE_CHANGE_FAILURE { unload() }
+    return result
   }
 
-  /// Begins to look at the source, on a thread of its own: its index takes a pass over the whole file.
+  /// Begins to look at the source, on a thread of its own: its index takes a pass over the whole file. `unload` waits for that
+  /// thread, and always comes before this object goes: GStreamer releases no element that is not in NULL.
   func load() -> Bool {
     let settings = settings
     guard let path = settings.path else {
@@ -72,6 +76,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       }
       return true
     } catch {
+      post(error as? RetrogradeError ?? RetrogradeError(.internalFailure, "\(error)"))
       return false
     }
   }
@@ -161,7 +166,10 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       let tags = [own, source.index.tags].compactMap { $0 }
       let stream = SourceStream(self, pad, media, source.legs, tags)
       let id = String(cString: upstream) + "/" + name
-      guard let described = gst_stream_new(id, stream.firstCaps.raw, type, GST_STREAM_FLAG_SELECT) else { return nil }
+      let caps = stream.firstCaps
+      guard
+        let described = withExtendedLifetime(caps, { gst_stream_new(id, caps.raw, type, GST_STREAM_FLAG_SELECT) })
+      else { return nil }
       if let own { gst_stream_set_tags(described, own.raw) }
       gst_stream_collection_add_stream(collection, retainObject(described))
       return (stream, described)

@@ -1,0 +1,17 @@
+/// Arithmetic that stops at the ends of 64 bits, where the operators trap.
+extension Int64 {
+  func saturatingAdd(_ other: Int64) -> Int64 {
+    let (sum, isOver) = addingReportingOverflow(other)
+    return isOver ? (other < 0 ? .min : .max) : sum
+  }
+
+  func saturatingSubtract(_ other: Int64) -> Int64 {
+    let (difference, isOver) = subtractingReportingOverflow(other)
+    return isOver ? (other < 0 ? .max : .min) : difference
+  }
+
+  func saturatingMultiply(_ other: Int64) -> Int64 {
+    let (product, isOver) = multipliedReportingOverflow(by: other)
+    return isOver ? ((self < 0) != (other < 0) ? .min : .max) : product
+  }
+}

@@ -1,0 +1,114 @@
+import CGStreamer
+import GStreamer
+import Testing
+
+@testable import RetrogradePlugin
+
+/// Streams that no good element would give. An element that traps takes its host down with it.
+@Suite struct HostileStreamTests {
+  /// Gives events to the sink pad of a filter by hand.
+  struct Feeder {
+    let pipeline: Pipeline
+    let sink: AppSink
+    let pad: UnsafeMutablePointer<GstPad>
+
+    init(_ element: String) throws {
+      pipeline = try RetrogradePluginTests.pipeline(
+        "\(element) name=f ! appsink name=out sync=false async=false wait-on-eos=false")
+      sink = try pipeline.appSink("out")
+      let filter = try #require(pipeline.element("f"))
+      pad = try #require(gst_element_get_static_pad(filter.raw, "sink"))
+      pipeline.set(.playing)
+    }
+
+    func send(_ event: UnsafeMutablePointer<GstEvent>?) { gst_pad_send_event(pad, event) }
+
+    func send(caps text: String) throws {
+      let caps = try #require(Caps(text))
+      withExtendedLifetime(caps) { send(gst_event_new_caps(caps.raw)) }
+    }
+
+    func start(caps: String? = nil, time: ClockTime = .zero, base: ClockTime = .zero) throws {
+      send(gst_event_new_stream_start("hostile"))
+      if let caps { try send(caps: caps) }
+      var segment = GstSegment()
+      gst_segment_init(&segment, GST_FORMAT_TIME)
+      segment.time = guint64(time.raw)
+      segment.base = guint64(base.raw)
+      send(gst_event_new_segment(&segment))
+    }
+
+    func chain(_ buffer: Buffer) -> GstFlowReturn { gst_pad_chain(pad, buffer.retained()) }
+
+    /// How many buffers come until the end.
+    func count() -> Int {
+      send(gst_event_new_eos())
+      var count = 0
+      while sink.pull(timeout: ClockTime(seconds: 20)) != nil { count += 1 }
+      return count
+    }
+  }
+
+  private static let sound = "audio/x-raw,format=S16LE,layout=interleaved,rate=8000,channels=1"
+  private static let filters = [
+    ("videoreverse", grey), ("videoreverse loop=ping-pong", grey), ("audioreverse", sound),
+    ("audioreverse loop=ping-pong", sound),
+  ]
+
+  @Test(arguments: filters)
+  func aGapMayComeBeforeCaps(element: String, caps: String) throws {
+    let feeder = try Feeder(element)
+    defer { gst_object_unref(feeder.pad) }
+    try feeder.start()
+    feeder.send(gst_event_new_gap(0, 40_000_000))
+    try feeder.send(caps: caps)
+    #expect(feeder.chain(try Exchange.frame(1, ms(40), ms(40))) == GST_FLOW_OK)
+    // A ping-pong of frames shows the only one once.
+    #expect(feeder.count() == (element == "audioreverse loop=ping-pong" ? 2 : 1))
+    #expect(feeder.sink.isEndOfStream)
+  }
+
+  @Test(arguments: filters)
+  func aStreamMayBeNothingButAGap(element: String, caps: String) throws {
+    let feeder = try Feeder(element)
+    defer { gst_object_unref(feeder.pad) }
+    try feeder.start()
+    feeder.send(gst_event_new_gap(0, 40_000_000))
+    #expect(feeder.count() == 0)
+    #expect(feeder.sink.isEndOfStream)
+  }
+
+  @Test(arguments: filters)
+  func timesAtTheEndOfTimeAreBorne(element: String, caps: String) throws {
+    let late = ClockTime(nanoseconds: .max - 1)
+    let feeder = try Feeder(element)
+    defer { gst_object_unref(feeder.pad) }
+    try feeder.start(caps: caps, time: late, base: late)
+    for (start, duration) in [(ClockTime.zero, late), (late, late), (ms(40), late), (late, .zero)] {
+      _ = feeder.chain(try Exchange.frame(1, start, duration))
+    }
+    feeder.send(gst_event_new_gap(GstClockTime(late.raw), GstClockTime(late.raw)))
+    _ = feeder.count()
+    #expect(feeder.sink.isEndOfStream)
+  }
+
+  @Test(arguments: filters)
+  func anUpstreamMayClaimToLastForCenturies(element: String, caps: String) throws {
+    let exchange = try Exchange(element, caps: caps, before: "duration=6000000000000000000 ")
+    _ = exchange.source.push(try Exchange.frame(1, ms(0), ms(40)))
+    exchange.source.endOfStream()
+    let isPingPong = element.contains("ping-pong")
+    // Twice as long can't be said: that is to be unknown.
+    #expect(exchange.pipeline.duration == (isPingPong ? nil : ClockTime(nanoseconds: 6_000_000_000_000_000_000)))
+    #expect(try exchange.drain().numbers.isEmpty == false)
+  }
+
+  /// GStreamer divides by the bytes of a sample frame.
+  @Test func soundWithoutChannelsIsAnErrorAndNoCrash() throws {
+    let feeder = try Feeder("audioreverse")
+    defer { gst_object_unref(feeder.pad) }
+    try feeder.start(caps: HostileStreamTests.sound.replacing("channels=1", with: "channels=0"))
+    _ = feeder.chain(try Exchange.frame(1, ms(0), ms(40)))
+    #expect(feeder.count() == 0)
+  }
+}

@@ -1,0 +1,75 @@
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import RetrogradeEngine
+
+@Suite struct MediaTimeTests {
+  private static let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
+
+  @Test func timesStopAtTheEndsOfTheirRangeAndNeverTrap() {
+    for a in MediaTimeTests.extremes {
+      for b in MediaTimeTests.extremes {
+        let (x, y) = (ClockTime(nanoseconds: a), ClockTime(nanoseconds: b))
+        #expect((x + y).nanoseconds == Int64(clamping: Int128(a) + Int128(b)))
+        #expect((x - y).nanoseconds == Int64(clamping: Int128(a) - Int128(b)))
+        #expect((x * Int(b)).nanoseconds == Int64(clamping: Int128(a) * Int128(b)))
+      }
+      #expect(!ClockTime(nanoseconds: a).description.isEmpty)
+      for rate in [Int.min, 0, 1, 48_000, Int(Int32.max), .max] {
+        _ = ClockTime(sampleIndex: Int(a), rate: rate)
+        _ = ClockTime(nanoseconds: a).sampleIndex(rate: rate)
+      }
+    }
+    for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] { _ = ClockTime(seconds: seconds) }
+  }
+
+  @Test func samplesAndTimesAreRoundedToTheNearest() {
+    var generator = SeededGenerator(11)
+    for _ in 0..<5000 {
+      let rate = Int.random(in: 1...400_000, using: &generator)
+      let index = Int.random(in: 0...1 << 32, using: &generator)
+      let time = ClockTime(sampleIndex: index, rate: rate)
+      let exact = (Int128(index) * 1_000_000_000 + Int128(rate / 2)) / Int128(rate)
+      #expect(Int128(time.nanoseconds) == exact)
+      #expect(time.sampleIndex(rate: rate) == index)
+    }
+  }
+
+  /// By counting slots one by one, as the rule says it.
+  private func thinnedByCounting(_ timeline: VideoTimeline, _ rate: FrameRate, from start: ClockTime) -> [Int:
+    ClockTime]
+  {
+    let quarter = ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)
+    var kept: [Int: ClockTime] = [:]
+    var slot = 0
+    for index in timeline.starts.indices {
+      let span = timeline.span(of: index)
+      while start + rate.start(of: slot) + quarter < span.end {
+        if start + rate.start(of: slot) + quarter >= span.start {
+          kept[index] = kept[index] ?? start + rate.start(of: slot)
+        }
+        slot += 1
+      }
+    }
+    return kept
+  }
+
+  @Test func aFrameIsKeptWhereItIsOnShowAfterTheFirstQuarterOfASlot() throws {
+    var generator = SeededGenerator(13)
+    for _ in 0..<300 {
+      var time: Int64 = Int64.random(in: 0...1_000_000_000, using: &generator)
+      let starts = (0..<Int.random(in: 1...60, using: &generator)).map { _ in
+        time += Int64.random(in: 0...90_000_000, using: &generator)
+        return ClockTime(nanoseconds: time)
+      }
+      let timeline = VideoTimeline(starts: starts, end: ClockTime(nanoseconds: time + 40_000_000))
+      let rate = try #require(FrameRate(Int.random(in: 1...60, using: &generator), 1))
+      let from = max(starts[0], ClockTime(nanoseconds: Int64.random(in: 0...2_000_000_000, using: &generator)))
+      let thinned = timeline.thinned(to: rate, from: from)
+      #expect(
+        Dictionary(uniqueKeysWithValues: zip(thinned.frames, thinned.timeline.starts))
+          == thinnedByCounting(timeline, rate, from: from))
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/// Random numbers that are the same in every run, so that a failure can be repeated.
+package struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  package init(_ seed: Int) { state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  package mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}
