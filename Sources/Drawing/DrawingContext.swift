@@ -127,7 +127,7 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// What `text` takes when it is broken into lines no wider than `width`.
+  /// What `text` takes when it is broken into lines no wider than `width`; with `.infinity`, only where it says so itself.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
@@ -143,7 +143,9 @@ public final class DrawingContext {
     }
     pango_layout_set_font_description(layout, font)
     pango_layout_set_text(layout, text.string, -1)
-    pango_layout_set_width(layout, Int32(max(width, 1) * Double(PANGO_SCALE)))
+    let units = width * Double(PANGO_SCALE)
+    // -1 is Pango's word for no limit.
+    pango_layout_set_width(layout, units < Double(Int32.max) ? Int32(max(units, Double(PANGO_SCALE))) : -1)
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR)
     let alignments: [Text.Alignment: PangoAlignment] = [
       .left: PANGO_ALIGN_LEFT, .center: PANGO_ALIGN_CENTER, .right: PANGO_ALIGN_RIGHT,

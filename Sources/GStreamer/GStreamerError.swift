@@ -27,6 +27,16 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     element.map { "\($0): \(message)" } ?? message
   }
 
+  /// What is said of the reason: where the message is GStreamer's general one ("Internal data stream error."), what goes to
+  /// programmers with it.
+  public var cause: String {
+    guard message.hasPrefix("Internal data"), let detail = debug?.split(separator: "\n").last, detail != debug ?? ""
+    else {
+      return message
+    }
+    return String(detail)
+  }
+
   /// Describes a failure that GStreamer itself has no words for.
   public init(kind: Kind, element: String?, message: String, debug: String?) {
     self.kind = kind

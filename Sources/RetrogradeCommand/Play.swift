@@ -31,10 +31,15 @@ struct Play: AsyncParsableCommand {
   @Option(help: ArgumentHelp("How often the loop is played; 0: without end.", valueName: "n"))
   var count = 1
 
-  @Option(help: ArgumentHelp("Where in the source to begin: seconds or 1:02.5.", valueName: "time"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Where in the source to begin: seconds or 1:02.5.", valueName: "time"),
+    transform: SourcePosition.argument)
   var start: SourcePosition?
 
-  @Option(help: ArgumentHelp("Where in the source to end.", valueName: "time"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Where in the source to end.", valueName: "time"),
+    transform: SourcePosition.argument)
   var end: SourcePosition?
 
   @Option(help: ArgumentHelp("The most memory for decoded pictures, such as 512MiB or 2G.", valueName: "size"))

@@ -20,10 +20,14 @@ struct SourceArguments: ParsableArguments {
   var spoolDir: String?
 
   @Option(
-    help: ArgumentHelp("Begin at this place of the source: seconds, 1:02.5, or a frame, 250f.", valueName: "place"))
+    parsing: .unconditional,
+    help: ArgumentHelp("Begin at this place of the source: seconds, 1:02.5, or a frame, 250f.", valueName: "place"),
+    transform: SourcePosition.argument)
   var start: SourcePosition?
 
-  @Option(help: ArgumentHelp("End before this place of the source.", valueName: "place"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("End before this place of the source.", valueName: "place"),
+    transform: SourcePosition.argument)
   var end: SourcePosition?
 
   @Flag(help: "Leave out the sound.")
@@ -60,8 +64,16 @@ extension ByteCount: ExpressibleByArgument {
   public var defaultValueDescription: String { description }
 }
 
-extension SourcePosition: ExpressibleByArgument {
-  public init?(argument: String) { self.init(parsing: argument) }
+extension SourcePosition {
+  /// Reads an argument.
+  @Sendable static func argument(_ text: String) throws -> SourcePosition {
+    guard let position = SourcePosition(parsing: text) else {
+      throw ValidationError(
+        "“\(text)” is no place in the source. Places are counted from its start, which is 0: seconds, such as 2.5, minutes "
+          + "and seconds, such as 1:02.5, or a frame, such as 250f.")
+    }
+    return position
+  }
 }
 
 extension StreamSelection: ExpressibleByArgument {

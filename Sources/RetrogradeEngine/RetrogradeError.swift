@@ -66,7 +66,10 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     case .inputOutput: RetrogradeError(.inputOutput, "\(path): can't be read: \(error.message)", underlying: error)
     case .refusedValue: RetrogradeError(.usage, "\(path): \(error.description)", underlying: error)
     case .notMedia, .other:
-      RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: \(error.message)", underlying: error)
+      RetrogradeError(
+        .damagedInput,
+        "\(path): can't be read: it is damaged, or no media that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
+          + "knows: \(error.cause)", underlying: error)
     }
   }
 

@@ -2,6 +2,8 @@ import Glibc
 
 /// Where the media is read from: a file, or what came through a pipe.
 package struct Source: Sendable {
+  /// What people call it.
+  package let name: String
   /// The path that GStreamer reads.
   package let path: String
   /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
@@ -11,11 +13,12 @@ package struct Source: Sendable {
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
   /// indexed and sought in like any file, which takes far less room than the decoded frames would.
   package init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
+    name = input == "-" ? "standard input" : input
     if input == "-" {
-      let spool = try Source.spool(descriptor: STDIN_FILENO, "standard input", options, cancellation)
+      let spool = try Source.spool(descriptor: STDIN_FILENO, name, options, cancellation)
       self.spool = spool
       path = spool.path
-      opening = Source.opening(path)
+      opening = try Source.opening(path, name)
       return
     }
     var info = stat()
@@ -27,6 +30,7 @@ package struct Source: Sendable {
       return
     }
     guard exists else {
+      if let address = Playlist.address(input) { throw address }
       throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))")
     }
     switch info.st_mode & S_IFMT {
@@ -40,14 +44,15 @@ package struct Source: Sendable {
       spool = nil
       path = input
     default:
-      let descriptor = open(input, O_RDONLY | O_CLOEXEC)
+      // Opening a pipe waits for somebody to write to it, and no cancelling would end that.
+      let descriptor = open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))") }
       defer { close(descriptor) }
       let spool = try Source.spool(descriptor: descriptor, input, options, cancellation)
       self.spool = spool
       path = spool.path
     }
-    opening = Source.opening(path)
+    opening = try Source.opening(path, name)
   }
 
   /// Whether it may be opened more than once: what comes through a pipe is gone.
@@ -56,8 +61,9 @@ package struct Source: Sendable {
     return input != "-" && (stat(input, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
   }
 
-  private static func opening(_ path: String) -> String {
-    "filesrc name=source location=\(Description.quoted(path))"
+  private static func opening(_ path: String, _ name: String) throws -> String {
+    try Playlist.refuse(path, name: name)
+    return "filesrc name=source location=\(Description.quoted(path))"
       + (WaveFile(path)?.isCutShort == true ? " ! queue" : "")
   }
 
@@ -69,13 +75,14 @@ package struct Source: Sendable {
     defer { bytes.deallocate() }
     var total = 0
     while true {
-      // A pipe may stay silent for as long as it likes; cancelling still takes effect at once.
+      // A pipe may stay silent for as long as it likes, also before anybody writes to it (poll says POLLHUP only when the last
+      // writer has gone); cancelling still takes effect at once.
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, 100)
       try cancellation.check()
       if ready == 0 || ready < 0 && errno == EINTR { continue }
       let count = read(descriptor, bytes.baseAddress, bytes.count)
-      if count < 0 && errno == EINTR { continue }
+      if count < 0 && [EINTR, EAGAIN].contains(errno) { continue }
       guard count >= 0 else { throw RetrogradeError(.inputOutput, "\(name): \(String(cString: strerror(errno)))") }
       if count == 0 { break }
       _ = try spool.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))

@@ -66,6 +66,16 @@ struct Command {
   }
 }
 
+extension FileManager {
+  /// Whether a process has `path` open.
+  func hasOpen(_ path: String, _ process: Int32) -> Bool {
+    let folder = "/proc/\(process)/fd"
+    return (try? contentsOfDirectory(atPath: folder))?.contains {
+      (try? destinationOfSymbolicLink(atPath: "\(folder)/\($0)")) == path
+    } ?? false
+  }
+}
+
 final class Scratch: Sendable {
   let url: URL
   init() throws {
@@ -85,6 +95,53 @@ final class Scratch: Sendable {
     #expect(result.status == 0)
     #expect(result.errors.contains("60 frames"))
     #expect(scratch.names == ["a.mp4", "b.mp4"])
+  }
+
+  private static let waiting: [([String], Int32, Int32)] = [
+    (["reverse", "IN", "OUT"], SIGINT, 130), (["reverse", "IN", "OUT"], SIGTERM, 143), (["info", "IN"], SIGTERM, 143),
+    (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGTERM, 0),
+    (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGINT, 0),
+  ]
+
+  /// Nobody ever writes to it, so it is waited for until somebody stops that.
+  @Test(arguments: waiting)
+  func anIdlePipeIsWaitedForUntilASignal(arguments: [String], number: Int32, status: Int32) throws {
+    let scratch = try Scratch()
+    try #require(mkfifo(scratch.path("in.mp4"), 0o600) == 0)
+    let names = ["IN": scratch.path("in.mp4"), "OUT": scratch.path("out.mp4")]
+    let result = try Command.run(arguments.map { names[$0] ?? $0 }) { process, _ in
+      // It holds the pipe open from when it begins to wait.
+      while !FileManager.default.hasOpen(names["IN"] ?? "", process.processIdentifier), process.isRunning {}
+      kill(process.processIdentifier, number)
+    }
+    #expect(result.status == status, "\(result.errors)")
+    #expect(scratch.names == ["in.mp4"])
+  }
+
+  private static let messages: [([String], Int32, [String])] = [
+    (["info", "http://example.invalid/a.mp4"], 66, ["is an address", "curl -L"]),
+    (["info", "file:///tmp/a.mp4"], 66, ["by its path"]),
+    (["info", "LIST"], 65, ["is a playlist"]),
+    (["reverse", "LIST", "-"], 64, ["can't be written to a pipe"]),
+    (["reverse", "LIST", "out.mp4", "--start", "-1"], 64, ["“-1”", "counted from its start, which is 0"]),
+    (["play", "LIST", "--end=-1"], 64, ["“-1”", "counted from its start, which is 0"]),
+    (["play", "CLIP", "--video-sink", "nosuch"], 69, ["“nosuch” can't show the picture"]),
+    (
+      ["play", "CLIP", "--video-sink", "fakesink", "--audio-sink", "alsasink device=nosuch"], 69,
+      ["no sound device can be opened", "fakesink sync=true"]
+    ),
+  ]
+
+  @Test(arguments: messages)
+  func messagesSayWhatIsSoAndWhatToDo(arguments: [String], status: Int32, words: [String]) throws {
+    let scratch = try Scratch()
+    let names = ["LIST": scratch.path("hls.m3u8"), "CLIP": scratch.path("a.mp4")]
+    try Data("#EXTM3U\n#EXTINF:5,\nhttp://example.invalid/0.ts\n".utf8).write(
+      to: URL(fileURLWithPath: scratch.path("hls.m3u8")))
+    if arguments.contains("CLIP") { try Command.makeClip(scratch.path("a.mp4"), frames: 5) }
+    let result = try Command.run(arguments.map { names[$0] ?? $0 })
+    #expect(result.status == status)
+    for word in words { #expect(result.errors.contains(word), "\(result.errors)") }
   }
 
   @Test func refusesToReplaceAFile() throws {

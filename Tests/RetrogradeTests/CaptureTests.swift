@@ -154,6 +154,43 @@ import Testing
     #expect(missing?.code == .noInput)
   }
 
+  @Test func aPipeIsReadOnceAndPlayedToTheEnd() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(10, rate: 50)
+    media.sampleCount = 9600
+    let source = try media.write(to: folder)
+    let pipe = folder.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let writer = Thread {
+      let bytes = FileManager.default.contents(atPath: source)
+      try? bytes?.write(to: URL(fileURLWithPath: pipe))
+    }
+    writer.start()
+    try await player(pipe).run()
+  }
+
+  /// A pipe that nobody writes to.
+  @Test func stoppingAndCancellingEndTheWaitForAPipe() async throws {
+    let folder = try TemporaryFolder()
+    let pipe = folder.path("pipe")
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let stopped = player(pipe)
+    async let playing: Void = stopped.run()
+    stopped.stop()
+    try await playing
+    let cancelled = player(pipe)
+    let task = Task { try await cancelled.run() }
+    task.cancel()
+    let error = await #expect(throws: RetrogradeError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    let reversal = Reverser(pipe).start(to: folder.path("m.mkv"))
+    reversal.cancel()
+    let other = await #expect(throws: RetrogradeError.self) { try await reversal.summary() }
+    #expect(other?.code == .cancelled)
+    #expect(folder.names == ["pipe"])
+  }
+
   private final class Positions: @unchecked Sendable {
     private let lock = NSLock()
     private var list: [ClockTime] = []

@@ -37,6 +37,49 @@ import Testing
     #expect(read.videoCaps?.string("format") == "I420", "players take no other")
   }
 
+  @Test(arguments: [Loop.forward, .reverse])
+  func framesFromManyTasksAllGetIn(loop: Loop) async throws {
+    let folder = try TemporaryFolder()
+    let movie = try await MovieWriter(
+      folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual, loop: loop)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<100 { group.addTask { try await movie.add(drawing(number)) } }
+      try await group.waitForAll()
+    }
+    #expect(try await movie.finish().frames == 100)
+    let read = try DecodedMedia(folder.path("movie.mp4"), like: TestMedia())
+    #expect(read.numbers.sorted() == Array(0..<100))
+    #expect(read.times == (0..<100).map { ClockTime(nanoseconds: $0 * 40_000_000) })
+  }
+
+  /// The frames after it stand where it would have stood.
+  @Test func aFrameWhoseDrawingFailsIsLeftOut() async throws {
+    let folder = try TemporaryFolder()
+    let movie = try await MovieWriter(folder.path("movie.mp4"), width: 96, height: 64, frameRate: .usual)
+    try await movie.add(drawing(1))
+    await #expect(throws: DrawingError.self) { try await movie.add { _ in throw DrawingError(message: "no") } }
+    try await movie.add(drawing(2))
+    #expect(try await movie.finish().frames == 2)
+    await #expect(throws: RetrogradeError.self) { try await movie.finish() }
+    let read = try DecodedMedia(folder.path("movie.mp4"), like: TestMedia())
+    #expect(read.numbers == [1, 2])
+    #expect(read.times == [.zero, ClockTime(nanoseconds: 40_000_000)])
+  }
+
+  @Test func textMayTakeAsMuchRoomAsItLikes() throws {
+    var pixels = [UInt8](repeating: 0, count: 64 * 16 * 4)
+    try pixels.withUnsafeMutableBytes { bytes in
+      try DrawingContext.draw(on: bytes, width: 64, height: 16, hasAlpha: true) { context in
+        let text = Text("one two three four", font: "Sans 10")
+        let line = context.size(of: text, width: .infinity)
+        #expect(line == context.size(of: text, width: 1e300))
+        #expect(line == context.size(of: text, width: .nan))
+        #expect(context.size(of: text, width: -.infinity).height > line.height)
+        #expect(context.size(of: text, width: 0).height > line.height)
+      }
+    }
+  }
+
   @Test func pixelsAndImagesAreFramesToo() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -34,8 +34,53 @@ import Testing
     let decoding = try Pipeline(resolved.decoding)
     #expect(decoding.elements(ofFactory: "filesrc").first?.string("location") ?? "" == value)
     let encoding = try Pipeline(resolved.encoding)
-    #expect(encoding.elements(ofFactory: "textoverlay").first?.string("text") == value)
+    #expect(encoding.elements(ofFactory: "textoverlay").first?.string("text") == Markup.escaped(value))
     #expect(encoding.elements(ofFactory: "fakesink").count == 1)
+  }
+
+  private static let black =
+    "videotestsrc num-buffers=2 pattern=black ! video/x-raw,format=I420,width=320,height=64,framerate=25/1"
+
+  /// As it is shown by an overlay that gets the characters' codes.
+  @Test(arguments: [
+    (#"text="${caption}""#, #"It works! "q" $x & <b>"#, "It works! &#34;q&#34; $x &#38; &#60;b&#62;"),
+    ("text=${caption}", "a<b", "a&#60;b"),
+    ("halignment=left\n  text = \"- ${caption}\"", "&amp;", "- &#38;amp;"),
+    ("text=\"<b>${caption}</b>\"", "R & D", "<b>R &#38; D</b>"),
+  ])
+  func aCaptionShowsEveryCharacterAsItIs(property: String, caption: String, markup: String) async throws {
+    let folder = try TemporaryFolder()
+    let file = try PipelineFile(
+      """
+      \(PipelineFileTests.black) ! appsink name=v
+      ---
+      appsrc name=v ! textoverlay \(property) ! avenc_ffv1 ! matroskamux ! filesink location=${output}
+      """, name: "f")
+    _ = try await file.start(["caption": caption, "output": folder.path("o.mkv")]).summary()
+    let shown = try DecodedMedia.buffers(
+      of:
+        "filesrc location=\(folder.path("o.mkv")) ! matroskademux ! avdec_ffv1 ! videoconvert ! video/x-raw,format=I420"
+    )
+    let alignment = property.contains("left") ? "left" : "center"
+    let wanted = try DecodedMedia.buffers(
+      of: "\(PipelineFileTests.black) ! textoverlay halignment=\(alignment) text=\(Description.quoted(markup))")
+    let blank = try DecodedMedia.buffers(of: PipelineFileTests.black)
+    #expect(shown.count == 2)
+    let (isSame, isDrawn) = (shown == wanted, wanted != blank)
+    #expect(isSame)
+    #expect(isDrawn)
+  }
+
+  @Test func onlyWhereMarkupIsExpectedIsAValueWrittenAsMarkup() throws {
+    let file = try PipelineFile(
+      """
+      filesrc location=${name} ! appsink name=v
+      ---
+      appsrc name=v ! textoverlay text=x font-desc=${name} ! identity ! filesink location="${name}"
+      """, name: "f")
+    let resolved = try file.resolved(["name": "R&D <1>"])
+    #expect(try Pipeline(resolved.decoding).elements(ofFactory: "filesrc").first?.string("location") == "R&D <1>")
+    #expect(try Pipeline(resolved.encoding).elements(ofFactory: "filesink").first?.string("location") == "R&D <1>")
   }
 
   @Test(arguments: [

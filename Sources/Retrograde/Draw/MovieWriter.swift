@@ -16,8 +16,9 @@ import Synchronization
 /// ```
 ///
 /// A drawing goes straight into the frame's own memory, 32 bits a pixel, which the encoder's converter reads: no picture is
-/// made in between. Frames are given in order; each call waits until the encoder has room. With a loop other than
-/// `forward` the frames wait, within the memory budget and then in the spool, and are encoded by ``finish()``.
+/// made in between. Each call waits until the encoder has room. Calls may come from several tasks at once: frames are taken one
+/// after the other, in the order in which the calls begin their work; one whose drawing throws is left out. With a loop other
+/// than `forward` the frames wait, within the memory budget and then in the spool, and are encoded by ``finish()``.
 public final class MovieWriter: Sendable {
   /// In pixels.
   public let width: Int
@@ -30,9 +31,11 @@ public final class MovieWriter: Sendable {
   private let gauge = MemoryGauge()
   private let began = Stopwatch()
   private let caps: Caps
+  /// Held for as long as a frame takes, and only by threads that may wait.
   private let state: Mutex<State>
 
   private struct State: Sendable {
+    /// Frames taken so far.
     var count = 0
     /// Where frames go as they come.
     var stream: (writer: MediaWriter, file: OutputFile)?
@@ -135,41 +138,40 @@ public final class MovieWriter: Sendable {
   private func add(
     _ frame: Buffer, _ fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Void
   ) async throws {
-    let number = try state.withLock { state in
-      guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished; no frame can be added") }
-      defer { state.count += 1 }
-      return state.count
-    }
     try await onOwnThread("movie frame", cancellation) { [self] in
-      try cancellation.check()
-      try frame.withMutableBytes(fill)
-      let start = frameRate.start(of: number)
-      frame.stamp(pts: start, duration: frameRate.start(of: number + 1) - start)
-      if let stream = state.withLock({ $0.stream }), let source = stream.writer.videos.first {
-        try cancellation.onCancel({ stream.writer.abort() }) { try stream.writer.push(frame, to: source) }
-        return
+      try state.withLock { state in
+        guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished; no frame can be added") }
+        try cancellation.check()
+        try frame.withMutableBytes(fill)
+        let start = frameRate.start(of: state.count)
+        frame.stamp(pts: start, duration: frameRate.start(of: state.count + 1) - start)
+        if let stream = state.stream, let source = stream.writer.videos.first {
+          try cancellation.onCancel({ stream.writer.abort() }) { try stream.writer.push(frame, to: source) }
+        } else {
+          let sample = Sample(buffer: frame, caps: caps)
+          if state.recording == nil { state.recording = try RecordedVideo(like: sample, options, gauge) }
+          try state.recording?.add(sample)
+        }
+        state.count += 1
       }
-      let sample = Sample(buffer: frame, caps: caps)
-      var recording = try state.withLock { try $0.recording ?? RecordedVideo(like: sample, options, gauge) }
-      try recording.add(sample)
-      state.withLock { $0.recording = recording }
     }
   }
 
   /// Ends the movie: the file appears whole.
   /// - Returns: what was done.
-  /// - Throws: ``RetrogradeError``; also where no frame was added.
+  /// - Throws: ``RetrogradeError``; also where no frame was added, and where it is finished already.
   @discardableResult
   public func finish() async throws -> Summary {
-    let (count, stream, recording) = state.withLock { state in
-      defer {
-        state.isFinished = true
-        state.stream = nil
-        state.recording = nil
+    try await onOwnThread("finish movie", cancellation) { [self] in
+      let (count, stream, recording) = try state.withLock { state in
+        guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished already") }
+        defer {
+          state.isFinished = true
+          state.stream = nil
+          state.recording = nil
+        }
+        return (state.count, state.stream, state.recording)
       }
-      return (state.count, state.stream, state.recording)
-    }
-    return try await onOwnThread("finish movie", cancellation) { [self] in
       var isWhole = false
       defer {
         stream?.writer.close()

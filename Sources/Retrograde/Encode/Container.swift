@@ -48,6 +48,10 @@ struct Container: Sendable {
 
   /// The container that a file name asks for.
   static func of(_ path: String) throws -> Container {
+    if path == "-" {
+      throw RetrogradeError(
+        .usage, "-: the mirror can't be written to a pipe, since its header is written last; name a file")
+    }
     let name = path.split(separator: "/").last ?? ""
     let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
     if ImageSequence.isPattern(path) {

@@ -201,8 +201,8 @@ struct ResolvedPipelines: Sendable {
 }
 
 extension PipelineFile {
-  /// Puts values in the place of parameters. A value is data wherever it stands: it is quoted as it must be, and is not
-  /// looked through for parameters.
+  /// Puts values in the place of parameters. A value is data wherever it stands: it is quoted as it must be, written so that
+  /// it shows as it is where markup is expected, and is not looked through for parameters.
   func resolved(_ values: [String: String]) throws -> ResolvedPipelines {
     if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
       throw RetrogradeError(
@@ -215,17 +215,25 @@ extension PipelineFile {
     var halves: [Section: [String]] = [:]
     var result = ResolvedPipelines(name: name, decoding: "", encoding: "", settings: [], lines: [])
     for line in lines {
-      let known = parameters
-      let text = line.pieces.map { piece -> String in
+      var text = ""
+      for piece in line.pieces {
         switch piece {
-        case .text(let text): return text
+        case .text(let plain): text += plain
         case .parameter(let parameter, let isQuoted):
-          let fallback = known.first { $0.name == parameter.name }?.fallback
-          let value = values[parameter.name] ?? parameter.fallback ?? fallback ?? ""
-          if line.section == .setting { return value }
-          return isQuoted ? PipelineFile.escaped(value) : PipelineFile.quoted(value)
+          let fallback = parameters.first { $0.name == parameter.name }?.fallback
+          var value = values[parameter.name] ?? parameter.fallback ?? fallback ?? ""
+          if line.section != .setting {
+            let before = (halves[line.section, default: []] + [text]).joined(separator: "\n")
+            if let place = DescriptionWords.property(atEndOf: before),
+              Markup.isExpected(by: place.name, of: place.factory)
+            {
+              value = Markup.escaped(value)
+            }
+            value = isQuoted ? PipelineFile.escaped(value) : PipelineFile.quoted(value)
+          }
+          text += value
         }
-      }.joined()
+      }
       result.lines.append((line.section, line.number, line.raw))
       if line.section == .setting {
         let words = text.drop { $0 != "@" }.dropFirst().split(separator: " ", maxSplits: 1)
@@ -261,7 +269,7 @@ extension PipelineFile {
 extension ResolvedPipelines {
   /// The second half without the chains that begin with the appsrcs of `names`.
   func encoding(without names: Set<String>) -> String {
-    var words = ResolvedPipelines.words(encoding)
+    var words = DescriptionWords.all(in: encoding)
     var index = 0
     func propertiesEnd(_ start: Int) -> Int {
       words[start...].firstIndex { $0 == "!" || !$0.contains("=") } ?? words.count
@@ -280,27 +288,6 @@ extension ResolvedPipelines {
       }
     }
     return words.joined(separator: " ")
-  }
-
-  /// A description taken apart at the spaces that are not inside quotes.
-  private static func words(_ text: String) -> [String] {
-    var words: [String] = []
-    var word = ""
-    var quote: Character?
-    var isEscaped = false
-    for character in text {
-      if quote == nil, !isEscaped, character.isWhitespace {
-        if !word.isEmpty { words.append(word) }
-        word = ""
-        continue
-      }
-      if !isEscaped, character == "\"" || character == "'" {
-        quote = quote == nil ? character : quote == character ? nil : quote
-      }
-      isEscaped = character == "\\" && !isEscaped
-      word.append(character)
-    }
-    return word.isEmpty ? words : words + [word]
   }
 
   /// What GStreamer's `error` about one half means, with the place of the word that it complains of.

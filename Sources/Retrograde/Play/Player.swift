@@ -30,7 +30,8 @@ public final class Player: Sendable {
   private let input: String
   private let options: ReverseOptions
   private let isEndless: Bool
-  private let sinks: (video: String?, audio: String?)
+  private let sinks: PlayerSinks
+  private let cancellation = Cancellation()
   private let state = Mutex(State())
 
   /// - Parameters:
@@ -45,37 +46,41 @@ public final class Player: Sendable {
     self.input = input
     self.options = options
     self.isEndless = isEndless
-    sinks = (videoSink, audioSink)
+    sinks = PlayerSinks(video: videoSink, audio: audioSink)
   }
 
   /// Plays until the end, until ``stop()``, or until the task is cancelled.
   /// - Parameter report: called on a thread of the player.
   /// - Throws: ``RetrogradeError``.
   public func run(_ report: @escaping @Sendable (Event) -> Void = { _ in }) async throws {
-    let cancellation = Cancellation()
+    do {
+      try await play(report)
+    } catch let error as RetrogradeError where error.code == .cancelled && state.withLock({ $0.isStopped }) {
+      // Stopped, as was asked.
+    }
+  }
+
+  private func play(_ report: @escaping @Sendable (Event) -> Void) async throws {
     try await onOwnThread("player", cancellation) { [self] in
-      let pipeline = try make(cancellation)
+      // What comes through a pipe is read once, here, and kept while it is played.
+      let source = try Source(input, options: options, cancellation: cancellation)
+      let pipeline = try make(source)
       defer {
         state.withLock { $0.pipeline = nil }
         pipeline.set(.null)
       }
       state.withLock { $0.pipeline = pipeline }
       pipeline.set(.playing)
-      try follow(pipeline, cancellation, report)
+      try withExtendedLifetime(source) { try follow(pipeline, source, report) }
     }
   }
 
-  private func make(_ cancellation: Cancellation) throws -> Pipeline {
-    // Says clearly what is wrong with the file, which a pipeline would not.
-    _ = try Source(input, options: options, cancellation: cancellation)
+  private func make(_ source: Source) throws -> Pipeline {
     try RetrogradeElements.register()
     do {
-      let video = try self.sinks.video ?? Window.sink()
-      let sinks = [("video-sink", video), ("audio-sink", self.sinks.audio)].compactMap { name, sink in
-        sink.map { "\(name)=\(Description.quoted($0))" }
-      }
-      let uri = try GStreamer.uri(ofFile: input)
-      let pipeline = try Pipeline("playbin uri=\(Description.quoted("reverse+" + uri)) \(sinks.joined(separator: " "))")
+      let uri = try GStreamer.uri(ofFile: source.path)
+      let pipeline = try Pipeline(
+        "playbin uri=\(Description.quoted("reverse+" + uri)) \(sinks.properties())")
       let (options, isEndless) = (options, isEndless)
       pipeline.onSourceSetup { source in
         do throws(GStreamerError) {
@@ -92,24 +97,23 @@ public final class Player: Sendable {
       }
       return pipeline
     } catch let error as GStreamerError {
-      throw RetrogradeError.reading(input, error)
+      throw RetrogradeError.reading(source.name, error)
     }
   }
 
-  private func follow(_ pipeline: Pipeline, _ cancellation: Cancellation, _ report: @Sendable (Event) -> Void) throws {
-    while !state.withLock({ $0.isStopped }) {
+  private func follow(_ pipeline: Pipeline, _ source: Source, _ report: @Sendable (Event) -> Void) throws {
+    while true {
       try cancellation.check()
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
       case .endOfStream: return
       case .failed(let error) where error.message.contains("window was closed"): return
       case .failed(let error) where error.element == "reversesrc":
         // It says which file, and why.
-        throw RetrogradeError(RetrogradeError.reading(input, error).code, error.message, underlying: error)
-      case .failed(let error):
-        throw error.element.map { $0.hasSuffix("sink") } ?? false
-          ? RetrogradeError(.missingPlugin, "no window or loudspeaker to play in: \(error.message)", underlying: error)
-          : RetrogradeError.reading(input, error)
-      case .warning(let warning): report(.warning(warning.message))
+        throw RetrogradeError(
+          RetrogradeError.reading(input, error).code, error.message.replacing(source.path, with: source.name),
+          underlying: error)
+      case .failed(let error): throw sinks.failure(error) ?? RetrogradeError.reading(source.name, error)
+      case .warning(let warning): report(.warning(PlayerSinks.text(of: warning)))
       case .key(let key): report(.key(key))
       case nil:
         report(
@@ -122,7 +126,10 @@ public final class Player: Sendable {
   }
 
   /// Ends the playing.
-  public func stop() { state.withLock { $0.isStopped = true } }
+  public func stop() {
+    state.withLock { $0.isStopped = true }
+    cancellation.cancel()
+  }
 
   /// Holds the picture, or goes on.
   public func togglePause() {

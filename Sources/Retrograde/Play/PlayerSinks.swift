@@ -1,0 +1,49 @@
+import GStreamer
+import RetrogradeEngine
+
+/// Where what is played is shown and heard, in `gst-launch-1.0` syntax.
+struct PlayerSinks: Sendable {
+  /// Nil: a window.
+  var video: String?
+  /// Nil: the usual loudspeakers.
+  var audio: String?
+
+  /// The properties of a `playbin` that say so.
+  /// - Throws: ``RetrogradeError``: of code `usage` where a description can't be understood, `missingPlugin` where there is no
+  ///   display or an element of it is not installed.
+  func properties() throws -> String {
+    try [("video-sink", try video ?? Window.sink(), "show the picture"), ("audio-sink", audio, "play the sound")]
+      .compactMap { property, sink, purpose in
+        guard let sink else { return nil }
+        do {
+          _ = try Pipeline(sink)
+        } catch let error as GStreamerError {
+          throw RetrogradeError(
+            error.kind == .missingPlugin ? .missingPlugin : .usage,
+            "“\(sink)” can't \(purpose): \(error.message)", underlying: error)
+        }
+        return "\(property)=\(Description.quoted(sink))"
+      }.joined(separator: " ")
+  }
+
+  /// What an error of one of them means; nil where it is another element's.
+  func failure(_ error: GStreamerError) -> RetrogradeError? {
+    guard let element = error.element, let made = Element(factory: element), made.isOfClass("Sink") else { return nil }
+    return made.isOfClass("Audio")
+      ? RetrogradeError(
+        .missingPlugin,
+        "\(audio ?? element): no sound device can be opened (\(error.message)); name another audio sink, or “fakesink sync=true” "
+          + "for silence", underlying: error)
+      : RetrogradeError(
+        .missingPlugin, "\(video ?? element): no window can be opened (\(error.message)); name another video sink",
+        underlying: error)
+  }
+
+  /// What a warning means. `autoaudiosink` goes on in silence where no sound device can be opened, and passes on what the
+  /// first one of all said.
+  static func text(of warning: GStreamerError) -> String {
+    warning.element == "autoaudiosink"
+      ? "nothing is heard: no sound device can be opened (\(warning.message)); the picture is played without sound"
+      : warning.message
+  }
+}
