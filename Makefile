@@ -19,7 +19,7 @@ BENCH_PACKAGES = ffmpeg python3-numpy time
 TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev
 
-.PHONY: help setup setup-tools build plugin run test lint format corpus hostile fuzz bench quality install install-plugin clean
+.PHONY: help setup setup-tools build plugin run test lint format corpus hostile fuzz faults bench quality install install-plugin clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
@@ -31,6 +31,7 @@ help:
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
 	@echo "make fuzz       run each of libFuzzer's targets for SECONDS=60; ONLY=names"
+	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind"
 	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
@@ -78,6 +79,9 @@ FUZZ_FLAGS = --sanitize fuzzer --sanitize address -Xswiftc -enable-testing \
 fuzz: setup-tools
 	RETROGRADE_FUZZ=1 $(SWIFT) build -c release --scratch-path .build/fuzz --product fuzz $(FUZZ_FLAGS)
 	/usr/bin/python3 scripts/fuzz.py .build/fuzz/release/fuzz --seconds $(or $(SECONDS),60) $(if $(ONLY),--only $(ONLY))
+
+faults: build setup-tools
+	/usr/bin/python3 scripts/disk_faults.py $(BIN) --calls $(or $(CALLS),12)
 
 bench: build setup-tools
 	scripts/bench $(BIN) "$(INPUT)"

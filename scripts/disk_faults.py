@@ -176,7 +176,7 @@ def main():
         runs += count
         failed.extend(findings)
         if count:
-            print(f"{name:48} {count:4} runs, {len(findings)} failed", flush=True)
+            print("\n".join([f"{name:48} {count:4} runs, {len(findings)} failed"] + findings), flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         waiting = [pool.submit(scenario, options, film, fault, wholes[film[0]]) for film in FILMS for fault in FAULTS
                    if options.only in f"{film[0]:11} {fault[0]} {fault[1]} {errno.errorcode.get(fault[2], 'by halves')} {fault[3]}"]
@@ -184,7 +184,6 @@ def main():
             report(*result.result())
     for result in full_disks(options, wholes) if options.only in "a full disk" else []:
         report(*result)
-    print("\n".join(failed))
     print(f"faults: {runs} runs with a fault, {len(failed)} failed")
     return 1 if failed else 0
 

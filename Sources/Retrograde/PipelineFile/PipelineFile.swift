@@ -109,6 +109,7 @@ public struct PipelineFile: Sendable {
     var part = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = Glibc.read(descriptor, &part, part.count)
+      if count < 0 && errno == EINTR { continue }
       if count < 0 { return nil }
       if count == 0 { return bytes }
       bytes += part[..<count]

@@ -116,10 +116,32 @@ package final class MovieFile {
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
     var bytes = [UInt8](repeating: 0, count: range.count)
-    return pread(descriptor, &bytes, bytes.count, off_t(range.lowerBound)) == bytes.count ? bytes : nil
+    let isRead = bytes.withUnsafeMutableBytes { buffer in
+      MovieFile.transfer(buffer.count) { done in
+        buffer.baseAddress.map { pread(descriptor, $0 + done, buffer.count - done, off_t(range.lowerBound + done)) } ?? 0
+      }
+    }
+    return isRead ? bytes : nil
   }
 
   package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
-    pwrite(descriptor, bytes, bytes.count, off_t(offset)) == bytes.count
+    bytes.withUnsafeBytes { buffer in
+      MovieFile.transfer(buffer.count) { done in
+        buffer.baseAddress.map { pwrite(descriptor, $0 + done, buffer.count - done, off_t(offset + done)) } ?? 0
+      }
+    }
+  }
+
+  /// Reads or writes until all `count` bytes are: a call may do a part, and a signal may interrupt it.
+  /// - Parameter part: reads or writes what follows the bytes that are done, as `pread` and `pwrite` do.
+  private static func transfer(_ count: Int, _ part: (_ done: Int) -> Int) -> Bool {
+    var done = 0
+    while done < count {
+      let more = part(done)
+      if more < 0 && errno == EINTR { continue }
+      guard more > 0 else { return false }
+      done += more
+    }
+    return true
   }
 }
