@@ -103,7 +103,7 @@ class Ending:
             wrong.append(f"signal {-self.status}")
         elif self.status not in KNOWN:
             wrong.append(f"status {self.status}")
-        if self.status > 0 and not any(l.startswith(("retrograde: ", "Error: ")) for l in self.errors.splitlines()):
+        if self.status > 0 and not any(l.startswith(("retrograde: ", "Error: ", '{"error":')) for l in self.errors.splitlines()):
             wrong.append("no message")
         left = sorted(os.listdir(os.path.join(folder, "out")))
         expected = case.output is not None and self.status == 0
