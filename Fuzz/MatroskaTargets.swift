@@ -22,7 +22,7 @@ enum MatroskaTargets {
     guard let caps = stream.map(\.caps) else { return }
     let stream = MediaWriter.Stream(
       name: "", caps: caps, disposition: Disposition(isDefault: false, isForced: true), fieldOrder: .topFirst)
-    try? MatroskaHeader(videos: [stream, stream], audio: [stream], texts: [stream]).apply(to: path)
+    try? MatroskaHeader(videos: [stream, stream], audio: [stream], texts: [stream]).apply(to: path, for: path)
     precondition(MovieFile(path)?.size == bytes.count, "no byte of the file moves")
     _ = MatroskaTrack.all(path)
   }

@@ -21,6 +21,6 @@ enum MovieTargets {
       .init(priming: 1024, heard: 1 << 40, rate: 44100, isEnabled: false), .init(priming: 0, heard: 0, rate: 0),
     ]
     header.texts = [true, nil]
-    try? header.apply(to: path)
+    try? header.apply(to: path, for: path)
   }
 }

@@ -12,7 +12,7 @@ enum SoundTargets {
     guard let file = MovieFile(path), let frame = InfoFrame(file) else { return }
     _ = frame.trim
     _ = frame.count(in: file)
-    try? MP3Header(priming: 1105, heard: 44100).apply(to: path)
+    try? MP3Header(priming: 1105, heard: 44100).apply(to: path, for: path)
     precondition(MovieFile(path)?.size == bytes.count)
   }
 

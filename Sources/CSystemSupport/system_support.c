@@ -1,21 +1,53 @@
 #define _GNU_SOURCE
 #include "system_support.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
+#include <unistd.h>
 
-int system_open_unnamed(const char *directory) {
-  return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
-int system_make_temporary(char *name_template) {
-  return mkostemp(name_template, O_CLOEXEC);
+int system_open_unnamed(const char *directory, unsigned mode) {
+  return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
 int system_rename_new(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+static int signals_to = -1;
+
+static void forward_signal(int number, siginfo_t *info, void *context) {
+  int before = errno;
+  // pipe(7) and setrlimit(2): sent by the writer to itself.
+  int is_own_write = (number == SIGPIPE || number == SIGXFSZ) && info->si_pid == getpid();
+  unsigned char byte = (unsigned char)number;
+  if (!is_own_write && write(signals_to, &byte, 1) < 0) {
+    // The pipe is full of signals that nobody has read yet: one more says nothing new.
+  }
+  errno = before;
+}
+
+int system_watch_signals(const int *numbers, int count) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  signals_to = ends[1];
+  struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigset_t watched;
+  sigemptyset(&watched);
+  for (int index = 0; index < count; index++) {
+    sigaction(numbers[index], &action, NULL);
+    sigaddset(&watched, numbers[index]);
+  }
+  // Who started this process may have held them back for its own threads.
+  pthread_sigmask(SIG_UNBLOCK, &watched, NULL);
+  return ends[0];
+}
+
+int system_flush_output(void) {
+  int flushed = fflush(stdout);
+  return flushed != 0 || ferror(stdout) ? -1 : 0;
 }
 
 void system_name_thread(const char *name) {

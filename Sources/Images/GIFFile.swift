@@ -1,4 +1,5 @@
 import CImages
+import Glibc
 
 /// An animated GIF that players repeat for ever, as it is written (giflib).
 package final class GIFFile {
@@ -90,5 +91,9 @@ package final class GIFFile {
 }
 
 private func failure(_ status: Int32) -> ImageError {
-  ImageError(message: GifErrorString(status).map { String(cString: $0) } ?? "giflib failed with \(status)")
+  let reason = errno
+  if [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].contains(status) {
+    return ImageError(message: String(cString: strerror(reason)), isWriting: true)
+  }
+  return ImageError(message: GifErrorString(status).map { String(cString: $0) } ?? "giflib failed with \(status)")
 }

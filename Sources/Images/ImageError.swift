@@ -1,8 +1,13 @@
 /// What a library that writes images said when it could not.
 package struct ImageError: Error, CustomStringConvertible {
   package let message: String
+  /// Whether it was the file that could not be written, not the pictures.
+  package let isWriting: Bool
 
-  package init(message: String) { self.message = message }
+  package init(message: String, isWriting: Bool = false) {
+    self.message = message
+    self.isWriting = isWriting
+  }
 
   package var description: String { message }
 }

@@ -44,15 +44,6 @@ struct OutputJob: Sendable {
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
 
-  /// Finds out early whether the output may be made.
-  static func check(_ output: String, _ options: ReverseOptions, input: String) throws {
-    if ImageSequence.isPattern(output) {
-      try OutputSet(overwrites: options.overwrites).check(sequence: output, input: input)
-    } else {
-      try OutputFile.check(output, overwrites: options.overwrites, input: input)
-    }
-  }
-
   /// What `output` asks of the way in which the source is played.
   static func options(for output: String, _ options: ReverseOptions) throws -> ReverseOptions {
     let container = try Container.of(output)
@@ -66,65 +57,38 @@ struct OutputJob: Sendable {
     return options
   }
 
-  /// Writes the file.
-  /// - Parameter input: the file that is read, which must not be replaced.
+  /// Writes the file, or the numbered files; they get their names when `outputs` is committed.
   func run(
-    input: String, gauge: MemoryGauge, cancellation: Cancellation, report: @escaping @Sendable (Progress) -> Void
+    _ outputs: Outputs, gauge: MemoryGauge, cancellation: Cancellation, report: @escaping @Sendable (Progress) -> Void
   ) throws -> Pump.Counts {
-    func write(_ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String) throws -> Pump.Counts {
-      let writer = try MediaWriter(encoding(path, prepare), for: output)
-      let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
-      var counts = try pump.run(
-        source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsSoundFromStart, drawing,
-        copy)
-      try cancellation.check()
-      counts.warnings += choice.warnings
-      if source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt {
-        counts.warnings.append(Warning(.detailLeftOut, "left out: the cover art, which this container can't hold"))
-      }
-      if writer.losesChapters {
-        counts.warnings.append(Warning(.detailLeftOut, "left out: the chapters, which this container can't hold"))
-      }
-      counts.duration = (source.legs.duration ?? .zero) + lead
-      return counts
+    let location = try outputs.location(of: output)
+    // Numbered files have no header to be put right.
+    let isNumbered = ImageSequence.isPattern(output)
+    let writer = try MediaWriter(encoding(location) { _ in isNumbered ? "" : location }, for: output)
+    let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
+    var counts = try pump.run(
+      source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsSoundFromStart, drawing,
+      copy)
+    try cancellation.check()
+    counts.warnings += choice.warnings
+    if source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt {
+      counts.warnings.append(Warning(.detailLeftOut, "left out: the cover art, which this container can't hold"))
     }
-    if case .sequence = choice.container.pictures {
-      if options.isVerified {
-        throw RetrogradeError(.usage, "\(output): numbered pictures can't be verified before they have their names")
-      }
-      let files = OutputSet(overwrites: options.overwrites)
-      try files.check(sequence: output, input: input)
-      var isWhole = false
-      defer { if !isWhole { files.discard() } }
-      let counts = try write(output) { pipeline in
-        try files.redirect(pipeline)
-        return ""
-      }
-      try counts.warnings.check(isStrict: options.isStrict, output)
-      try files.commit()
-      isWhole = true
-      return counts
+    if writer.losesChapters {
+      counts.warnings.append(Warning(.detailLeftOut, "left out: the chapters, which this container can't hold"))
     }
-    if options.isVerified, drawing.overlay != nil || drawing.title != nil {
-      throw RetrogradeError(.usage, "\(output): what is drawn over frames differs from the source; leave out --verify")
-    }
-    let file = try OutputFile(output, overwrites: options.overwrites, input: input)
-    var isWhole = false
-    defer { if !isWhole { file.discard() } }
-    let path = file.temporaryPath
-    let counts = try write(path) { _ in path }
+    counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.isStrict, output)
-    if options.isVerified { try verify(path, input, cancellation, report) }
-    try file.commit()
-    isWhole = true
     return counts
   }
 
   /// Compares what was written with the source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
-  private func verify(
-    _ path: String, _ input: String, _ cancellation: Cancellation, _ report: @escaping @Sendable (Progress) -> Void
+  func verify(
+    _ outputs: Outputs, against input: String, cancellation: Cancellation,
+    report: @escaping @Sendable (Progress) -> Void
   ) throws {
+    let path = try outputs.location(of: output)
     let result = try VerifyJob(
       source: input, mirror: path, name: output, options: options,
       isLossless: options.encoding.quality == .lossless, cancellation: cancellation, report: report

@@ -24,28 +24,47 @@ struct ReverseJob: Sendable {
 
   /// Turns the source round, into `output`.
   func run(to output: String) throws -> Summary {
-    try OutputJob.check(output, options, input: input)
-    if options.isVerified, !Source.canBeReadAgain(input) {
-      throw RetrogradeError(.usage, "\(input): a pipe can't be read again to verify the mirror; leave out --verify")
-    }
-    if let path = options.subtitlesOutput {
-      for input in [input, options.subtitles ?? ""] {
-        try SubtitleFile.check(path, overwrites: options.overwrites, input: input)
+    try checkVerification(of: output)
+    let inputs = [input] + [options.subtitles].compactMap { $0 }
+    let (job, counts) = try Outputs.write(overwrites: options.overwrites, inputs: inputs) { outputs in
+      try outputs.begin(output)
+      if let path = options.subtitlesOutput {
+        try SubtitleFile.check(path)
+        try outputs.begin(path, isNumbered: false)
       }
-    }
-    let job = try prepare(output)
-    if let path = options.subtitlesOutput { try SubtitleFile.check(path, has: job.source.index.subtitles) }
-    // Known before any frame is encoded.
-    try (job.source.warnings + job.choice.warnings).check(isStrict: options.isStrict, input)
-    let counts = try job.run(input: input, gauge: gauge, cancellation: cancellation, report: report)
-    if let path = options.subtitlesOutput {
-      try SubtitleFile.write(
-        job.source.index.subtitles, job.source.legs.all, lead: drawing.lead, to: path, overwrites: options.overwrites)
+      let job = try prepare(output)
+      if let path = options.subtitlesOutput { try SubtitleFile.check(path, has: job.source.index.subtitles) }
+      // Known before any frame is encoded.
+      try (job.source.warnings + job.choice.warnings).check(isStrict: options.isStrict, input)
+      let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation, report: report)
+      if options.isVerified {
+        try job.verify(outputs, against: input, cancellation: cancellation, report: report)
+      }
+      if let path = options.subtitlesOutput {
+        try SubtitleFile.write(
+          job.source.index.subtitles, job.source.legs.all, lead: drawing.lead, to: outputs.location(of: path), for: path
+        )
+      }
+      return (job, counts)
     }
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: job.source.video?.plan,
       warnings: (job.source.warnings + counts.warnings).unique)
+  }
+
+  /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
+  private func checkVerification(of output: String) throws {
+    guard options.isVerified else { return }
+    guard Source.canBeReadAgain(input) else {
+      throw RetrogradeError(.usage, "\(input): a pipe can't be read again to verify the mirror; leave out --verify")
+    }
+    guard !ImageSequence.isPattern(output) else {
+      throw RetrogradeError(.usage, "\(output): numbered pictures can't be verified before they have their names")
+    }
+    guard drawing.overlay == nil, drawing.title == nil else {
+      throw RetrogradeError(.usage, "\(output): what is drawn over frames differs from the source; leave out --verify")
+    }
   }
 
   /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.

@@ -1,35 +1,49 @@
+import CSystemSupport
 import Dispatch
 import Glibc
 import Retrograde
 import Synchronization
 
-/// Ctrl-C and SIGTERM: the first one cancels the work under way, and the process ends when that has cleaned up; without
-/// work under way, the process ends at once.
+/// The signals that ask a process to end: the first one cancels the work under way, and the process ends when that has
+/// cleaned up; without work under way, it ends at once.
 final class Interruption {
+  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, nobody who reads, a limit on the size of files (`ulimit -f`).
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
   /// What signals do, the next one first; nil where no work is under way.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
-  private let sources: [any DispatchSourceSignal]
+  private let source: (any DispatchSourceRead)?
 
   init() {
-    signal(SIGPIPE, SIG_IGN)
-    sources = [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)  // the source gets it all the same
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        Interruption.received.withLock { $0 = number }
-        let handler = Interruption.handlers.withLock { handlers in
-          handlers.map { $0.count > 1 && number == SIGINT ? handlers?.removeFirst() : $0.last } ?? nil
-        }
-        if let handler {
-          handler()
-        } else {
-          Terminal.exit(128 + number)
-        }
-      }
-      source.resume()
-      return source
+    let watched = Interruption.signals.filter { $0 != SIGHUP || !Interruption.isIgnored($0) }  // nohup
+    let descriptor = system_watch_signals(watched, Int32(watched.count))
+    guard descriptor >= 0 else {
+      source = nil
+      return
     }
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+    source.setEventHandler {
+      var number: UInt8 = 0
+      while read(descriptor, &number, 1) == 1 { Interruption.take(Int32(number)) }
+    }
+    source.resume()
+    self.source = source
+  }
+
+  private static func take(_ number: Int32) {
+    received.withLock { $0 = number }
+    let handler = handlers.withLock { handlers in
+      handlers.map { $0.count > 1 && number == SIGINT ? handlers?.removeFirst() : $0.last } ?? nil
+    }
+    // Threads may be at work: what exit(3) takes down would be taken from under them.
+    guard let handler else { _exit(128 + number) }
+    handler()
+  }
+
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    sigaction(number, nil, &action)
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// What the process exits with: of work that a signal cancelled, 128 plus its number, as shells have it.

@@ -77,7 +77,12 @@ struct Play: AsyncParsableCommand {
     defer { keys.stop() }
     let refused = Mutex<String?>(nil)
     let isSilent = quiet || !Terminal.isInteractive
-    try await Interruption.handled(by: { player.stop() }) {
+    let isInterrupted = Mutex(false)
+    let interrupt: @Sendable () -> Void = {
+      isInterrupted.withLock { $0 = true }
+      player.stop()
+    }
+    try await Interruption.handled(by: interrupt) {
       try await player.run { event in
         switch event {
         case .key(let key): Play.press(key, player)
@@ -96,6 +101,7 @@ struct Play: AsyncParsableCommand {
       }
     }
     if !isSilent { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    if isInterrupted.withLock({ $0 }) { throw RetrogradeError(.cancelled, "cancelled") }
     if let text = refused.withLock({ $0 }) { throw RetrogradeError(.damagedInput, "\(input): \(text) (--strict)") }
   }
 

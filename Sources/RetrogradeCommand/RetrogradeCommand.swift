@@ -21,7 +21,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
 
       'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 1 no mirror (verify), 64 wrong arguments, 65 not media, \
       66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
-      error; 130 and 143 after Ctrl-C and SIGTERM.
+      error; after a signal 128 and its number: 130 after Ctrl-C.
       """,
     version: "retrograde \(version) (\(GStreamer.version))",
     subcommands: [
@@ -33,22 +33,28 @@ struct RetrogradeCommand: AsyncParsableCommand {
   static let version = "0.2.0"
 
   static func main() async {
+    Terminal.holdStandardDescriptors()
     Crash.report()
     let interruption = Interruption()
     do {
-      var command = try parseAsRoot()
-      if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
+      do {
+        var command = try parseAsRoot()
+        if var command = command as? any AsyncParsableCommand {
+          try await command.run()
+        } else {
+          try command.run()
+        }
+      } catch let error where exitCode(for: error).isSuccess {
+        print(fullMessage(for: error))  // --help, --version
       }
+      try Terminal.finishOutput()
     } catch let reported as ReportedError {
       Terminal.exit(interruption.status(of: reported.error))
     } catch let error as RetrogradeError {
       if error.code != .cancelled { Terminal.error("retrograde: \(error.message)") }
       Terminal.exit(interruption.status(of: error))
     } catch {
-      // swift-argument-parser's own: usage errors end with EX_USAGE, --help and --version with 0.
+      // swift-argument-parser's own: usage errors end with EX_USAGE.
       exit(withError: error)
     }
   }

@@ -1,10 +1,32 @@
+import CSystemSupport
 import Foundation
 import Glibc
+import Retrograde
 
 /// Where messages for people go.
 enum Terminal {
   /// Ends the process.
   static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+
+  /// Has standard input, output and error be something, so that no file which is opened later gets a message for what is closed.
+  /// Writing to what was closed fails as before.
+  static func holdStandardDescriptors() {
+    for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest number that is free is this one.
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  /// Finds out whether all that was printed was taken.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`.
+  static func finishOutput() throws {
+    guard system_flush_output() != 0 else { return }
+    let reason = errno
+    throw RetrogradeError(
+      .inputOutput,
+      "standard output: can't be written: \(String(cString: strerror(reason)))"
+        + (reason == ENOSPC ? "; free some room, or print to another place" : ""))
+  }
 
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }
 
@@ -12,7 +34,7 @@ enum Terminal {
   static func print(json value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n", to: STDOUT_FILENO)
+    Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
   /// Writes a value as one line to standard error, for programs.

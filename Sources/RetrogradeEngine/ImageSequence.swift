@@ -17,26 +17,35 @@ public struct ImageSequence: Sendable {
     return (folder, String(match.1), match.2.flatMap { Int($0) } ?? 0, String(match.3))
   }
 
+  /// The name of the file of `pattern` that has this number, without its folder; `pattern` itself where it is none.
+  package static func name(_ pattern: String, _ number: Int) -> String {
+    guard let (_, prefix, width, suffix) = parts(of: pattern) else { return pattern }
+    let digits = String(number)
+    return prefix + String(repeating: "0", count: max(0, width - digits.count)) + digits + suffix
+  }
+
+  /// The names of the files of `pattern` that are there, without their folder, in the order of their numbers.
+  package static func names(of pattern: String) throws -> [String] {
+    try files(of: pattern).map { name(pattern, $0) }
+  }
+
   /// The numbers of the files of `pattern` that are there, ascending.
   package static func files(of pattern: String) throws -> [Int] {
     guard let (folder, prefix, width, suffix) = parts(of: pattern) else { return [] }
-    guard let directory = opendir(folder) else {
+    guard let names = fileNames(in: folder) else {
       throw RetrogradeError(.noInput, "\(folder): \(String(cString: strerror(errno)))")
     }
-    defer { closedir(directory) }
-    var found: [Int] = []
-    while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.count > prefix.count + suffix.count else { continue }
-      let digits = name.dropFirst(prefix.count).dropLast(suffix.count)
-      guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(digits),
+    return names.compactMap { name -> Int? in
+      // Byte by byte: a letter of another spelling is another file's.
+      let bytes = Array(name.utf8)
+      let digits = bytes.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
+      guard bytes.starts(with: prefix.utf8), bytes.reversed().starts(with: suffix.utf8.reversed()),
+        digits.count >= max(width, 1), bytes.count == prefix.utf8.count + digits.count + suffix.utf8.count,
+        digits.allSatisfy({ (48...57).contains($0) }), let number = Int(String(decoding: digits, as: UTF8.self)),
         digits.count == max(width, String(number).count)
-      else { continue }
-      found.append(number)
-    }
-    return found.sorted()
+      else { return nil }
+      return number
+    }.sorted()
   }
 
   /// Finds the files of `pattern`, which must follow each other without a gap.
@@ -64,4 +73,18 @@ public struct ImageSequence: Sendable {
     "imagesequencesrc name=source location=\(Description.quoted(pattern)) start-index=\(numbers.lowerBound) "
       + "stop-index=\(numbers.upperBound) framerate=\(rate)"
   }
+}
+
+/// The names of what is in a folder, in no order; nil where it can't be read, and `errno` says why.
+package func fileNames(in folder: String) -> [String]? {
+  guard let directory = opendir(folder) else { return nil }
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != "." && name != ".." { names.append(name) }
+  }
+  return names
 }

@@ -81,7 +81,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     case .noSpace:
       RetrogradeError(.inputOutput, "\(path): the disk is full: \(error.message)", underlying: error)
     case .inputOutput:
-      RetrogradeError(.inputOutput, "\(path): can't be written: \(error.message)", underlying: error)
+      RetrogradeError(
+        .inputOutput, "\(path): can't be written: \(error.systemReason ?? error.message)", underlying: error)
     case .refusedValue: RetrogradeError(.usage, "\(path): \(error.description)", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
@@ -90,6 +91,15 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
           + (error.debug.map { " (\($0.split(separator: "\n").last.map(String.init) ?? $0))" } ?? ""),
         underlying: error)
     }
+  }
+}
+
+extension GStreamerError {
+  /// What the system said, which elements leave to those who debug: "system error: …", or at the end of a sentence.
+  fileprivate var systemReason: String? {
+    let lines = debug?.split(separator: "\n") ?? []
+    guard lines.count > 1, let line = lines.last else { return nil }
+    return line.split(separator: ": ").last.map(String.init)
   }
 }
 

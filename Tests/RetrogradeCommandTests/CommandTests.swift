@@ -13,21 +13,26 @@ struct Command {
     var errors: String
   }
 
-  /// - Parameter whileRunning: gets the process, and what reads the next line of its standard error.
+  /// - Parameters:
+  ///   - program: what is run, if not the command itself.
+  ///   - output: what standard output is, instead of what is returned.
+  ///   - whileRunning: gets the process, and what reads the next line of its standard error.
   static func run(
-    _ arguments: [String], input: FileHandle? = nil, environment: [String: String]? = nil,
+    _ arguments: [String], of program: URL = url, input: FileHandle? = nil, output given: FileHandle? = nil,
+    environment: [String: String]? = nil,
     whileRunning: ((Process, () -> String?) -> Void)? = nil
   ) throws -> Result {
     let process = Process()
-    process.executableURL = url
+    process.executableURL = program
     process.arguments = arguments
     let output = Pipe()
     let errors = Pipe()
-    process.standardOutput = output
+    process.standardOutput = given ?? output.fileHandleForWriting
     process.standardError = errors
     if let input { process.standardInput = input }
     if let environment { process.environment = environment }
     try process.run()
+    try output.fileHandleForWriting.close()
     var seen = Data()
     whileRunning?(process) {
       var line = Data()
@@ -99,8 +104,8 @@ final class Scratch: Sendable {
 
   private static let waiting: [([String], Int32, Int32)] = [
     (["reverse", "IN", "OUT"], SIGINT, 130), (["reverse", "IN", "OUT"], SIGTERM, 143), (["info", "IN"], SIGTERM, 143),
-    (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGTERM, 0),
-    (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGINT, 0),
+    (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGTERM, 143),
+    (["play", "IN", "--video-sink", "fakesink", "--audio-sink", "fakesink"], SIGINT, 130),
   ]
 
   /// Nobody ever writes to it, so it is waited for until somebody stops that.
@@ -206,7 +211,10 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("60 frames"))
   }
 
-  @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, Int32(143))])
+  @Test(arguments: [
+    (SIGINT, Int32(130)), (SIGTERM, Int32(143)), (SIGHUP, Int32(129)), (SIGQUIT, Int32(131)), (SIGPIPE, Int32(141)),
+    (SIGXFSZ, Int32(153)),
+  ])
   func stopsAtOnceAndLeavesNothingBehind(signal: Int32, status: Int32) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 3000)

@@ -24,6 +24,15 @@ import Testing
     #expect(file.parameters[0].place == PipelineFile.Place(line: 3, column: 18))
   }
 
+  @Test func aFileFromWindowsIsRead() throws {
+    let file = try PipelineFile("\u{FEFF}" + small.replacing("\n", with: "\r\n"), name: "f")
+    let plain = try PipelineFile(small, name: "f")
+    #expect(file.summary == plain.summary)
+    #expect(file.parameters == plain.parameters)
+    let values = ["input": "a.mp4"]
+    #expect(try file.resolved(values).encoding == plain.resolved(values).encoding)
+  }
+
   @Test(arguments: [
     "plain", "two words", "a \"quoted\" word", "back\\slash", "one ! fakesink", "$x ${input} $$", "it's", "ünï", "",
     " ", "a=b;c",

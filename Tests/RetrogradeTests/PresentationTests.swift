@@ -234,7 +234,8 @@ import Testing
     other.disposition = Disposition(isDefault: false)
     var forced = plain
     forced.disposition = Disposition(isDefault: false, isForced: true)
-    try MatroskaHeader(videos: [plain], audio: [other, plain], texts: [forced]).apply(to: folder.path("in.mkv"))
+    try MatroskaHeader(videos: [plain], audio: [other, plain], texts: [forced]).apply(
+      to: folder.path("in.mkv"), for: "in.mkv")
     try await Reverser(folder.path("in.mkv")).reverse(to: folder.path(output))
     let mirror = try index(folder.path(output))
     #expect(mirror.video?.disposition == Disposition())

@@ -94,7 +94,7 @@ package struct TestMedia: Sendable {
     if orientation != nil {
       var header = MovieHeader()
       header.pictures = [.init(orientation: orientation)]
-      try header.apply(to: path)
+      try header.apply(to: path, for: path)
     }
     return path
   }

@@ -1,14 +1,20 @@
 #pragma once
 // What Linux has and Swift's Glibc module leaves out: everything behind _GNU_SOURCE.
 
-/// open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600): a file without a name. -1 and errno where that fails.
-int system_open_unnamed(const char *directory);
-
-/// mkostemp(template, O_CLOEXEC): a new file named after `template`, which ends in XXXXXX and is changed.
-int system_make_temporary(char *name_template);
+/// open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode): a file without a name. -1 and errno where that fails.
+int system_open_unnamed(const char *directory, unsigned mode);
 
 /// renameat2(from, to, RENAME_NOREPLACE): fails with EEXIST rather than replace.
 int system_rename_new(const char *from, const char *to);
+
+/// Has these signals do nothing but come out of a pipe, a byte each: its number.
+///
+/// What the system sends of SIGPIPE and SIGXFSZ because a write of this process fails is dropped: the write fails all the same.
+/// Returns the end to read from; -1 and errno where that fails. To be called once.
+int system_watch_signals(const int *numbers, int count);
+
+/// Writes what standard output still holds back. -1 where that fails, or where a write failed before: errno says why.
+int system_flush_output(void);
 
 /// pthread_setname_np(pthread_self(), name): at most 15 bytes.
 void system_name_thread(const char *name);

@@ -22,10 +22,12 @@ struct CaptureJob: Sendable {
 
   func run(to output: String) throws -> Summary {
     let options = try OutputJob.options(for: output, capture.options)
-    try OutputJob.check(output, options, input: "")
-    let (source, camera) = try record(options)
-    let job = try OutputJob(output, source, options, FrameDrawing(overlay: capture.overlay, title: capture.title))
-    let counts = try job.run(input: "", gauge: gauge, cancellation: cancellation, report: report)
+    let (source, camera, counts) = try Outputs.write(overwrites: options.overwrites, inputs: []) { outputs in
+      try outputs.begin(output)
+      let (source, camera) = try record(options)
+      let job = try OutputJob(output, source, options, FrameDrawing(overlay: capture.overlay, title: capture.title))
+      return (source, camera, try job.run(outputs, gauge: gauge, cancellation: cancellation, report: report))
+    }
     let lost = control.lost
     let warnings =
       lost > 0 ? [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)] : []

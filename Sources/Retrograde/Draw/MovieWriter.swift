@@ -28,6 +28,7 @@ public final class MovieWriter: Sendable {
   private let output: String
   private let options: ReverseOptions
   private let cancellation = Cancellation()
+  private let outputs: Outputs
   private let gauge = MemoryGauge()
   private let began = Stopwatch()
   private let caps: Caps
@@ -38,7 +39,7 @@ public final class MovieWriter: Sendable {
     /// Frames taken so far.
     var count = 0
     /// Where frames go as they come.
-    var stream: (writer: MediaWriter, file: OutputFile)?
+    var stream: MediaWriter?
     /// Where they wait to be looped.
     var recording: RecordedVideo?
     var isFinished = false
@@ -71,42 +72,37 @@ public final class MovieWriter: Sendable {
     self.frameRate = frameRate
     self.caps = caps
     let isStreamed = loop == .forward && options.count == 1 && !ImageSequence.isPattern(output)
+    let outputs = Outputs(overwrites: options.overwrites, inputs: [])
+    self.outputs = outputs
     let (final, token) = (self.options, cancellation)
     state = Mutex(State())
     let stream = try await onOwnThread("open movie", token) {
-      try OutputJob.check(output, final, input: "")
-      return isStreamed ? try MovieWriter.open(output, caps, frameRate, final) : nil
+      try outputs.begin(output)
+      return isStreamed ? try MovieWriter.open(output, outputs, caps, frameRate, final) : nil
     }
     state.withLock { $0.stream = stream }
   }
 
   deinit {
-    guard let stream = state.withLock({ $0.stream }) else { return }
-    stream.writer.close()
-    stream.file.discard()
+    state.withLock { $0.stream }?.close()
+    outputs.clear()
   }
 
   private static func open(
-    _ output: String, _ caps: Caps, _ frameRate: FrameRate, _ options: ReverseOptions
-  ) throws -> (writer: MediaWriter, file: OutputFile) {
+    _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ options: ReverseOptions
+  ) throws -> MediaWriter {
     let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
     let choice = try EncodingChoice(
       output: output, videos: [(caps, index)], audio: [], duration: .zero, frameRate: frameRate.value,
       options: options.encoding)
-    let file = try OutputFile(output, overwrites: options.overwrites, input: "")
-    do {
-      let path = file.temporaryPath
-      let writer = try MediaWriter(
-        MediaWriter.Plan(
-          description: EncodingDescription(path: path, choice: choice, videos: [nil]).text,
-          videos: [.init(name: "video", caps: caps)], audio: [], tags: nil,
-          animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output)
-      try writer.start()
-      return (writer, file)
-    } catch {
-      file.discard()
-      throw error
-    }
+    let path = try outputs.location(of: output)
+    let writer = try MediaWriter(
+      MediaWriter.Plan(
+        description: EncodingDescription(path: path, choice: choice, videos: [nil]).text,
+        videos: [.init(name: "video", caps: caps)], audio: [], tags: nil,
+        animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output)
+    try writer.start()
+    return writer
   }
 
   /// Adds a frame that `draw` draws. It starts black.
@@ -145,8 +141,8 @@ public final class MovieWriter: Sendable {
         try frame.withMutableBytes(fill)
         let start = frameRate.start(of: state.count)
         frame.stamp(pts: start, duration: frameRate.start(of: state.count + 1) - start)
-        if let stream = state.stream, let source = stream.writer.videos.first {
-          try cancellation.onCancel({ stream.writer.abort() }) { try stream.writer.push(frame, to: source) }
+        if let stream = state.stream, let source = stream.videos.first {
+          try cancellation.onCancel({ stream.abort() }) { try stream.push(frame, to: source) }
         } else {
           let sample = Sample(buffer: frame, caps: caps)
           if state.recording == nil { state.recording = try RecordedVideo(like: sample, options, gauge) }
@@ -172,15 +168,14 @@ public final class MovieWriter: Sendable {
         }
         return (state.count, state.stream, state.recording)
       }
-      var isWhole = false
       defer {
-        stream?.writer.close()
-        if !isWhole { stream?.file.discard() }
+        stream?.close()
+        outputs.clear()
       }
       try cancellation.check()
       guard count > 0 else { throw RetrogradeError(.usage, "\(output): has no frames") }
       let (frames, warnings) = try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? (0, [])
-      isWhole = true
+      try outputs.commit()
       return Summary(
         output: output, frames: frames, samples: [], duration: frameRate.start(of: frames), elapsed: began.elapsed,
         peakMemory: gauge.peak, plan: nil, warnings: warnings)
@@ -190,14 +185,13 @@ public final class MovieWriter: Sendable {
   /// Stops the work at once, and removes what was begun.
   public func cancel() { cancellation.cancel() }
 
-  private func finish(_ stream: (writer: MediaWriter, file: OutputFile), _ count: Int) throws -> (Int, [Warning]) {
-    let written = try cancellation.onCancel({ stream.writer.abort() }) {
-      stream.writer.videos.first.map(stream.writer.end)
-      return try stream.writer.finish(.init(frames: [count]))
+  private func finish(_ stream: MediaWriter, _ count: Int) throws -> (Int, [Warning]) {
+    let written = try cancellation.onCancel({ stream.abort() }) {
+      stream.videos.first.map(stream.end)
+      return try stream.finish(.init(frames: [count]))
     }
     try cancellation.check()
     try written.warnings.check(isStrict: options.isStrict, output)
-    try stream.file.commit()
     return (written.counts.frames.first ?? 0, written.warnings)
   }
 
@@ -206,7 +200,7 @@ public final class MovieWriter: Sendable {
     let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: [])
     let source = try PlayableSource(output, index, video, options: options, count: options.count)
     let job = try OutputJob(output, source, options)
-    let counts = try job.run(input: "", gauge: gauge, cancellation: cancellation) { _ in }
+    let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation) { _ in }
     return (counts.frames, counts.warnings)
   }
 }

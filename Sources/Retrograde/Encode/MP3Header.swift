@@ -8,10 +8,11 @@ struct MP3Header {
   var priming: Int
   var heard: Int
 
+  /// - Parameter target: the output's own name, for messages.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  func apply(to path: String) throws {
+  func apply(to path: String, for target: String) throws {
     guard let file = MovieFile(path, forWriting: true) else {
-      throw RetrogradeError(.inputOutput, "\(path): can't be finished")
+      throw MovieFile.failure(target)
     }
     // Frames, bytes and the table.
     guard let frame = InfoFrame(file), frame.bytes[frame.info + 7] & 7 == 7 else { return }
@@ -29,6 +30,6 @@ struct MP3Header {
     let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: frames).bigEndian, Array.init)
     guard file.write([0, 0, 0, 3] + number, at: frame.start + frame.info + 4),
       file.write(rest, at: frame.start + frame.info + 16)
-    else { throw RetrogradeError(.inputOutput, "\(path): can't be finished") }
+    else { throw MovieFile.failure(target) }
   }
 }

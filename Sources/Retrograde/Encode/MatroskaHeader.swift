@@ -45,10 +45,11 @@ struct MatroskaHeader {
 
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
 
+  /// - Parameter target: the output's own name, for messages.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  func apply(to path: String) throws {
+  func apply(to path: String, for target: String) throws {
     guard let file = MovieFile(path, forWriting: true) else {
-      throw RetrogradeError(.inputOutput, "\(path): can't be finished")
+      throw MovieFile.failure(target)
     }
     guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else { return }
     for part in file.elements(in: segment.body) {
@@ -58,7 +59,7 @@ struct MatroskaHeader {
       }
       let changed = part.id == ID.tags ? tags(bytes) : tracks(bytes)
       if changed.count == bytes.count, changed != bytes, !file.write(changed, at: part.body.lowerBound) {
-        throw RetrogradeError(.inputOutput, "\(path): can't be finished")
+        throw MovieFile.failure(target)
       }
     }
   }

@@ -126,7 +126,9 @@ final class MediaWriter: Sendable {
     let path = try plan.prepare(pipeline)
     self.path = path
     animation = pictures.flatMap { sink in
-      plan.animation.map { AnimationWriter(sink: sink, format: $0.format, path: path, options: $0.options) }
+      plan.animation.map {
+        AnimationWriter(sink: sink, format: $0.format, path: path, target: target, options: $0.options)
+      }
     }
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let written = written
@@ -291,10 +293,11 @@ final class MediaWriter: Sendable {
   /// Puts into the file what its muxer does not: it says what came to the muxer, whatever was planned.
   private func finishHeader(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) throws {
     if isMatroska {
-      try MatroskaHeader(videos: plan.videos, audio: plan.audio, texts: plan.texts).apply(to: path)
+      try MatroskaHeader(videos: plan.videos, audio: plan.audio, texts: plan.texts)
+        .apply(to: path, for: target)
     }
     if isMP3, let priming = priming.first, let heard = audio.first?.count {
-      try MP3Header(priming: priming, heard: heard).apply(to: path)
+      try MP3Header(priming: priming, heard: heard).apply(to: path, for: target)
     }
     guard hasMovieHeader else { return }
     var header = MovieHeader(chapters: plan.chapters)
@@ -305,7 +308,7 @@ final class MediaWriter: Sendable {
       .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
     }
     header.texts = plan.texts.map { $0.disposition?.isDefault }
-    try header.apply(to: path)
+    try header.apply(to: path, for: target)
   }
 }
 

@@ -1,4 +1,3 @@
-import Glibc
 import RetrogradeEngine
 import MediaTime
 
@@ -42,24 +41,23 @@ package struct MovieHeader {
 
   package init(chapters: [Chapter] = []) { self.chapters = chapters }
 
+  /// - Parameter target: the output's own name, for messages.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  package func apply(to path: String) throws {
-    guard let file = MovieFile(path, forWriting: true) else { throw failure(path) }
+  package func apply(to path: String, for target: String) throws {
+    guard let file = MovieFile(path, forWriting: true) else { throw MovieFile.failure(target) }
     guard let movie = file.boxes.first(where: { $0.type == "moov" }) else { return }
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
-    guard var bytes = file.read(movie.body) else { throw failure(path) }
+    guard var bytes = file.read(movie.body) else { throw MovieFile.failure(target) }
     change(&bytes)
     // Behind it are no media, only what qtmux says of them in XMP.
     if !chapters.isEmpty, let rest = file.read(movie.body.upperBound..<file.size), rest.count < 1 << 20 {
       bytes = MovieChapters.adding(chapters, to: bytes)
-      guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else { throw failure(path) }
+      guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else {
+        throw MovieFile.failure(target)
+      }
       bytes += rest
     }
-    guard file.write(bytes, at: movie.body.lowerBound) else { throw failure(path) }
-  }
-
-  private func failure(_ path: String) -> RetrogradeError {
-    RetrogradeError(.inputOutput, "\(path): can't be finished: \(String(cString: strerror(errno)))")
+    guard file.write(bytes, at: movie.body.lowerBound) else { throw MovieFile.failure(target) }
   }
 
   /// Changes the movie's header in place.

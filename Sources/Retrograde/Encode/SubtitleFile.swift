@@ -39,12 +39,11 @@ enum SubtitleFile {
     }
   }
 
-  /// Finds out early whether subtitles can be written to `path`.
-  static func check(_ path: String, overwrites: Bool, input: String) throws {
+  /// Finds out early whether subtitles can be written as `path` says.
+  static func check(_ path: String) throws {
     guard ["srt", "vtt"].contains(path.split(separator: ".").last?.lowercased() ?? "") else {
       throw RetrogradeError(.usage, "\(path): subtitles are written as .srt or .vtt")
     }
-    try OutputFile.check(path, overwrites: overwrites, input: input)
   }
 
   /// Finds out before the work whether there is anything to write to `path`.
@@ -54,9 +53,13 @@ enum SubtitleFile {
     }
   }
 
-  /// Writes the first track of text in the order of play; the file appears whole, or not at all.
-  static func write(_ tracks: [SubtitleTrack], _ legs: [Leg], lead: ClockTime, to path: String, overwrites: Bool) throws
-  {
+  /// Writes the first track of text in the order of play.
+  /// - Parameters:
+  ///   - location: where it is written.
+  ///   - path: its name, which says in which form, and which messages have.
+  static func write(
+    _ tracks: [SubtitleTrack], _ legs: [Leg], lead: ClockTime, to location: String, for path: String
+  ) throws {
     guard let track = tracks.first(where: { $0.isText || $0.isScript }) else { return }
     var played = track
     played.cues = track.played(legs).map {
@@ -70,17 +73,8 @@ enum SubtitleFile {
       // An empty line would end the cue.
       text += cue.text.split(separator: "\n").joined(separator: "\n") + "\n\n"
     }
-    let file = try OutputFile(path, overwrites: overwrites, input: "")
-    guard let stream = fopen(file.temporaryPath, "w") else {
-      file.discard()
-      throw RetrogradeError(.inputOutput, "\(path): can't be written: \(String(cString: strerror(errno)))")
-    }
-    let isWritten = fputs(text, stream) >= 0
-    guard fclose(stream) == 0, isWritten else {
-      file.discard()
-      throw RetrogradeError(.inputOutput, "\(path): can't be written: \(String(cString: strerror(errno)))")
-    }
-    try file.commit()
+    let file = try ByteFile(location, for: path)
+    try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) }
   }
 
   /// `01:02:03,456`, or with a point.

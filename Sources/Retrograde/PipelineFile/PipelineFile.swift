@@ -55,11 +55,13 @@ public struct PipelineFile: Sendable {
   /// - Parameter name: what to call it in messages.
   public init(_ text: String, name: String) throws {
     self.name = name
-    var lines: [Line] = []
+    var parsed: [Line] = []
     var summary: [Substring] = []
     var section = Section.decoding
     var isAtTop = true
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // Windows' editors put a mark before the text, and two characters at the end of each line.
+    let lines = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    for (index, line) in lines.enumerated() {
       let trimmed = line.drop { $0 == " " || $0 == "\t" }
       if trimmed.hasPrefix("#") {
         if isAtTop { summary.append(trimmed.dropFirst().drop { $0 == " " }) }
@@ -78,7 +80,7 @@ public struct PipelineFile: Sendable {
         continue
       }
       let isSetting = trimmed.hasPrefix("@")
-      lines.append(
+      parsed.append(
         Line(
           section: isSetting ? .setting : section, number: index + 1, raw: String(line),
           pieces: try PipelineFile.pieces(line, index + 1, name, isSetting: isSetting)))
@@ -89,9 +91,9 @@ public struct PipelineFile: Sendable {
         "no line with ---, which stands between the half that decodes and the one that encodes")
     }
     self.summary = summary.joined(separator: " ")
-    self.lines = lines
+    self.lines = parsed
     var known: [Parameter] = []
-    for case .parameter(let parameter, _) in lines.flatMap(\.pieces) {
+    for case .parameter(let parameter, _) in parsed.flatMap(\.pieces) {
       if let first = known.firstIndex(where: { $0.name == parameter.name }) {
         known[first].fallback = known[first].fallback ?? parameter.fallback
       } else {

@@ -33,11 +33,20 @@ struct PipelineJob: Sendable {
 
   func run() throws -> Summary {
     let pipelines = try file.resolved(values)
+    let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
     let settings = try PipelineSettings(pipelines, given)
+    return try Outputs.write(overwrites: settings.options.overwrites, inputs: inputs) { outputs in
+      try run(pipelines, settings, outputs)
+    }
+  }
+
+  private func run(
+    _ pipelines: ResolvedPipelines, _ settings: PipelineSettings, _ outputs: Outputs
+  ) throws -> Summary {
     let options = settings.options
     let names = try names(pipelines)
-    let outputs = OutputSet(overwrites: options.overwrites)
-    try outputs.check(pipelines)
+    let locations = (try? Pipeline(pipelines.encoding))?.outputLocations ?? []
+    for location in locations { try outputs.begin(location.path, isNumbered: location.isNumbered) }
     let indexer = PipelineIndexer(
       name: pipelines.name, decoding: pipelines.decoding,
       failure: { error in
@@ -57,8 +66,6 @@ struct PipelineJob: Sendable {
     let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
     let isBackward = source.legs[0]?.direction == .backward
     let orientation = settings.orientation ?? found.video?.source.video.tags?.string("image-orientation")
-    var isWhole = false
-    defer { if !isWhole { outputs.discard() } }
     let isPadded = Mutex(true)
     let missing = names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name))
     let writer = try MediaWriter(
@@ -73,10 +80,9 @@ struct PipelineJob: Sendable {
         duration: source.legs.duration, isOfUser: true,
         prepare: { pipeline in
           try PipelineJob.prepare(pipeline)
-          try outputs.redirect(pipeline)
           let padded = PipelineJob.needsSoundFromStart(pipeline)
           isPadded.withLock { $0 = padded }
-          return outputs.headerPath
+          return try PipelineJob.redirect(pipeline, to: outputs)
         }), for: pipelines.name)
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     let counts = try pump.run(
@@ -84,13 +90,22 @@ struct PipelineJob: Sendable {
     try cancellation.check()
     let warnings = (source.warnings + counts.warnings + lost(orientation, writer)).unique
     try warnings.check(isStrict: options.isStrict, pipelines.name)
-    try outputs.commit()
-    isWhole = true
     return Summary(
-      output: outputs.names.joined(separator: ", "), frames: counts.frames, samples: counts.samples,
+      output: locations.map(\.path).joined(separator: ", "), frames: counts.frames, samples: counts.samples,
       duration: counts.span.map { $0.end - writer.mirrorStart } ?? .zero, elapsed: began.elapsed,
       peakMemory: gauge.peak,
       plan: source.video?.plan, warnings: warnings)
+  }
+
+  /// Has the sinks write where `outputs` says.
+  /// - Returns: the one file that is written, if it is one.
+  private static func redirect(_ pipeline: Pipeline, to outputs: Outputs) throws -> String {
+    let locations = pipeline.outputLocations
+    for location in locations {
+      try location.element.set(location.property, outputs.location(of: location.path))
+    }
+    guard let location = locations.first, locations.count == 1, !location.isNumbered else { return "" }
+    return try outputs.location(of: location.path)
   }
 
   private func lost(_ orientation: String?, _ writer: MediaWriter) -> [Warning] {

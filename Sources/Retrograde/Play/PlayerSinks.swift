@@ -29,6 +29,10 @@ struct PlayerSinks: Sendable {
   /// What an error of one of them means; nil where it is another element's.
   func failure(_ error: GStreamerError) -> RetrogradeError? {
     guard let element = error.element, let made = Element(factory: element), made.isOfClass("Sink") else { return nil }
+    // One that writes a file rather than show or play anything.
+    if error.kind == .noSpace || element == "filesink" {
+      return RetrogradeError.writing(made.isOfClass("Audio") ? audio ?? element : video ?? element, error)
+    }
     return made.isOfClass("Audio")
       ? RetrogradeError(
         .missingPlugin,

@@ -116,32 +116,18 @@ package final class MovieFile {
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
     var bytes = [UInt8](repeating: 0, count: range.count)
-    let isRead = bytes.withUnsafeMutableBytes { buffer in
-      MovieFile.transfer(buffer.count) { done in
-        buffer.baseAddress.map { pread(descriptor, $0 + done, buffer.count - done, off_t(range.lowerBound + done)) } ?? 0
-      }
-    }
+    let isRead = bytes.withUnsafeMutableBytes { readAll($0, from: descriptor, at: range.lowerBound) }
     return isRead ? bytes : nil
   }
 
+  /// False where that fails; `errno` says why.
   package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
-    bytes.withUnsafeBytes { buffer in
-      MovieFile.transfer(buffer.count) { done in
-        buffer.baseAddress.map { pwrite(descriptor, $0 + done, buffer.count - done, off_t(offset + done)) } ?? 0
-      }
-    }
+    bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
-  /// Reads or writes until all `count` bytes are: a call may do a part, and a signal may interrupt it.
-  /// - Parameter part: reads or writes what follows the bytes that are done, as `pread` and `pwrite` do.
-  private static func transfer(_ count: Int, _ part: (_ done: Int) -> Int) -> Bool {
-    var done = 0
-    while done < count {
-      let more = part(done)
-      if more < 0 && errno == EINTR { continue }
-      guard more > 0 else { return false }
-      done += more
-    }
-    return true
+  /// What it means that a file which was made could not be read or changed, by `errno`.
+  /// - Parameter name: what messages call it.
+  package static func failure(_ name: String) -> RetrogradeError {
+    RetrogradeError(.inputOutput, "\(name): can't be finished: \(String(cString: strerror(errno)))")
   }
 }

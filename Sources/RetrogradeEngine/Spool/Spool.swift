@@ -1,11 +1,11 @@
-import CSystemSupport
 import Glibc
 import Synchronization
 
 /// An unlinked temporary file for what does not fit the memory budget. It has no name from the moment it is made, so
 /// that nothing is left behind, however the process ends.
 package final class Spool: Sendable {
-  let descriptor: Int32
+  private let file: TemporaryFile
+  var descriptor: Int32 { file.descriptor }
   private let directory: String
   private let length = Mutex(0)
 
@@ -22,17 +22,12 @@ package final class Spool: Sendable {
         "\(directory): the spool needs \(ByteCount(reserve)), and there is room for \(ByteCount(room)); "
           + "free some, or name another directory with --spool-dir")
     }
-    var descriptor = system_open_unnamed(directory)
-    if descriptor < 0 {  // file systems without O_TMPFILE
-      var template = Array("\(directory)/retrograde-XXXXXX".utf8CString)
-      descriptor = system_make_temporary(&template)
-      if descriptor >= 0 { unlink(template) }
+    guard let file = TemporaryFile(in: directory, mode: 0o600) else {
+      throw Spool.failure(directory, "no spool file can be made")
     }
-    guard descriptor >= 0 else { throw Spool.failure(directory, "no spool file can be made") }
-    self.descriptor = descriptor
+    if let name = file.name { unlink(name) }
+    self.file = file
   }
-
-  deinit { close(descriptor) }
 
   /// Bytes free in `directory` for a user without privileges; 0 if that can't be known.
   static func room(in directory: String) -> Int {
@@ -51,26 +46,16 @@ package final class Spool: Sendable {
       defer { length += bytes.count }
       return length
     }
-    var done = 0
-    while done < bytes.count {
-      guard let base = bytes.baseAddress else { break }
-      let count = pwrite(descriptor, base + done, bytes.count - done, off_t(offset + done))
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw Spool.failure(directory, "the spool can't be written") }
-      done += count
+    guard writeAll(bytes, to: descriptor, at: offset) else {
+      throw Spool.failure(directory, "the spool can't be written")
     }
     return offset
   }
 
   /// Reads as many bytes as `bytes` has, from `offset`.
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    var done = 0
-    while done < bytes.count {
-      guard let base = bytes.baseAddress else { break }
-      let count = pread(descriptor, base + done, bytes.count - done, off_t(offset + done))
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw Spool.failure(directory, "the spool can't be read") }
-      done += count
+    guard readAll(bytes, from: descriptor, at: offset) else {
+      throw Spool.failure(directory, "the spool can't be read")
     }
   }
 

@@ -1,6 +1,4 @@
-import CSystemSupport
 import GStreamer
-import Glibc
 import Images
 import RetrogradeEngine
 
@@ -20,11 +18,12 @@ enum AnimationFormat: Sendable {
   }
 
   /// Begins a file; to be used on one thread.
-  func begin(_ path: String, _ options: ReverseOptions) throws -> any AnimationFile {
+  /// - Parameter target: what messages call it.
+  func begin(_ path: String, for target: String, _ options: ReverseOptions) throws -> any AnimationFile {
     switch self {
     case .gif: try GIFAnimation(path, options)
-    case .webp: WebPAnimationFile(path, options.encoding.quality)
-    case .apng: try APNGAnimation(path)
+    case .webp: WebPAnimationFile(path, for: target, options.encoding.quality)
+    case .apng: try APNGAnimation(path, for: target)
     }
   }
 }
@@ -42,11 +41,24 @@ struct AnimationWriter: Sendable {
   let sink: AppSink
   let format: AnimationFormat
   let path: String
+  /// The output's own name, for messages.
+  let target: String
   let options: ReverseOptions
 
   /// Until the stream ends, or the pipeline stops.
+  /// - Throws: ``RetrogradeError``.
   func run(_ isStopped: @escaping @Sendable () -> Bool) throws {
-    let file = try format.begin(path, options)
+    do {
+      try write(isStopped)
+    } catch let error as ImageError {
+      throw error.isWriting
+        ? RetrogradeError(.inputOutput, "\(target): can't be written: \(error.message)")
+        : RetrogradeError(.cannotCreateOutput, "\(target): can't be made: \(error.message)")
+    }
+  }
+
+  private func write(_ isStopped: @escaping @Sendable () -> Bool) throws {
+    let file = try format.begin(path, for: target, options)
     var start: ClockTime?
     while let sample = sink.pull(timeout: ClockTime(nanoseconds: .max)) {
       guard let pts = sample.buffer.pts else { continue }
@@ -121,12 +133,14 @@ extension ClockTime {
 
 private final class WebPAnimationFile: AnimationFile {
   private let path: String
+  private let target: String
   private let quality: Double?
   private var animation: WebPAnimation?
   private var end = ClockTime.zero
 
-  init(_ path: String, _ quality: EncodingOptions.Quality) {
+  init(_ path: String, for target: String, _ quality: EncodingOptions.Quality) {
     self.path = path
+    self.target = target
     self.quality = [.source: 75, .high: 92][quality]
   }
 
@@ -139,7 +153,7 @@ private final class WebPAnimationFile: AnimationFile {
   }
 
   func finish(_ isStopped: () -> Bool) throws {
-    let file = try ByteFile(path)
+    let file = try ByteFile(path, for: target)
     try animation?.finish(at: end.milliseconds) { try file.write($0) }
   }
 }
@@ -149,7 +163,7 @@ private final class APNGAnimation: AnimationFile {
   private var chunks = APNGChunks()
   private var count = 0
 
-  init(_ path: String) throws { file = try ByteFile(path) }
+  init(_ path: String, for target: String) throws { file = try ByteFile(path, for: target) }
 
   func add(_ sample: Sample, shown: TimeSpan) throws {
     let bytes = try sample.buffer.withBytes {
@@ -162,36 +176,5 @@ private final class APNGAnimation: AnimationFile {
   func finish(_ isStopped: () -> Bool) throws {
     try APNGChunks.end.withUnsafeBytes { try file.write($0) }
     try APNGChunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
-  }
-}
-
-/// A file that is written from its start on.
-private final class ByteFile {
-  private let path: String
-  private let descriptor: Int32
-  private var length = 0
-
-  init(_ path: String) throws {
-    self.path = path
-    descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)
-    guard descriptor >= 0 else { throw failure }
-  }
-
-  deinit { close(descriptor) }
-
-  /// - Parameter offset: nil: at the end.
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int? = nil) throws {
-    var done = 0
-    while done < bytes.count, let base = bytes.baseAddress {
-      let count = pwrite(descriptor, base + done, bytes.count - done, off_t((offset ?? length) + done))
-      if count < 0 && errno == EINTR { continue }
-      guard count > 0 else { throw failure }
-      done += count
-    }
-    if offset == nil { length += done }
-  }
-
-  private var failure: RetrogradeError {
-    RetrogradeError(.inputOutput, "\(path): can't be written: \(String(cString: strerror(errno)))")
   }
 }

@@ -1,0 +1,108 @@
+import CSystemSupport
+import Glibc
+import RetrogradeEngine
+import Synchronization
+
+/// One file that is made. It lies in the folder where it belongs, without a name; once it is whole, it gets one.
+///
+/// A name that is free is given in one step (linkat(2)). Where there is a file to be replaced, there are two, as linkat
+/// can't do that: a name beside it, and then rename(2).
+final class OutputFile: OutputPart {
+  private struct State {
+    /// Whether anybody writes it.
+    var isWritten = false
+    /// The name that it has meanwhile.
+    var name: String?
+    /// Whether it has the final name, and nothing else had it.
+    var isNew = false
+  }
+  private let place: OutputPlace
+  private let overwrites: Bool
+  private let file: TemporaryFile
+  private let state: Mutex<State>
+
+  /// - Parameter needsName: as if the file system had no files without a name.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` where the disk is full.
+  init(_ place: OutputPlace, overwrites: Bool, inputs: [String], needsName: Bool = false) throws {
+    self.place = place
+    self.overwrites = overwrites
+    try place.checkFolder()
+    try place.check(overwrites: overwrites, inputs: Set(inputs.flatMap(FileIdentity.all)))
+    guard let file = TemporaryFile(in: place.folder, mode: 0o666, needsName: needsName) else {
+      let reason = errno
+      throw RetrogradeError(
+        [ENOSPC, EDQUOT, EIO].contains(reason) ? .inputOutput : .cannotCreateOutput,
+        "\(place.path): can't be made: \(String(cString: strerror(reason)))")
+    }
+    self.file = file
+    state = Mutex(State(name: file.name))
+  }
+
+  func location(of place: OutputPlace) -> String {
+    state.withLock { $0.isWritten = true }
+    return file.path
+  }
+
+  func sync() throws {
+    guard !state.withLock({ $0.isWritten }) || fsync(file.descriptor) == 0 else { throw place.failure }
+  }
+
+  func publish() throws {
+    guard state.withLock({ $0.isWritten }) else { return }
+    if state.withLock({ $0.name }) == nil {
+      if link(as: place.path) {
+        state.withLock { $0.isNew = true }
+        return
+      }
+      guard errno == EEXIST, overwrites else { throw place.failure }
+      let name = TemporaryFile.name(in: place.folder)
+      guard link(as: name) else { throw place.failure }
+      state.withLock { $0.name = name }
+    }
+    guard let name = state.withLock({ $0.name }) else { return }
+    let isNew = !overwrites || access(place.path, F_OK) != 0
+    guard overwrites ? rename(name, place.path) == 0 : renameToNew(name, place.path) else { throw place.failure }
+    state.withLock {
+      $0.name = nil
+      $0.isNew = isNew
+    }
+  }
+
+  /// Gives the file, which has no name, this one.
+  private func link(as name: String) -> Bool {
+    linkat(AT_FDCWD, file.path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+  }
+
+  func withdraw() -> String? {
+    state.withLock { state in
+      if state.isNew { unlink(place.path) }
+      state.isNew = false
+    }
+    return nil
+  }
+
+  func clear() {
+    state.withLock { state in
+      if let name = state.name { unlink(name) }
+      state.name = nil
+    }
+  }
+}
+
+/// Moves a file to a name that nothing has.
+/// - Returns: false where that fails; `errno` says why: EEXIST where something has the name.
+func renameToNew(_ from: String, _ to: String) -> Bool {
+  if system_rename_new(from, to) == 0 { return true }
+  guard [EINVAL, ENOSYS].contains(errno) else { return false }
+  // File systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no links either.
+  if link(from, to) == 0 {
+    unlink(from)
+    return true
+  }
+  guard [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(errno) else { return false }
+  if access(to, F_OK) == 0 {
+    errno = EEXIST
+    return false
+  }
+  return rename(from, to) == 0
+}

@@ -1,0 +1,137 @@
+import Glibc
+import RetrogradeEngine
+import Synchronization
+
+/// Many files of one folder that sinks name themselves: numbered pictures, segments and their playlist.
+///
+/// They are written into a folder of no telling name beside where they belong, and moved when all are whole. A run of
+/// numbered files takes the place of the older one of its pattern, all of it. What had the names is moved aside first, so that
+/// it can be brought back where a move fails.
+final class OutputFolder: OutputPart {
+  private struct State {
+    /// What was asked for: file names, or patterns of them.
+    var places: [OutputPlace] = []
+    /// Where files are until all are whole.
+    var workFolder: String?
+    /// Whether the folder was not there before.
+    var isMade = false
+    /// What was renamed, in that order.
+    var moves: [(from: String, to: String)] = []
+    var isPublished = false
+  }
+  let folder: String
+  private let overwrites: Bool
+  private let state = Mutex(State())
+
+  init(_ folder: String, overwrites: Bool) {
+    self.folder = folder
+    self.overwrites = overwrites
+  }
+
+  /// Finds out whether the files of `place` can be made. The folder is made when it is written to.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
+  func add(_ place: OutputPlace, inputs: [String]) throws {
+    if access(folder, F_OK) == 0 {
+      try place.checkFolder()
+      let inputs = Set(inputs.flatMap(FileIdentity.all))
+      for name in try existing(of: place) {
+        try OutputPlace("\(folder)/\(name)").check(overwrites: overwrites, inputs: inputs)
+      }
+    } else {
+      try OutputPlace(folder).checkFolder()
+    }
+    state.withLock { $0.places.append(place) }
+  }
+
+  /// The names of the files that those of `place` take the place of.
+  private func existing(of place: OutputPlace) throws -> [String] {
+    ImageSequence.isPattern(place.path)
+      ? try ImageSequence.names(of: place.path) : [place.name].filter(exists)
+  }
+
+  private func exists(_ name: String) -> Bool {
+    var info = stat()
+    return lstat("\(folder)/\(name)", &info) == 0
+  }
+
+  private func names(in folder: String) -> [String] { (fileNames(in: folder) ?? []).sorted() }
+
+  private func newFiles(_ workFolder: String) -> String { "\(workFolder)/new" }
+  private func oldFiles(_ workFolder: String) -> String { "\(workFolder)/old" }
+
+  func location(of place: OutputPlace) throws -> String {
+    let known = state.withLock { $0.workFolder }
+    return "\(newFiles(try known ?? makeWorkFolder(for: place)))/\(place.name)"
+  }
+
+  private func makeWorkFolder(for place: OutputPlace) throws -> String {
+    if mkdir(folder, 0o777) == 0 { state.withLock { $0.isMade = true } }
+    let workFolder = TemporaryFile.name(in: folder)
+    guard mkdir(workFolder, 0o700) == 0 else { throw place.failure }
+    state.withLock { $0.workFolder = workFolder }
+    guard mkdir(newFiles(workFolder), 0o700) == 0, mkdir(oldFiles(workFolder), 0o700) == 0 else { throw place.failure }
+    return workFolder
+  }
+
+  func sync() throws {
+    guard let workFolder = state.withLock({ $0.workFolder }) else { return }
+    for name in names(in: newFiles(workFolder)) {
+      let descriptor = open("\(newFiles(workFolder))/\(name)", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw OutputPlace("\(folder)/\(name)").failure }
+      let status = fsync(descriptor)
+      let reason = errno
+      close(descriptor)
+      errno = reason
+      guard status == 0 else { throw OutputPlace("\(folder)/\(name)").failure }
+    }
+  }
+
+  func publish() throws {
+    let (places, work) = state.withLock { ($0.places, $0.workFolder) }
+    guard let workFolder = work else { return }
+    let (newFolder, oldFolder) = (newFiles(workFolder), oldFiles(workFolder))
+    let new = names(in: newFolder)
+    guard !new.isEmpty else {
+      throw RetrogradeError(.internalFailure, "\(places.map(\.path).joined(separator: ", ")): no file was written")
+    }
+    if overwrites {
+      for name in Set(new.filter(exists) + (try places.flatMap(existing))).sorted() {
+        try OutputPlace("\(folder)/\(name)").check(overwrites: true, inputs: [])
+        try move(name, from: folder, to: oldFolder)
+      }
+    }
+    for name in new { try move(name, from: newFolder, to: folder) }
+    state.withLock { $0.isPublished = true }
+  }
+
+  private func move(_ name: String, from: String, to: String) throws {
+    let (old, new) = ("\(from)/\(name)", "\(to)/\(name)")
+    guard renameToNew(old, new) else { throw OutputPlace("\(folder)/\(name)").failure }
+    state.withLock { $0.moves.append((old, new)) }
+  }
+
+  func withdraw() -> String? {
+    let (moves, workFolder) = state.withLock { state in
+      defer {
+        state.moves = []
+        state.isPublished = false
+      }
+      return (state.moves, state.workFolder)
+    }
+    for (from, to) in moves.reversed() { rename(to, from) }
+    guard let workFolder, !names(in: oldFiles(workFolder)).isEmpty else { return nil }
+    return "files that were there before are in \(oldFiles(workFolder))"
+  }
+
+  func clear() {
+    let (workFolder, isPublished, isMade) = state.withLock { ($0.workFolder, $0.isPublished, $0.isMade) }
+    if let workFolder {
+      // What was there before, and could not be brought back, stays.
+      for folder in isPublished ? [newFiles(workFolder), oldFiles(workFolder)] : [newFiles(workFolder)] {
+        for name in names(in: folder) { unlink("\(folder)/\(name)") }
+      }
+      for folder in [newFiles(workFolder), oldFiles(workFolder), workFolder] { rmdir(folder) }
+    }
+    if isMade { rmdir(folder) }  // unless there are files in it
+  }
+}

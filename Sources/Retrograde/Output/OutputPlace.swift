@@ -1,0 +1,88 @@
+import Glibc
+import RetrogradeEngine
+
+/// The name of a file to be made, or of many that are numbered, and the folder that it is in.
+struct OutputPlace: Sendable {
+  let path: String
+  let folder: String
+  let name: String
+
+  init(_ path: String) {
+    self.path = path
+    let slash = path.lastIndex(of: "/")
+    folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+  }
+
+  /// Finds out whether a file of this name can be made in its folder.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
+  func checkFolder() throws {
+    var info = stat()
+    guard stat(folder, &info) == 0 else {
+      throw errno == ENOENT
+        ? refusal("there is no folder \(folder); make it first, or name another one")
+        : refusal("can't be made in \(folder): \(String(cString: strerror(errno)))")
+    }
+    guard info.st_mode & S_IFMT == S_IFDIR else { throw refusal("\(folder) is not a folder; name one that is") }
+    guard access(folder, W_OK | X_OK) == 0 else {
+      throw refusal(
+        "can't be made in \(folder): \(String(cString: strerror(errno))); name a folder that you may write in")
+    }
+    guard !name.isEmpty else { throw refusal("is a folder; name a file in it") }
+    // A pattern's numbers have one digit at least, in place of two letters.
+    let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).utf8.count
+    let longest = pathconf(folder, Int32(_PC_NAME_MAX))
+    guard longest <= 0 || length <= longest else {
+      throw refusal("a name of \(length) bytes, and \(longest) are the most here; name a shorter one")
+    }
+  }
+
+  /// Finds out whether what has this name, if anything does, may be replaced.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
+  func check(overwrites: Bool, inputs: Set<FileIdentity>) throws {
+    var link = stat()
+    guard lstat(path, &link) == 0 else {
+      if errno == ENOENT { return }
+      throw refusal("can't be made: \(String(cString: strerror(errno)))")
+    }
+    var file = stat()
+    if stat(path, &file) == 0 {  // else a link that leads nowhere
+      guard !inputs.contains(FileIdentity(file)) else { throw refusal("is the input itself; name another output") }
+      guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("is not a plain file; name another output") }
+    }
+    guard overwrites else { throw refusal("exists; --overwrite replaces it") }
+  }
+
+  /// What went wrong when the file was to get its name, by `errno`.
+  var failure: RetrogradeError {
+    let reason = errno
+    let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
+    return RetrogradeError(
+      isInTheWay ? .cannotCreateOutput : .inputOutput,
+      "\(path): can't be finished: \(String(cString: strerror(reason)))"
+        + (reason == EEXIST ? "; it was made meanwhile; --overwrite replaces it" : ""))
+  }
+
+  func refusal(_ words: String) -> RetrogradeError { RetrogradeError(.cannotCreateOutput, "\(path): \(words)") }
+}
+
+/// What tells a file from all others, whatever its names.
+struct FileIdentity: Hashable {
+  private let device: dev_t
+  private let number: ino_t
+
+  init(_ info: stat) {
+    device = info.st_dev
+    number = info.st_ino
+  }
+
+  /// Those of what is read as `input`: a file, `-`, or a pattern of numbered files.
+  static func all(of input: String) -> [FileIdentity] {
+    var info = stat()
+    if input == "-" { return fstat(STDIN_FILENO, &info) == 0 ? [FileIdentity(info)] : [] }
+    if stat(input, &info) == 0 { return [FileIdentity(info)] }
+    let folder = OutputPlace(input).folder
+    let names = (try? ImageSequence.names(of: input)) ?? []
+    return names.compactMap { stat("\(folder)/\($0)", &info) == 0 ? FileIdentity(info) : nil }
+  }
+}

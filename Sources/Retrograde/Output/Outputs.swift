@@ -1,0 +1,101 @@
+import RetrogradeEngine
+import Synchronization
+
+/// The files that one run makes. They get their names together, when all are whole and on the disk; until then whatever is
+/// at those names stays as it is. Where the run fails, nothing is left.
+///
+/// Lock order: none; the lock is not held while files are touched.
+final class Outputs: Sendable {
+  private struct State {
+    var parts: [any OutputPart] = []
+    /// By the path that was asked for.
+    var owners: [String: any OutputPart] = [:]
+  }
+  private let overwrites: Bool
+  private let inputs: [String]
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - overwrites: whether files that exist may be replaced.
+  ///   - inputs: what is read, which must not be.
+  init(overwrites: Bool, inputs: [String]) {
+    self.overwrites = overwrites
+    self.inputs = inputs
+  }
+
+  /// Runs `body`, which begins files and has them written, and gives them their names.
+  static func write<Value>(overwrites: Bool, inputs: [String], _ body: (Outputs) throws -> Value) throws -> Value {
+    let outputs = Outputs(overwrites: overwrites, inputs: inputs)
+    defer { outputs.clear() }
+    let value = try body(outputs)
+    try outputs.commit()
+    return value
+  }
+
+  /// Finds out whether `path` can be made, before any work is done for it.
+  ///
+  /// - Parameter isNumbered: whether it stands for many files that are named after it; nil: if it is a pattern.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`; `inputOutput` where the disk is full.
+  func begin(_ path: String, isNumbered: Bool? = nil) throws {
+    let isNumbered = isNumbered ?? ImageSequence.isPattern(path)
+    let place = OutputPlace(path)
+    let known = state.withLock { $0.parts.lazy.compactMap { $0 as? OutputFolder }.first { $0.folder == place.folder } }
+    let part: any OutputPart
+    if isNumbered {
+      let folder = known ?? OutputFolder(place.folder, overwrites: overwrites)
+      try folder.add(place, inputs: inputs)
+      part = folder
+    } else {
+      part = try OutputFile(place, overwrites: overwrites, inputs: inputs)
+    }
+    state.withLock { state in
+      if !isNumbered || known == nil { state.parts.append(part) }
+      state.owners[path] = part
+    }
+  }
+
+  /// Where `path`, which was begun, is to be written. What nobody asks for is not made.
+  func location(of path: String) throws -> String {
+    guard let part = state.withLock({ $0.owners[path] }) else {
+      throw RetrogradeError(.internalFailure, "\(path): was not begun")
+    }
+    return try part.location(of: OutputPlace(path))
+  }
+
+  /// Gives all files their names, or none.
+  func commit() throws {
+    let parts = state.withLock { $0.parts }
+    for part in parts { try part.sync() }
+    var published: [any OutputPart] = []
+    do {
+      for part in parts {
+        published.append(part)
+        try part.publish()
+      }
+    } catch {
+      let rests = published.reversed().compactMap { $0.withdraw() }
+      guard let error = error as? RetrogradeError, !rests.isEmpty else { throw error }
+      throw RetrogradeError(error.code, ([error.message] + rests).joined(separator: "; "))
+    }
+  }
+
+  /// Removes whatever has no name that was asked for, once nobody writes any more.
+  func clear() {
+    for part in state.withLock({ $0.parts }) { part.clear() }
+  }
+}
+
+/// One file that is made, or the many of one folder.
+protocol OutputPart: Sendable {
+  /// Where what was asked for is written until it is whole.
+  func location(of place: OutputPlace) throws -> String
+  /// Brings the bytes to the disk.
+  func sync() throws
+  /// Gives the final names.
+  func publish() throws
+  /// Takes back the names that were given, and brings back what had them.
+  /// - Returns: words on what could not be brought back, if anything.
+  func withdraw() -> String?
+  /// Removes what has no final name.
+  func clear()
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Testing
+
+/// What is left, and what is said, when a run does not end well.
+@Suite struct EndingTests {
+  @Test func aKilledRunLeavesNothing() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 3000)
+    try Data("old".utf8).write(to: scratch.url.appending(path: "b.mp4"))
+    let arguments = [
+      "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--overwrite", "--progress", "json", "--preset",
+      "veryslow", "--spool-dir", scratch.url.path,
+    ]
+    _ = try Command.run(arguments) { process, nextLine in
+      while let line = nextLine(), !line.contains("reversing") {}
+      kill(process.processIdentifier, SIGKILL)
+    }
+    #expect(scratch.names == ["a.mp4", "b.mp4"])
+    #expect(try Data(contentsOf: scratch.url.appending(path: "b.mp4")) == Data("old".utf8))
+  }
+
+  @Test(arguments: [
+    ["--help"], ["--version"], ["info", "a.mp4"], ["plan", "a.mp4", "--json"], ["devices"],
+    ["reverse", "a.mp4", "b.mp4", "--print-pipeline"],
+  ])
+  func whatCannotBePrintedIsAnError(arguments: [String]) throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 5)
+    let given = arguments.map { $0.hasSuffix(".mp4") ? scratch.path($0) : $0 }
+    let closed = Pipe()
+    try closed.fileHandleForReading.close()
+    let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+    for (output, reason) in [(full, "No space left"), (closed.fileHandleForWriting, "Broken pipe")] {
+      let result = try Command.run(given, output: output)
+      #expect(result.status == 74)
+      #expect(result.errors.contains("standard output: can't be written: \(reason)"), "\(result.errors)")
+    }
+  }
+
+  @Test(arguments: ["b.mp4", "b.mkv", "b.webp", "b.apng", "b%d.png"])
+  func whatCannotBeWrittenIsAnErrorThatNamesTheOutput(name: String) throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    // No file may be longer than a kilobyte: as a full disk, but for the word.
+    let limited = ["-c", "ulimit -f 2; exec \"$@\"", "sh", Command.url.path]
+    let arguments = ["reverse", scratch.path("a.mp4"), scratch.path(name), "--no-audio"]
+    let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
+    #expect(result.status == 74)
+    #expect(result.errors.contains("\(scratch.path(name)): can't be written: File too large"), "\(result.errors)")
+    #expect(scratch.names == ["a.mp4"])
+  }
+
+  @Test func nohupIsHeeded() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 300)
+    let arguments = [Command.url.path, "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json"]
+    let result = try Command.run(arguments, of: URL(fileURLWithPath: "/usr/bin/nohup")) { process, nextLine in
+      while let line = nextLine(), !line.contains("stage") {}
+      kill(process.processIdentifier, SIGHUP)
+    }
+    #expect(result.status == 0)
+    #expect(scratch.names == ["a.mp4", "b.mp4"])
+  }
+
+  @Test func aLongNameIsFineAndOneTooLongIsRefusedBeforeTheWork() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 5)
+    let name = String(repeating: "逆", count: 82) + ".mp4"
+    #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path(name)]).status == 0)
+    #expect(scratch.names == ["a.mp4", name])
+    let refused = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("逆逆" + name), "--progress", "json"])
+    #expect(refused.status == 73)
+    #expect(!refused.errors.contains("indexing"), "\(refused.errors)")
+  }
+
+  @Test func aClosedStandardErrorIsNotWrittenIntoTheOutput() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 5)
+    let closing = ["-c", "exec \"$@\" 2>&-", "sh", Command.url.path]
+    let result = try Command.run(
+      closing + ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")], of: URL(fileURLWithPath: "/bin/sh"))
+    #expect(result.status == 0)
+    #expect(try Command.run(["info", scratch.path("b.mp4"), "--strict"]).status == 0)
+  }
+}

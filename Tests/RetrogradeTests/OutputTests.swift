@@ -1,0 +1,194 @@
+import Foundation
+import Images
+import RetrogradeEngine
+import TestSupport
+import Testing
+
+@testable import Retrograde
+
+/// How files get their names: docs/reliability.md, "What happens to your files".
+@Suite struct OutputTests {
+  private struct Failure: Error {}
+
+  private func write(_ text: String, _ path: String) throws {
+    try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+  }
+  private func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+  @Test func aFileHasNoNameUntilItIsWhole() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("o.mp4")
+    try Outputs.write(overwrites: false, inputs: []) { outputs in
+      try outputs.begin(path)
+      let file = try ByteFile(outputs.location(of: path), for: path)
+      try Array("whole".utf8).withUnsafeBytes { try file.write($0) }
+      #expect(folder.names == [])
+    }
+    #expect(folder.names == ["o.mp4"])
+    #expect(text(path) == "whole")
+  }
+
+  @Test func whereTheRunFailsNothingIsLeftAndWhatWasThereStays() throws {
+    let folder = try TemporaryFolder()
+    let (path, pattern) = (folder.path("o.mp4"), folder.path("new/%03d.png"))
+    try write("old", path)
+    #expect(throws: Failure.self) {
+      try Outputs.write(overwrites: true, inputs: []) { outputs in
+        for output in [path, pattern] { try outputs.begin(output) }
+        try write("half", outputs.location(of: path))
+        try write("half", outputs.location(of: pattern).replacing("%03d", with: "001"))
+        throw Failure()
+      }
+    }
+    #expect(folder.names == ["o.mp4"])
+    #expect(text(path) == "old")
+  }
+
+  @Test func whatNobodyWritesIsNotMade() throws {
+    let folder = try TemporaryFolder()
+    try Outputs.write(overwrites: false, inputs: []) { try $0.begin(folder.path("o.mp4")) }
+    #expect(folder.names == [])
+  }
+
+  @Test(arguments: [false, true])
+  func aFileSystemWithoutFilesWithoutANameWillDo(overwrites: Bool) throws {
+    let folder = try TemporaryFolder()
+    let place = OutputPlace(folder.path("o.mp4"))
+    if overwrites { try write("old", place.path) }
+    let dropped = try OutputFile(place, overwrites: overwrites, inputs: [], needsName: true)
+    #expect(folder.names.contains { $0.hasPrefix(".retrograde-") })
+    dropped.clear()
+    #expect(folder.names == (overwrites ? ["o.mp4"] : []))
+    let file = try OutputFile(place, overwrites: overwrites, inputs: [], needsName: true)
+    try write("whole", file.location(of: place))
+    try file.sync()
+    try file.publish()
+    file.clear()
+    #expect(folder.names == ["o.mp4"])
+    #expect(text(place.path) == "whole")
+  }
+
+  @Test(arguments: [false, true])
+  func aFileMadeMeanwhileIsNotReplaced(needsName: Bool) throws {
+    let folder = try TemporaryFolder()
+    let place = OutputPlace(folder.path("o.mp4"))
+    let file = try OutputFile(place, overwrites: false, inputs: [], needsName: needsName)
+    _ = file.location(of: place)
+    try write("theirs", place.path)
+    let error = #expect(throws: RetrogradeError.self) { try file.publish() }
+    #expect(error?.code == .cannotCreateOutput)
+    file.clear()
+    #expect(folder.names == ["o.mp4"])
+    #expect(text(place.path) == "theirs")
+  }
+
+  @Test func severalFilesGetTheirNamesTogetherOrNot() throws {
+    let folder = try TemporaryFolder()
+    let paths = ["o.mp4", "o.srt"].map(folder.path)
+    #expect(throws: RetrogradeError.self) {
+      try Outputs.write(overwrites: false, inputs: []) { outputs in
+        for path in paths {
+          try outputs.begin(path)
+          _ = try outputs.location(of: path)
+        }
+        try write("theirs", paths[1])
+      }
+    }
+    #expect(folder.names == ["o.srt"])
+  }
+
+  @Test func namesAreMeasuredInBytes() throws {
+    let folder = try TemporaryFolder()
+    let outputs = Outputs(overwrites: false, inputs: [])
+    try outputs.begin(folder.path(String(repeating: "あ", count: 83) + ".mp4"))
+    let error = #expect(throws: RetrogradeError.self) {
+      try outputs.begin(folder.path(String(repeating: "あ", count: 84) + ".mp4"))
+    }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(error?.message.contains("256 bytes") ?? false, "\(error?.message ?? "")")
+    #expect(folder.names == [])
+  }
+
+  @Test func aFolderThatCannotBeWrittenIsRefusedBeforeTheWork() throws {
+    let folder = try TemporaryFolder()
+    try write("", folder.path("file"))
+    let outputs = Outputs(overwrites: false, inputs: [])
+    for (path, words) in [
+      (folder.path("none/o.mp4"), "make it first"), (folder.path("file/o.mp4"), "is not a folder"),
+      (folder.path("none/none/%d.png"), "make it first"), ("/proc/o.mp4", "can't be made"),
+      (folder.url.path + "/", "name a file"),
+    ] {
+      let error = #expect(throws: RetrogradeError.self) { try outputs.begin(path) }
+      #expect(error?.code == .cannotCreateOutput)
+      #expect(error?.message.contains(words) ?? false, "\(error?.message ?? "")")
+    }
+  }
+
+  @Test func aLinkThatLeadsNowhereIsNotReplacedWithoutBeingAsked() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path("o.mp4"), withDestinationPath: folder.path("none"))
+    #expect(throws: RetrogradeError.self) {
+      try Outputs(overwrites: false, inputs: []).begin(folder.path("o.mp4"))
+    }
+  }
+
+  @Test func aNewRunOfNumberedFilesReplacesTheOldOneWholeAndNothingElse() throws {
+    let folder = try TemporaryFolder()
+    let pattern = folder.path("%03d.jpg")
+    for name in ["001.jpg", "002.jpg", "003.jpg", "004.jpg"] { try write("old", folder.path(name)) }
+    let others = ["1.jpg", "0001.jpg", "01a.jpg", "001.jpeg", "notes"]
+    for name in others { try write("mine", folder.path(name)) }
+    try Outputs.write(overwrites: true, inputs: []) { outputs in
+      try outputs.begin(pattern)
+      for name in ["001", "002"] {
+        try write("new", outputs.location(of: pattern).replacing("%03d", with: name))
+      }
+      #expect(text(folder.path("004.jpg")) == "old", "until all is whole")
+    }
+    #expect(Set(folder.names) == Set(["001.jpg", "002.jpg"] + others))
+    for name in others { #expect(text(folder.path(name)) == "mine") }
+    #expect(text(folder.path("001.jpg")) == "new")
+  }
+
+  @Test func whereAMoveFailsTheOldRunIsBroughtBack() throws {
+    let folder = try TemporaryFolder()
+    let pattern = folder.path("%03d.jpg")
+    for name in ["001.jpg", "002.jpg"] { try write("old", folder.path(name)) }
+    #expect(throws: RetrogradeError.self) {
+      try Outputs.write(overwrites: true, inputs: []) { outputs in
+        try outputs.begin(pattern)
+        for name in ["001", "003"] {
+          try write("new", outputs.location(of: pattern).replacing("%03d", with: name))
+        }
+        try FileManager.default.createDirectory(atPath: folder.path("003.jpg"), withIntermediateDirectories: false)
+      }
+    }
+    #expect(Set(folder.names) == ["001.jpg", "002.jpg", "003.jpg"])
+    for name in ["001.jpg", "002.jpg"] { #expect(text(folder.path(name)) == "old") }
+  }
+
+  @Test func aNumberedFileThatIsReadIsNotReplaced() throws {
+    let folder = try TemporaryFolder()
+    try write("mine", folder.path("001.jpg"))
+    for input in [folder.path("001.jpg"), folder.path("%03d.jpg"), folder.path("00%d.jpg")] {
+      let error = #expect(throws: RetrogradeError.self) {
+        try Outputs(overwrites: true, inputs: [input]).begin(folder.path("%03d.jpg"))
+      }
+      #expect(error?.message.contains("is the input itself") ?? false)
+    }
+  }
+
+  @Test func aGIFThatCannotBeWrittenIsAFaultOfTheDisk() throws {
+    let colors = try Palette.Builder()
+    let pixels = [UInt8](repeating: 255, count: 64 * 64 * 4)
+    try pixels.withUnsafeBytes { try colors.add($0, width: 64, height: 64) }
+    let palette = try Palette(colors)
+    let error = #expect(throws: ImageError.self) {
+      let file = try GIFFile("/dev/full", width: 64, height: 64, palette: palette)
+      try file.add([UInt8](repeating: 0, count: 64 * 64), centiseconds: 2)
+      try file.close()
+    }
+    #expect(error?.isWriting ?? false, "\(error?.message ?? "")")
+  }
+}
