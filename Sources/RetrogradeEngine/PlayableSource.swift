@@ -55,7 +55,15 @@ package struct PlayableSource: Sendable {
         ([video].compactMap { $0 } + further).map {
           Declared.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)
         } + index.audio.map { Declared.Found(kind: .audio, frames: nil, end: $0.span.end) }
-      let missing = declared.warnings(found, isDamaged: index.warnings.contains { $0.code == .damaged })
+        + index.subtitles.compactMap { track in
+          track.cues.map(\.span.end).max().map { Declared.Found(kind: .subtitles, frames: nil, end: $0) }
+        }
+      let kinds = Set(declared.streams.map(\.kind))
+      let isWhole =
+        options.streams == nil
+        && (kinds.isEmpty ? !options.noAudio && !options.noVideo : kinds.allSatisfy(options.wantsAny))
+      let missing = declared.warnings(
+        found, isDamaged: index.warnings.contains { $0.code == .damaged }, isWhole: isWhole)
       if !missing.isEmpty { index.declaredEnd = declared.presentationEnd }
       index.warnings += missing + topology.unknown(of: declared, options)
     }

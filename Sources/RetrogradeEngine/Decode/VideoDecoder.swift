@@ -26,11 +26,13 @@ final class VideoDecoder: Sendable {
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
 
-  /// Nothing for this long, and no end: the decoder makes no progress.
-  private static let stall = 30_000_000_000
+  private let watch: PipelineWatch
+  /// In nanoseconds: nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
+  private let stall: Int
 
   /// Starts decoding at the beginning of the video.
-  init(_ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
+  init(_ recipe: DecodingRecipe, _ cancellation: Cancellation, stall: Int = 30_000_000_000) throws {
+    self.stall = stall
     description = recipe.description
     source = recipe.source
     do {
@@ -41,9 +43,11 @@ final class VideoDecoder: Sendable {
     }
     sink.pad?.acceptVideoMeta()
     recipe.prepare(pipeline)
+    let watch = PipelineWatch(pipeline, reading: source, before: pipeline.element(recipe.sink))
+    self.watch = watch
     pipeline.set(.playing)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
-    let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source)
+    let sample = try VideoDecoder.pull(pipeline, sink, watch, stall, cancellation, source)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
       throw RetrogradeError(.damagedInput, "\(source): no picture can be decoded\(codec)")
@@ -70,7 +74,7 @@ final class VideoDecoder: Sendable {
   /// The next frame in display order; nil at the end of the stream.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
-    guard let sample = try VideoDecoder.pull(pipeline, sink, cancellation, source) else { return nil }
+    guard let sample = try VideoDecoder.pull(pipeline, sink, watch, stall, cancellation, source) else { return nil }
     do {
       let sample = isRaw ? try sample.laidOut() : sample
       guard let fitted = try sample.fitted(to: decodedCaps) else { return sample }
@@ -91,10 +95,11 @@ final class VideoDecoder: Sendable {
   }
 
   private static func pull(
-    _ pipeline: Pipeline, _ sink: AppSink, _ cancellation: Cancellation, _ source: String
+    _ pipeline: Pipeline, _ sink: AppSink, _ watch: PipelineWatch, _ stall: Int, _ cancellation: Cancellation,
+    _ source: String
   ) throws -> Sample? {
     try cancellation.onCancel({ pipeline.set(.null) }) {
-      var waited = 0
+      watch.reset()
       while true {
         try cancellation.check()
         if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
@@ -103,8 +108,7 @@ final class VideoDecoder: Sendable {
           // What the decoder could give before it failed has been pulled by now.
           if case .failed(let error) = message { throw RetrogradeError.reading(source, error) }
         }
-        waited += 100_000_000
-        if waited > stall {
+        if watch.idle(100_000_000) > stall {
           throw RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
         }
       }

@@ -67,7 +67,7 @@ package final class VideoPlayer {
       open = current
       if let end, shown.start >= end {
         number = nil
-        _ = try current.reader.close()
+        warnings += try current.reader.close()
         open = nil
         return nil
       }

@@ -73,12 +73,12 @@ final class VideoReader: Sendable {
   /// - Returns: what was found out on the way.
   func close() throws -> [Warning] {
     parts.close()
-    state.withLock { state in
+    let forward = state.withLock { state in
       state.part = nil
-      state.forward?.end()
-      state.forward = nil
+      return state.forward.take()
     }
-    return try worker?.join() ?? []
+    forward?.end()
+    return try (worker?.join() ?? []) + (forward?.warnings ?? [])
   }
 
   private func nextStored(_ store: DecodedWindow) throws -> SourceFrame? {
@@ -153,6 +153,14 @@ private final class ForwardDecoding: Sendable {
     var decoder: VideoDecoder?
     var next: Int
     var pending: (buffer: Buffer, number: Int)?
+    /// Frames of the index that did not come: how many, and which were the first and the last.
+    var lost: (count: Int, first: Int, last: Int)?
+    var warnings: [Warning] = []
+
+    mutating func lose(_ frames: Range<Int>) {
+      guard let first = frames.first, let last = frames.last else { return }
+      lost = (frames.count + (lost?.count ?? 0), lost?.first ?? first, last)
+    }
   }
 
   private let source: VideoSource
@@ -181,11 +189,15 @@ private final class ForwardDecoding: Sendable {
     let tolerance = VideoDecoder.tolerance(of: starts[frames])
     while true {
       guard let decoder = state.withLock({ $0.decoder }) else { return nil }
-      guard let sample = try decoder.next(cancellation), let time = sample.streamTime,
+      guard let sample = try next(of: decoder), let time = sample.streamTime,
         let last = frames.last, time <= starts[last] + tolerance
       else {
         end()
-        return state.withLock { $0.pending.take() }
+        return state.withLock { state in
+          state.lose(state.next..<frames.upperBound)
+          state.next = frames.upperBound
+          return state.pending.take()
+        }
       }
       let found: (Buffer, Int)?? = state.withLock { state in
         // The frame that overlaps the start may come twice, clipped and whole: the later one counts.
@@ -197,6 +209,7 @@ private final class ForwardDecoding: Sendable {
         while number < frames.upperBound, starts[number] + tolerance < time { number += 1 }
         guard number < frames.upperBound, starts[number] - tolerance <= time else { return nil }
         defer { state.pending = (sample.buffer, number) }
+        state.lose(state.next..<number)
         state.next = number + 1
         return .some(state.pending.map { ($0.buffer, $0.number) })
       }
@@ -204,8 +217,35 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
+  /// The next sample. What a decoder gave before it failed is kept; that it failed is a warning, as it is backwards.
+  private func next(of decoder: VideoDecoder) throws -> Sample? {
+    do {
+      return try decoder.next(cancellation)
+    } catch let error as RetrogradeError where error.code != .cancelled {
+      let isWithout = state.withLock { state in
+        state.warnings.append(Warning(.damaged, "damaged: \(error.message)"))
+        state.decoder = nil
+        return state.pending == nil
+      }
+      if isWithout { throw error }
+      return nil
+    }
+  }
+
+  /// What was found out on the way.
+  var warnings: [Warning] {
+    state.withLock { state in
+      let starts = source.timeline.starts
+      return state.warnings
+        + (state.lost.map {
+          [.undecodable($0.count, of: frames.count, from: starts[$0.first], to: starts[$0.last])]
+        } ?? [])
+    }
+  }
+
   func end() {
     guard let decoder = state.withLock({ $0.decoder.take() }) else { return }
+    state.withLock { $0.warnings += decoder.warnings }
     if !cancellation.isCancelled { source.giveBack(decoder) }
   }
 }

@@ -212,12 +212,7 @@ extension VideoIndex {
       return !near.contains(slot) && !near.contains(slot - 1) && !near.contains(slot + 1)
     }
     guard promised.count > decoded.count, let first = lost.first, let last = lost.last else { return [] }
-    return [
-      Warning(
-        .damaged,
-        "damaged: \(promised.count - decoded.count) of \(promised.count) frames can't be decoded, between \(first) and \(last)",
-        count: promised.count - decoded.count, span: TimeSpan(start: first, end: last))
-    ]
+    return [.undecodable(promised.count - decoded.count, of: promised.count, from: first, to: last)]
   }
 
   /// When the video ends whose last frame is the last of `starts`.
@@ -225,6 +220,17 @@ extension VideoIndex {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration
     return segmentEnd.map { $0 > last ? min($0, own) : own } ?? own
+  }
+}
+
+extension Warning {
+  /// - Parameters:
+  ///   - count: of the frames that the decoder did not give.
+  ///   - first: when the first of them would be shown, and `last` the last.
+  static func undecodable(_ count: Int, of all: Int, from first: ClockTime, to last: ClockTime) -> Warning {
+    Warning(
+      .damaged, "damaged: \(count) of \(all) frames can't be decoded, between \(first) and \(last)", count: count,
+      span: TimeSpan(start: first, end: last))
   }
 }
 

@@ -12,8 +12,8 @@ struct Indexer: Sendable {
   /// Told how far the pass is, in stream time.
   let progress: @Sendable (ClockTime) -> Void
 
-  /// No packet for this long, and no end: the source makes no progress.
-  private static let stall = 10_000_000_000
+  /// In nanoseconds: no packet for this long, nothing being read, and no end: the source makes no progress.
+  var stall = 10_000_000_000
 
   func run() throws -> SourceIndex {
     var warnings: [Warning] = []
@@ -85,6 +85,7 @@ struct Indexer: Sendable {
       videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
         pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
       }
+      let watch = PipelineWatch(pipeline, reading: topology.source)
       pipeline.set(.playing)
       let videoWorkers = try videos.enumerated().map { number, video in
         let sink = try pipeline.appSink(Indexer.videoName(number))
@@ -101,18 +102,21 @@ struct Indexer: Sendable {
         }
       }
       var failure: GStreamerError?
+      var gaps = StreamGaps()
       waiting: while !activity.isFinished(of: chosen.count) {
         if cancellation.isCancelled { break }
         switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
         case .failed(let error):
           failure = error
           break waiting
+        case .warning(let warning): gaps.note(warning, at: activity.position)
         case nil:
           progress(activity.position)
-          if activity.idle(50_000_000) > Indexer.stall {
+          if !watch.isReading, activity.idle(50_000_000) > stall {
             warnings.append(
               Warning(
-                .damaged, "the source stops making progress after \(activity.position); the rest is left out"))
+                .damaged, "damaged: the source stops making progress after \(activity.position); the rest is left out",
+                span: TimeSpan(start: activity.position, end: activity.position)))
             break waiting
           }
         default: break
@@ -132,7 +136,10 @@ struct Indexer: Sendable {
             .damaged, "damaged: reading it failed at \(activity.position): \(failure.message)",
             span: TimeSpan(start: activity.position, end: activity.position)))
       }
-      warnings += audio.flatMap(\.warnings)
+      while let message = pipeline.nextMessage() {
+        if case .warning(let warning) = message { gaps.note(warning, at: activity.position) }
+      }
+      warnings += gaps.warnings + audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
       if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
         warnings.append(

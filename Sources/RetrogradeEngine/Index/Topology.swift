@@ -124,6 +124,7 @@ extension Topology {
       // The signals' closures hold `shared`, and the pipeline holds the closures.
       shared.letGo()
     }
+    let watch = PipelineWatch(pipeline, reading: path)
     pipeline.set(.playing)
     var missing: [MissingPlugin] = []
     try cancellation.onCancel({ pipeline.set(.null) }) {
@@ -137,9 +138,10 @@ extension Topology {
           break waiting
         case .endOfStream: break waiting
         case .missingPlugin(let plugin): missing.append(plugin)
+        case nil where watch.isReading: break
         case nil:
           idle += 1
-          // Nothing for ten seconds, on a local file: an element waits for what never comes.
+          // Nothing for ten seconds, and nothing is being read: an element waits for what never comes.
           if idle > 500 {
             if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
             throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: reading it makes no progress")

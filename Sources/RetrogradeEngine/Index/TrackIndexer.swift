@@ -103,7 +103,7 @@ package final class TrackIndexer: Sendable {
     guard !collector.decoded.isEmpty else {
       return (nil, [Warning(.streamLeftOut, "left out: sound that decodes to nothing (\(codec?.codecName ?? name))")])
     }
-    return (try track(collector, segment, clock), collector.warnings)
+    return (try track(collector, segment, clock), collector.warnings + clock.warnings)
   }
 
   private func track(_ audio: AudioCollector, _ segment: Segment, _ clock: PacketClock) throws -> AudioTrack? {
@@ -133,6 +133,11 @@ package final class PacketClock: Sendable {
     var packetBytes = 0
     var stamps: [ClockTime?] = []
     var taken = 0
+    /// Of a decoder that gives one buffer for each packet: those that nothing came of, and when.
+    var isOneForOne = false
+    var isSilent = false
+    var lost = 0
+    var span: TimeSpan?
   }
   private let state = Mutex(State())
 
@@ -144,7 +149,7 @@ package final class PacketClock: Sendable {
 
   /// Notes which packet each of `decoder`'s buffers comes from.
   func watch(_ decoder: Element) {
-    watchesDecoder()
+    watchesDecoder(isOneForOne: decoder.factoryName?.hasPrefix("avdec_") ?? false)
     decoder.staticPad("sink")?.onBuffer { [self] packet in
       self.packet(packet)
       return nil
@@ -158,20 +163,52 @@ package final class PacketClock: Sendable {
   func segment(_ segment: Segment) { state.withLock { $0.segment = segment } }
   /// What the segment was before it was opened; nil where nobody opened it.
   var segment: Segment? { state.withLock { $0.segment } }
-  private func watchesDecoder() { state.withLock { $0.hasDecoder = true } }
+  private func watchesDecoder(isOneForOne: Bool) {
+    state.withLock {
+      $0.hasDecoder = true
+      $0.isOneForOne = isOneForOne
+    }
+  }
+
+  /// What was seen to be damaged.
+  var warnings: [Warning] {
+    state.withLock { state in
+      // One may be the silence before a new beginning.
+      guard state.lost > 1, let span = state.span else { return [] }
+      return [
+        Warning(
+          .damaged,
+          "damaged: \(state.lost) of \(state.packetCount) packets of audio can't be decoded, between \(span.start) and \(span.end)",
+          count: state.lost, span: span)
+      ]
+    }
+  }
+
   /// nil where there is no decoder.
   var packetCount: Int? { state.withLock { $0.hasDecoder ? $0.packetCount : nil } }
   var packetBytes: Int { state.withLock { $0.packetBytes } }
 
   private func packet(_ packet: Buffer) {
     state.withLock { state in
+      if state.isOneForOne, !state.stamps.isEmpty, state.isSilent {
+        state.lost += 1
+        if let time = state.current.map({ state.segment?.streamTime(of: $0) ?? $0 }) {
+          state.span = TimeSpan(start: state.span?.start ?? time, end: time)
+        }
+      }
+      state.isSilent = true
       state.current = packet.pts
       state.packetCount += 1
       state.packetBytes += packet.size
     }
   }
 
-  private func output() { state.withLock { $0.stamps.append($0.current) } }
+  private func output() {
+    state.withLock {
+      $0.isSilent = false
+      $0.stamps.append($0.current)
+    }
+  }
 
   /// The stamp of the packet that the next output came from.
   func takeStamp() -> ClockTime? {

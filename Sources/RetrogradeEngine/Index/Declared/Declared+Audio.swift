@@ -22,7 +22,8 @@ extension Declared {
   }
 
   private static func audio(end: ClockTime?, isCut: Bool = false, slack: ClockTime? = nil) -> Declared {
-    Declared(isCut: isCut, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)], slack: slack)
+    Declared(
+      isCut: isCut, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)], slack: slack, countsSamples: true)
   }
 
   private static func mp3(_ file: MovieFile, _ start: Int) -> Declared? {

@@ -11,7 +11,7 @@ extension Declared {
   }
 
   static func matroska(_ file: MovieFile) -> Declared? {
-    var declared = Declared()
+    var declared = Declared(slack: ClockTime(seconds: 1))
     var place = 0
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {

@@ -37,6 +37,7 @@ extension Declared {
     }
     guard let header else { return declared.isCut ? declared : nil }
     declared.tracks(header, fragments, file)
+    declared.slack = ClockTime(seconds: 1)
     return declared
   }
 
@@ -56,10 +57,12 @@ extension Declared {
       return
     }
     let isFragmented = header.box("mvex", in: whole) != nil
-    if let duration = header.duration(overall, at: (16, 24))
-      ?? header.box("mvex", "mehd", in: whole).flatMap({
-        header.duration($0, at: (4, 4))
-      })
+    // Beside fragments it is that of all streams, timed metadata and names of chapters too.
+    if isFragmented,
+      let duration = header.duration(overall, at: (16, 24))
+        ?? header.box("mvex", "mehd", in: whole).flatMap({
+          header.duration($0, at: (4, 4))
+        })
     {
       end = max(end ?? .zero, ClockTime(seconds: Double(duration) / Double(timescale)))
     }

@@ -3,7 +3,8 @@ import MediaTime
 /// AVI ("AVI RIFF File Reference", Microsoft), and WAVE with its relatives.
 extension Declared {
   static func avi(_ file: MovieFile) -> Declared? {
-    var declared = Declared()
+    // Audio of a variable rate is counted in many ways.
+    var declared = Declared(slack: ClockTime(seconds: 2))
     var place = 0
     // Beyond the first GiB there is one after the other (OpenDML).
     while file.text(at: place) == "RIFF", let size = file.number(at: place + 4, 4, isLittleEndian: true) {

@@ -18,9 +18,11 @@ package struct Declared: Equatable, Sendable {
   /// When the whole ends, in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []
-  /// How much earlier than ``end`` the media may end where nothing else shows that the file was cut; nil: by any time, since
-  /// what such containers say is not exact.
+  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing; nil: by any
+  /// time, since what is said is not exact.
   package var slack: ClockTime?
+  /// What it says is a count of samples: where some are missing, the end was cut off.
+  package var countsSamples = false
 
   /// When the last stream ends, as far as anything is said of that.
   package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }
@@ -38,30 +40,33 @@ package struct Declared: Equatable, Sendable {
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
   /// What of it is not in `found`.
-  /// - Parameter isDamaged: it is known already that not all could be read, so that all of it is counted.
-  package func warnings(_ found: [Found], isDamaged: Bool) -> [Warning] {
+  /// - Parameters:
+  ///   - isDamaged: it is known already that not all could be read, so that all of it is counted.
+  ///   - isWhole: no stream was left out because nobody wanted it.
+  package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
     guard let last = found.map(\.end).max() else { return [] }
     let end = presentationEnd
     let allowed = isDamaged ? Declared.vagueness : slack
-    let isShort = allowed.flatMap { allowed in end.map { $0 - last > allowed } } ?? false
+    let isShort = isWhole && allowed.flatMap { allowed in end.map { $0 - last > allowed } } ?? false
     guard isCut || isShort else { return [] }
+    let isCut = isCut || countsSamples
     var (parts, count) = missing(from: found)
     let isLater = end.map { $0 - last > Declared.rounding } ?? false
+    let place =
+      isCut ? "cut: the file ends at \(last.inSeconds)" : "damaged: the file can be read until \(last.inSeconds)"
     let message: String
     if let end, isLater || !parts.isEmpty {
       if parts.isEmpty { parts.append((end - last).inSeconds) }
-      message =
-        "cut: the file ends at \(last.inSeconds) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
+      message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
     } else if end != nil {
       message = "cut: the file ends before its container does, after all of the media that it says it has"
     } else if !parts.isEmpty {
-      message =
-        "cut: the file ends at \(last.inSeconds) before its container does: at least \(parts.joined(separator: " and ")) are missing"
+      message = "\(place) before its container does: at least \(parts.joined(separator: " and ")) are missing"
     } else {
-      message =
-        "cut: the file ends at \(last.inSeconds) before its container does, which does not say how much is missing"
+      message = "\(place) before its container does, which does not say how much is missing"
     }
-    return [Warning(.truncated, message, count: count, span: TimeSpan(start: last, end: isLater ? end ?? last : last))]
+    let span = TimeSpan(start: last, end: isLater ? end ?? last : last)
+    return [Warning(isCut ? .truncated : .damaged, message, count: count, span: span)]
   }
 
   /// What each stream lacks, in words, and how many frames that is.

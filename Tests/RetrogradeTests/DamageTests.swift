@@ -1,0 +1,101 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Files of which a part in the middle is damaged, and pipelines that only take their time.
+@Suite struct DamageTests {
+  private func damaged(_ warnings: [RetrogradeEngine.Warning]) -> [RetrogradeEngine.Warning] {
+    warnings.filter { $0.code == .damaged }
+  }
+
+  @Test(arguments: [Loop.pingPong, .forward, .reverseForward])
+  func framesThatCannotBeDecodedAreNamedInBothDirections(_ loop: Loop) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"
+    media.muxer = "webmmux"
+    media.name = "s.webm"
+    let path = try media.write(to: folder)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    // What every keyframe begins with (RFC 6386, 9.1): the second one is none any more.
+    let code = Data([0x9D, 0x01, 0x2A])
+    let first = try #require(bytes.range(of: code))
+    let second = try #require(bytes.range(of: code, in: first.upperBound..<bytes.endIndex))
+    bytes.replaceSubrange(second, with: [0, 0, 0])
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let backward = try await Reverser(path).reverse(to: folder.path("b.mkv"))
+    let said = try #require(damaged(backward.warnings).first)
+    let lost = try #require(said.count)
+    #expect(lost > 0)
+    #expect(backward.frames == 60 - lost)
+    var options = ReverseOptions()
+    options.loop = loop
+    let other = try await Reverser(path, options: options).reverse(to: folder.path("o.mkv"))
+    #expect(damaged(other.warnings).contains(said), "\(other.warnings)")
+    #expect(other.frames == (loop == .forward ? 60 - lost : 2 * (60 - lost) - 1))
+  }
+
+  @Test func packetsMissingFromATransportStreamAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.sampleCount = 96_000
+    media.audio = "avenc_mp2 bitrate=384000 ! mpegaudioparse"
+    media.muxer = "mpegtsmux"
+    media.name = "s.ts"
+    let path = try media.write(to: folder)
+    #expect(damaged(try await Reverser(path).plan().warnings).isEmpty)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    // One in the middle of a frame of audio: neither it nor the next begins another (ISO/IEC 13818-1, 2.4.3.2).
+    let packets = Array(stride(from: bytes.count / 2 / 188 * 188, to: bytes.count - 188, by: 188))
+    let inside = try #require(
+      zip(packets, packets.dropFirst()).first { first, second in
+        bytes[first + 1] & 0x40 == 0 && bytes[first + 1..<first + 3] == bytes[second + 1..<second + 3]
+      })
+    bytes.removeSubrange(inside.0..<inside.1)
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let warning = try #require(damaged(try await Reverser(path).plan().warnings).first)
+    #expect((warning.count ?? 0) > 0)
+    #expect(warning.span != nil)
+  }
+
+  /// Each read takes longer than the source may make no progress.
+  @Test func aSlowDiskIsNoDamage() throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(3, rate: 30)
+    media.video = "jpegenc"
+    media.muxer = "qtmux"
+    media.name = "s.mov"
+    let path = try media.write(to: folder)
+    let topology = try Topology(
+      probing: path, "filesrc location=\(path) ! identity name=source sleep-time=200000", Cancellation())
+    var indexer = Indexer(
+      topology: topology, options: ReverseOptions(), cancellation: Cancellation(), progress: { _ in })
+    indexer.stall = 100_000_000
+    let index = try indexer.run()
+    #expect(index.video?.packets.count == 3)
+    #expect(index.warnings.isEmpty)
+  }
+
+  /// Between a keyframe and what is asked for, a decoder gives nothing for longer than it may make no progress.
+  @Test func decodingSilentlyFromAKeyframeIsNoDamage() throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = "x264enc key-int-max=60 bframes=0 ! h264parse"
+    let path = try media.write(to: folder)
+    var recipe = DecodingRecipe(
+      pipeline: "filesrc name=source location=\(path) ! qtdemux ! h264parse ! identity sleep-time=50000 ! avdec_h264 "
+        + "! video/x-raw ! appsink name=video sync=false async=false max-buffers=2",
+      sink: "video", source: path
+    ) { _ in }
+    recipe.packetCaps = nil
+    let decoder = try VideoDecoder(recipe, Cancellation(), stall: 1_000_000_000)
+    try decoder.start(at: ClockTime(seconds: 1.9))
+    let sample = try decoder.next(Cancellation())
+    #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
+  }
+}
