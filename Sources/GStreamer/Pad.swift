@@ -168,15 +168,18 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// Lets caps pass without `fields`.
-  public func removeFromCaps(_ fields: [String]) {
+  public func removeFromCaps(_ fields: [String]) { onCaps { $0.removing(fields) } }
+
+  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are.
+  public func onCaps(_ change: @escaping @Sendable (Caps) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
       guard event.pointee.type == GST_EVENT_CAPS else { return GST_PAD_PROBE_OK }
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_event_parse_caps(event, &caps)
-      let fewer = caps.map { Caps(retaining: $0).removing(fields) }
-      guard let fewer, let other = withExtendedLifetime(fewer, { gst_event_new_caps(fewer.raw) }) else {
+      let changed = caps.flatMap { change(Caps(retaining: $0)) }
+      guard let changed, let other = withExtendedLifetime(changed, { gst_event_new_caps(changed.raw) }) else {
         return GST_PAD_PROBE_OK
       }
       gst_event_set_seqnum(other, gst_event_get_seqnum(event))

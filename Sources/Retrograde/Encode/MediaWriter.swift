@@ -108,6 +108,7 @@ final class MediaWriter: Sendable {
     if plan.videos.count + plan.audio.count > 1 {
       for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
     }
+    if hasMovieHeader { MediaWriter.nameChromaSites(pipeline, plan.videos) }
     isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
     mirrorStart = max(layout.leadIn, plan.lead)
@@ -136,6 +137,17 @@ final class MediaWriter: Sendable {
       sink.firstSinkPad?.onBuffer { _ in
         written.count()
         return nil
+      }
+    }
+  }
+
+  /// qtmux 1.22 crashes on VP9 with halved colour whose caps do not say where that lies, as many sources don't
+  /// (`gst_video_chroma_site_from_string(NULL)`). All that it writes of it is whether it lies on the top left pixel of four: it does
+  /// not, unless somebody says so (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
+  private static func nameChromaSites(_ pipeline: Pipeline, _ videos: [Stream]) {
+    for video in videos {
+      pipeline.element(video.name)?.entered { $0.isOfClass("Muxer") }?.onCaps { caps in
+        caps.mediaType == "video/x-vp9" && !caps.has("chroma-site") ? caps.setting("chroma-site", "mpeg2") : nil
       }
     }
   }

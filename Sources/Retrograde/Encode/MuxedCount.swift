@@ -14,8 +14,8 @@ struct MuxedCount: Sendable {
   }
 
   private let packets = PacketCount()
-  /// Of audio that is encoded, what comes to the encoder.
-  private let samples: PacketCount?
+  /// Of what is encoded, what comes to the encoder.
+  private let raw: PacketCount?
   private let rateChangers: [Element]
   /// Whether elements that the user wrote down are there to change how much there is.
   private let isMeantToDiffer: Bool
@@ -32,9 +32,9 @@ struct MuxedCount: Sendable {
     let downstream = source.downstream
     rateChangers = downstream.filter { $0.factoryName == "videorate" }
     isMeantToDiffer = isOfUser && downstream.contains { $0.factoryName.map(MuxedCount.changing.contains) ?? false }
-    let encoder = source.entered { $0.isOfClass("Encoder") && $0.isOfClass("Audio") }
-    samples = encoder.map { _ in PacketCount() }
-    if let samples { encoder?.watchBuffers(samples.add) }
+    let encoder = source.entered { $0.isOfClass("Encoder") }
+    raw = encoder.map { _ in PacketCount() }
+    if let raw { encoder?.watchBuffers(raw.add) }
     (source.entered { $0.isOfClass("Muxer") } ?? source.entered { $0.isOfClass("Sink") })?.watchBuffers(packets.add)
   }
 
@@ -42,6 +42,12 @@ struct MuxedCount: Sendable {
   func frames(of given: Int) -> Reached {
     let passed = packets.total
     var reached = Reached(count: passed.packets, span: passed.span)
+    // Parsers make up durations of their own where there is no frame rate: the last frame is shown as long as its encoder was told.
+    if let span = passed.span, let last = passed.lastStart, let raw = raw?.total, raw.lastStart == last,
+      let own = raw.span
+    {
+      reached.span = TimeSpan(start: span.start, end: own.end)
+    }
     if reached.count != given, !isMeantToDiffer { reached.warning = warning(given, reached.count) }
     return reached
   }
@@ -68,7 +74,7 @@ struct MuxedCount: Sendable {
   /// where the rate stays, and else to the millisecond that a resampler may take. The packets must last as long.
   func samples(of given: Int, rate: Int) -> Reached {
     let packets = packets.total
-    let raw = samples?.total ?? packets
+    let raw = raw?.total ?? packets
     guard let bytes = raw.caps?.bytesPerSampleFrame, let ownRate = raw.caps?.int("rate"), bytes > 0, ownRate > 0 else {
       return Reached(
         count: 0, span: packets.span, warning: given > 0 ? MuxedCount.missing(given, of: given, "samples") : nil)
@@ -76,7 +82,7 @@ struct MuxedCount: Sendable {
     let own = raw.bytes / bytes
     var reached = ownRate == rate ? own : Int((Double(own) * Double(rate) / Double(ownRate)).rounded())
     if ownRate != rate, abs(reached - given) <= rate / 1000 { reached = given }
-    if samples != nil {
+    if self.raw != nil {
       let lasting = packets.span?.duration.sampleIndex(rate: rate) ?? 0
       // Times are rounded, and the first packet of some encoders begins before 0, where it is cut off.
       let tolerance = (packets.longest.sampleIndex(rate: rate))
@@ -110,6 +116,8 @@ private final class PacketCount: Sendable {
     var bytes = 0
     /// In stream time.
     var span: TimeSpan?
+    /// When what starts last starts.
+    var lastStart: ClockTime?
     /// How long the longest packet is.
     var longest = ClockTime.zero
     /// Of the first packet.
@@ -132,6 +140,7 @@ private final class PacketCount: Sendable {
       total.last = time
       let duration = buffer.duration ?? .zero
       total.longest = max(total.longest, duration)
+      total.lastStart = max(total.lastStart ?? time, time)
       let known = total.span ?? TimeSpan(start: time, end: time)
       total.span = TimeSpan(start: min(known.start, time), end: max(known.end, time + duration))
     }
