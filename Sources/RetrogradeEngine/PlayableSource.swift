@@ -33,7 +33,16 @@ package struct PlayableSource: Sendable {
           + "tells where its frames begin, so get the whole file, or have the index made anew from another file of the same device",
         underlying: error.underlying)
     }
-    var index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
+    var index: SourceIndex
+    do {
+      index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
+    } catch let error as RetrogradeError where error.code == .damagedInput {
+      guard let links = Declared(stored.path)?.links, links > 1 else { throw error }
+      throw RetrogradeError(
+        .damagedInput,
+        "\(input): holds \(links) Ogg files, one after the other, with different streams; cut it into those, and mirror each",
+        underlying: error.underlying)
+    }
     let range = try PlayableSource.range(in: index, options)
     // One budget for all that is decoded at once.
     var shared = options
@@ -66,6 +75,7 @@ package struct PlayableSource: Sendable {
         found, isDamaged: index.warnings.contains { $0.code == .damaged }, isWhole: isWhole)
       if !missing.isEmpty { index.declaredEnd = declared.presentationEnd }
       index.warnings += missing + topology.unknown(of: declared, options)
+      index.warnings += declared.further(after: found.map(\.end).max() ?? .zero)
     }
     try self.init(
       input, index, video, further: further, options: options, count: count, range: range, source: stored)

@@ -98,4 +98,43 @@ import Testing
     let sample = try decoder.next(Cancellation())
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
   }
+
+  /// Two files one after the other, of which the second has audio too.
+  @Test func streamsThatBeginOnTheWayAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "mpegtsmux"
+    media.name = "a.ts"
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    media.name = "b.ts"
+    media.sampleCount = 96_000
+    media.audio = "avenc_mp2 ! mpegaudioparse"
+    bytes += try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    try bytes.write(to: URL(fileURLWithPath: folder.path("s.ts")))
+    let warnings = try await Reverser(folder.path("s.ts")).plan().warnings
+    let warning = try #require(warnings.first { $0.code == .streamLeftOut })
+    #expect((warning.count ?? 0) > 0)
+    #expect(warning.span != nil)
+  }
+
+  @Test func whatFollowsTheFirstOggFileInOneIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = nil
+    media.sampleCount = 48_000
+    media.audio = "opusenc"
+    media.muxer = "oggmux"
+    media.name = "a.opus"
+    let one = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    try (one + one).write(to: URL(fileURLWithPath: folder.path("s.opus")))
+    #expect(try await Reverser(folder.path("a.opus")).plan().warnings.isEmpty)
+    do {
+      let warnings = try await Reverser(folder.path("s.opus")).plan().warnings
+      #expect(warnings.first?.code == .streamLeftOut)
+      #expect(warnings.first?.count == 1)
+    } catch let error as RetrogradeError {
+      #expect(error.code == .damagedInput)
+      #expect(error.message.contains("Ogg"))
+    }
+  }
 }

@@ -86,6 +86,7 @@ struct Indexer: Sendable {
         pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
       }
       let watch = PipelineWatch(pipeline, reading: topology.source)
+      let late = topology.lateStreams(pipeline, activity)
       pipeline.set(.playing)
       let videoWorkers = try videos.enumerated().map { number, video in
         let sink = try pipeline.appSink(Indexer.videoName(number))
@@ -139,7 +140,7 @@ struct Indexer: Sendable {
       while let message = pipeline.nextMessage() {
         if case .warning(let warning) = message { gaps.note(warning, at: activity.position) }
       }
-      warnings += gaps.warnings + audio.flatMap(\.warnings)
+      warnings += gaps.warnings + late.warnings + audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
       if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
         warnings.append(
@@ -270,6 +271,9 @@ package final class Activity: Sendable {
 
   /// Something came.
   package func count() { state.withLock { $0.count += 1 } }
+
+  /// Whether something has come.
+  package var hasBegun: Bool { state.withLock { $0.count > 0 } }
 
   package func finish() { state.withLock { $0.finished += 1 } }
   /// All streams have ended, or the pass was stopped.

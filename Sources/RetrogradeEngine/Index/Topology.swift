@@ -99,6 +99,13 @@ package struct Topology: Sendable {
     func next() -> Int { count.add(1, ordering: .relaxed).newValue }
   }
 
+  /// Has the streams noted that come late in a pipeline from a description of ours.
+  func lateStreams(_ pipeline: Pipeline, _ activity: Activity) -> LateStreams {
+    let steps = streams.flatMap(\.steps)
+    return LateStreams(
+      pipeline, Set(steps.map { "e\($0.element)" }), known: Set(steps.map { "e\($0.element).\($0.pad)" }), activity)
+  }
+
   private func reference(_ step: StreamPath.Step) -> String { "e\(step.element).\(step.pad)" }
 }
 

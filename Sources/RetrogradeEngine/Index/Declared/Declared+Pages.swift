@@ -7,6 +7,7 @@ extension Declared {
     var declared = Declared()
     var open: Set<Int> = []
     var isLast = false
+    var hasEnded = false
     var place = 0
     while place < file.size, let head = file.read(place..<min(place + 27, file.size)), head.count >= 4,
       head.text(0) == "OggS"
@@ -16,7 +17,13 @@ extension Declared {
         return declared
       }
       let serial = head.integer(14)
+      // A file begins anew where streams begin after all before have ended.
+      if head[5] & 2 != 0, hasEnded, open.isEmpty {
+        declared.links += 1
+        hasEnded = false
+      }
       isLast = head[5] & 4 != 0
+      if isLast { hasEnded = true }
       if isLast { open.remove(serial) } else { open.insert(serial) }
       place += 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
     }

@@ -23,6 +23,8 @@ package struct Declared: Equatable, Sendable {
   package var slack: ClockTime?
   /// What it says is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false
+  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4).
+  package var links = 1
 
   /// When the last stream ends, as far as anything is said of that.
   package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }
@@ -67,6 +69,17 @@ package struct Declared: Equatable, Sendable {
     }
     let span = TimeSpan(start: last, end: isLater ? end ?? last : last)
     return [Warning(isCut ? .truncated : .damaged, message, count: count, span: span)]
+  }
+
+  /// What follows the first of several files in one.
+  package func further(after end: ClockTime) -> [Warning] {
+    guard links > 1 else { return [] }
+    return [
+      Warning(
+        .streamLeftOut,
+        "left out: what follows the first of \(links) Ogg files in this one; cut it at \(end.inSeconds) to have the parts mirrored one by one",
+        count: links - 1, span: TimeSpan(start: end, end: end))
+    ]
   }
 
   /// What each stream lacks, in words, and how many frames that is.

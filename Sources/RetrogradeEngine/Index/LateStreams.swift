@@ -1,0 +1,45 @@
+import GStreamer
+import Synchronization
+
+/// Streams that a demuxer finds after others have begun: where a file was put together from several, one after the other, or a
+/// broadcast changes its programme. The pipelines are made for what a file begins with.
+final class LateStreams: Sendable {
+  private struct State {
+    var names: Set<String> = []
+    var count = 0
+    var start: ClockTime?
+  }
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - elements: the demuxers, and what else reads the file.
+  ///   - known: the pads that the pipeline links, as `element.pad`.
+  init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, _ activity: Activity) {
+    for name in elements {
+      // The pipeline holds the closure, and that this.
+      pipeline.element(name)?.onPadAdded { [self] pad in
+        let full = "\(name).\(pad.name)"
+        state.withLock { state in
+          let isNew = state.names.insert(full).inserted
+          // One that is linked comes late where its demuxer waits for its first packet; others are left out with a word already.
+          guard activity.hasBegun, !isNew || !known.contains(full) else { return }
+          state.count += 1
+          state.start = state.start ?? activity.position
+        }
+      }
+    }
+  }
+
+  var warnings: [Warning] {
+    state.withLock { state in
+      guard let start = state.start else { return [] }
+      let what = state.count == 1 ? "a stream that begins" : "\(state.count) streams that begin"
+      return [
+        Warning(
+          .streamLeftOut,
+          "left out: \(what) at about \(start), where the file changes; cut it there to have the parts mirrored one by one",
+          count: state.count, span: TimeSpan(start: start, end: start))
+      ]
+    }
+  }
+}
