@@ -4,8 +4,10 @@ import CImages
 /// (PNG, third edition, 11.3.6).
 package struct APNGFrames {
   package struct Frame {
-    /// A whole PNG file.
-    package var png: [UInt8]
+    /// The compressed pixels.
+    fileprivate var data: [UInt8]
+    /// What comes before them in a PNG file but for the size: of all frames the same, and held once.
+    fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
     package var width: Int
@@ -16,6 +18,15 @@ package struct APNGFrames {
     package var disposal: UInt8
     /// Whether it is drawn over what is there, rather than in its place.
     package var blends: Bool
+
+    /// A whole PNG file.
+    package var png: [UInt8] {
+      let size =
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: width).bigEndian, Array.init)
+        + withUnsafeBytes(of: UInt32(truncatingIfNeeded: height).bigEndian, Array.init)
+      return APNGChunks.signature + APNGChunks.chunk("IHDR", size + form.header) + form.common
+        + APNGChunks.chunk("IDAT", data) + APNGChunks.end
+    }
   }
 
   package let width: Int
@@ -27,6 +38,30 @@ package struct APNGFrames {
 
   /// The longest side of a canvas: as WebP has it. A header of a few bytes must not ask for all memory.
   private static let longest = 16_383
+
+  /// The size of the canvas, as the first bytes of a file say it; nil where it is no PNG, or none that is read.
+  package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
+    guard isPNG(start), start.count >= 24 else { return nil }
+    func word(_ place: Int) -> Int { start[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let (width, height) = (word(16), word(20))
+    return (1...longest).contains(width) && (1...longest).contains(height) ? (width, height) : nil
+  }
+
+  /// Whether a PNG is animated: whether `acTL` stands before the first pixels.
+  /// - Parameter read: gives some bytes of the file; nil where it has not so many.
+  package static func isAnimated(_ read: (Range<Int>) -> [UInt8]?) -> Bool {
+    var place = APNGChunks.signature.count
+    // More chunks than that before the pixels no file has.
+    for _ in 0..<1000 {
+      guard let start = read(place..<place + 8) else { return false }
+      switch String(decoding: start[4...], as: UTF8.self) {
+      case "acTL": return true
+      case "IDAT": return false
+      default: place += 12 + start[..<4].reduce(0) { $0 << 8 | Int($1) }
+      }
+    }
+    return false
+  }
 
   /// - Returns: nil where `bytes` are no animated PNG.
   package init?(_ bytes: [UInt8]) {
@@ -44,28 +79,18 @@ package struct APNGFrames {
     let common = chunks[..<(chunks.firstIndex { $0.type == "IDAT" } ?? 0)].filter {
       !["IHDR", "acTL", "fcTL"].contains($0.type)
     }
-    var open: (frame: Frame, data: [UInt8])?
-    func close() -> Frame? {
-      guard var (frame, data) = open, !data.isEmpty else { return nil }
-      let size =
-        withUnsafeBytes(of: UInt32(frame.width).bigEndian, Array.init)
-        + withUnsafeBytes(of: UInt32(frame.height).bigEndian, Array.init)
-      frame.png =
-        APNGChunks.signature + APNGChunks.chunk("IHDR", size + header.body[8...])
-        + common.flatMap { APNGChunks.chunk($0.type, $0.body) } + APNGChunks.chunk("IDAT", data) + APNGChunks.end
-      return frame
-    }
+    let form = (header: Array(header.body[8...]), common: common.flatMap { APNGChunks.chunk($0.type, $0.body) })
+    var open: Frame?
+    func close() -> Frame? { open.flatMap { $0.data.isEmpty ? nil : $0 } }
     for (type, body) in chunks {
       switch type {
       case "fcTL" where body.count >= 26:
         if let frame = close() { frames.append(frame) }
         let (numerator, denominator) = (Int(body[20]) << 8 | Int(body[21]), Int(body[22]) << 8 | Int(body[23]))
-        open = (
-          Frame(
-            png: [], x: word(body, 12), y: word(body, 16), width: word(body, 4), height: word(body, 8),
-            milliseconds: Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator), disposal: body[24],
-            blends: body[25] == 1), []
-        )
+        open = Frame(
+          data: [], form: form, x: word(body, 12), y: word(body, 16), width: word(body, 4), height: word(body, 8),
+          milliseconds: Double(numerator) * 1000 / Double(denominator == 0 ? 100 : denominator), disposal: body[24],
+          blends: body[25] == 1)
       case "IDAT": open?.data += body
       case "fdAT" where body.count > 4: open?.data += body.dropFirst(4)
       default: break

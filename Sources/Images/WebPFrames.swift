@@ -8,6 +8,13 @@ package enum WebPFrames {
       && start[20] & 2 != 0
   }
 
+  /// The size of the canvas, as the first bytes of a file say it; nil where it is no animated WebP (RFC 9649, 2.7).
+  package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
+    guard isAnimated(start), start.count >= 30 else { return nil }
+    func number(_ place: Int) -> Int { start[place..<place + 3].reversed().reduce(0) { $0 << 8 | Int($1) } + 1 }
+    return (number(24), number(27))
+  }
+
   /// Calls `body` with each picture, RGBA, rows without padding, and the time at which the next one is shown.
   /// - Returns: false where `bytes` are no animated WebP.
   package static func read(

@@ -11,9 +11,19 @@ enum AnimationReader {
   ) throws -> PlayableSource? {
     // RIFF is also what WAV and AVI are, of any length.
     guard let file = MovieFile(path), let start = file.read(0..<min(64, file.size)),
-      WebPFrames.isAnimated(start) || APNGFrames.isPNG(start), file.size < 1 << 30,
-      let bytes = file.read(0..<file.size)
+      let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
     else { return nil }
+    // The file as it is, taken apart where it is a PNG; the canvas, what was on it before, and a frame on its way.
+    let needed = file.size * (WebPFrames.isAnimated(start) ? 1 : 3) + canvas.width * canvas.height * 4 * 5
+    guard needed < options.memory.bytes else {
+      throw RetrogradeError(
+        .damagedInput,
+        "\(path): an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
+          + "\(ByteCount(needed)) of memory to decode, and the budget (--memory) is \(options.memory)")
+    }
+    guard let bytes = file.read(0..<file.size) else { return nil }
+    var options = options
+    options.memory = ByteCount(options.memory.bytes - needed)
     var recording: RecordedVideo?
     func add(_ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int, from start: ClockTime, to end: ClockTime)
       throws

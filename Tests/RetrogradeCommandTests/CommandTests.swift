@@ -51,12 +51,12 @@ struct Command {
   }
 
   /// Makes a clip with GStreamer's own tools.
-  static func makeClip(_ path: String, frames: Int = 60) throws {
+  static func makeClip(_ path: String, frames: Int = 60, size: String = "160,height=120") throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/gst-launch-1.0")
     process.arguments =
       [
-        "-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=160,height=120,framerate=30/1", "!",
+        "-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=\(size),framerate=30/1", "!",
         "x264enc",
       ]
       + ["key-int-max=15", "!", "h264parse", "!", "queue", "!", "mux.", "audiotestsrc", "num-buffers=\(frames)"]

@@ -86,11 +86,25 @@ import Testing
     #expect(folder.names == ["a.mkv"])
   }
 
-  @Test func framesThatTheSourceLosesAreCounted() async throws {
+  @Test func framesThatTheSourceLosesAreCountedByItsNumbersOrByTime() {
+    func lost(_ pictures: [(milliseconds: Int64, number: Int?)]) -> Int {
+      var count = PictureCount()
+      for (time, number) in pictures { count.add(ClockTime(nanoseconds: time * 1_000_000), number: number) }
+      return count.lost
+    }
+    #expect(lost([(0, 7), (40, 8), (160, 11), (200, 12), (400, 17)]) == 6)
+    #expect(lost([(0, nil), (40, nil), (161, nil), (199, nil), (400, nil)]) == 6)
+    #expect(lost([(0, 3), (40, 3), (80, 2), (120, 3)]) == 0, "numbers that do not count say nothing")
+    // What no camera says, and what nobody can add up.
+    #expect(lost([(0, 0), (40, .max), (80, 0), (120, .max), (160, 0), (200, .max)]) >= 0)
+    #expect(lost([(0, nil), (1, nil), (1 << 40, nil)]) == 0)
+  }
+
+  /// A camera that counts its frames and gives one in ten: that none of nine is missing is one case in a billion.
+  @Test func framesThatTheSourceLosesAreNamed() async throws {
     let folder = try TemporaryFolder()
-    // A camera that counts its frames and gives every second one only.
     let summary = try await capture(frames: 10) { capture in
-      capture.source += " ! identity drop-probability=0.5 name=loser"
+      capture.source += " ! identity drop-probability=0.9"
     }.start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 10)
     #expect(summary.warnings.contains { $0.code == .lost })

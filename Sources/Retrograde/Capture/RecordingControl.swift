@@ -11,11 +11,7 @@ final class RecordingControl: Sendable {
     var opened: ClockTime?
     /// When the first picture that is kept came.
     var began: ClockTime?
-    /// What is known of the picture before.
-    var previous: (time: ClockTime, offset: Int?)?
-    /// The shortest time between two pictures.
-    var step: ClockTime?
-    var lost = 0
+    var pictures = PictureCount()
     var isOver = false
     var isWindowClosed = false
     var reported = -1.0
@@ -54,7 +50,7 @@ final class RecordingControl: Sendable {
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// How many pictures the source had and could not give.
-  var lost: Int { state.withLock { $0.lost } }
+  var lost: Int { state.withLock { $0.pictures.lost } }
 
   /// When the first picture that was kept came, in the source's time.
   var start: ClockTime? { state.withLock { $0.began } }
@@ -73,7 +69,7 @@ final class RecordingControl: Sendable {
         state.isOver = true
         return (.never, .zero)
       }
-      state.count(time, sample.buffer.offset)
+      state.pictures.add(time, number: sample.buffer.offset)
       return (.now, .zero)
     }
     if case .later = decision, state.withLock({ $0.isDue(watch.elapsed) }) {
@@ -91,7 +87,7 @@ final class RecordingControl: Sendable {
     let position: ClockTime? = state.withLock { state in
       if let frames, count >= frames { state.isOver = true }
       guard state.isDue(watch.elapsed) || state.isOver else { return nil }
-      return (state.previous?.time ?? .zero) - (state.began ?? .zero)
+      return (state.pictures.last ?? .zero) - (state.began ?? .zero)
     }
     guard let position else { return }
     report(
@@ -107,20 +103,5 @@ final class RecordingControl: Sendable {
       if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }
       return state.isWindowClosed
     }
-  }
-}
-
-extension RecordingControl.State {
-  /// Counts the pictures between this one and the one before: by the source's own numbers, or else by time.
-  fileprivate mutating func count(_ time: ClockTime, _ offset: Int?) {
-    defer { previous = (time, offset) }
-    guard let previous else { return }
-    let gap = time - previous.time
-    if let offset, let before = previous.offset, offset > before {
-      lost += offset - before - 1
-    } else if let step, step > .zero {
-      lost += max(0, Int((Double(gap.nanoseconds) / Double(step.nanoseconds)).rounded()) - 1)
-    }
-    if gap > .zero { step = min(step ?? gap, gap) }
   }
 }

@@ -22,11 +22,16 @@ package struct EBMLElement {
   /// The body as an unsigned integer.
   package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
 
+  /// How many elements are read side by side, at the most: an element of nothing takes two bytes, and many more to note.
+  fileprivate static let most = 1 << 20
+
   /// Reads the elements of a master; what is no whole element at the end is left out.
   package static func all(in bytes: [UInt8]) -> [EBMLElement] {
     var found: [EBMLElement] = []
     var place = 0
-    while let header = header(in: bytes[place...]), place + header.size + header.length <= bytes.count {
+    while found.count < most, let header = header(in: bytes[place...]),
+      place + header.size + header.length <= bytes.count
+    {
       let body = place + header.size
       found.append(
         EBMLElement(
@@ -86,7 +91,7 @@ extension MovieFile {
   package func elements(in range: Range<Int>) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
     var place = range.lowerBound
-    while place < range.upperBound, let bytes = read(place..<min(place + 12, size)),
+    while found.count < EBMLElement.most, place < range.upperBound, let bytes = read(place..<min(place + 12, size)),
       let header = EBMLElement.header(in: bytes[...]), place + header.size + header.length <= size
     {
       found.append((header.id, place + header.size..<place + header.size + header.length))

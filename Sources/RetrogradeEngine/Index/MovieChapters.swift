@@ -43,6 +43,8 @@ package enum MovieChapters {
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = SampleTable(bytes, table)
     else { return nil }
+    // Samples may overlap, and a title take 64 KiB: what a damaged table promises is not believed.
+    guard samples.all.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
     var found: [TableOfContents.Entry] = []
     for sample in samples.all {
       // Beyond ten years it is damage.
@@ -114,10 +116,13 @@ private struct SampleTable {
     }
     var sample = 0
     var start = 0
+    var run = 0
     for chunk in 0..<count(offsets, 4, isWide ? 8 : 4) {
       let place = offsets.lowerBound + 8 + chunk * (isWide ? 8 : 4)
       var offset = isWide ? bytes.integer(place) << 32 | bytes.integer(place + 4) : bytes.integer(place)
-      for _ in 0..<(runs.last { $0.first <= chunk + 1 }?.samples ?? 0) {
+      // A run goes on to where the next one begins.
+      while run + 1 < runs.count, runs[run + 1].first <= chunk + 1 { run += 1 }
+      for _ in 0..<(run < runs.count && runs[run].first <= chunk + 1 ? runs[run].samples : 0) {
         guard sample < number, sample < durations.count else { return }
         let size = common > 0 ? common : bytes.integer(sizes.lowerBound + 12 + sample * 4)
         guard (0..<1 << 60).contains(offset), size <= 1 << 16 else { return nil }

@@ -5,6 +5,9 @@ package struct Box {
   package var type: String
   package var body: Range<Int>
 
+  /// How many boxes are read side by side, at the most: a box of nothing takes eight bytes, and six times as much to note.
+  fileprivate static let most = 1 << 20
+
   /// Reads the box header at `offset`; nil if there is none, or the box does not fit before `limit`.
   package init?(_ bytes: ArraySlice<UInt8>, at offset: Int, limit: Int) {
     let start = bytes.startIndex + offset
@@ -26,7 +29,7 @@ package struct Box {
   package static func all(in bytes: ArraySlice<UInt8>) -> [Box] {
     var found: [Box] = []
     var offset = 0
-    while let box = Box(bytes, at: offset, limit: bytes.count - offset) {
+    while found.count < Box.most, let box = Box(bytes, at: offset, limit: bytes.count - offset) {
       var placed = box
       let base = bytes.startIndex + offset
       placed.body = base + box.body.lowerBound..<base + box.body.upperBound
@@ -102,7 +105,7 @@ package final class MovieFile {
   package var boxes: [Box] {
     var found: [Box] = []
     var offset = 0
-    while offset + 8 <= size, let header = read(offset..<min(offset + 16, size)),
+    while found.count < Box.most, offset + 8 <= size, let header = read(offset..<min(offset + 16, size)),
       var box = Box(header[...], at: 0, limit: size - offset)
     {
       box.body = offset + box.body.lowerBound..<offset + box.body.upperBound

@@ -11,9 +11,11 @@ package struct MovieTrack {
       movie.body.count < 1 << 28, let bytes = file.read(movie.body)
     else { return [] }
     let tracks = Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body)
-    let chapters = tracks.compactMap { bytes.box("tref", "chap", in: $0) }.flatMap { list in
-      stride(from: list.lowerBound, through: list.upperBound - 4, by: 4).map { bytes.integer($0) }
-    }
+    let lists = tracks.compactMap { bytes.box("tref", "chap", in: $0) }
+    let chapters = Set(
+      lists.flatMap { list in
+        stride(from: list.lowerBound, through: list.upperBound - 4, by: 4).map { bytes.integer($0) }
+      })
     return tracks.compactMap { track in
       guard let header = bytes.box("tkhd", in: track), let identifier = identifier(in: header, of: bytes),
         !chapters.contains(identifier)

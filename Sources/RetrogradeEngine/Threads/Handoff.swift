@@ -35,6 +35,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
   /// - Returns: false if the taker wants no more.
   func give(_ next: Value) -> Bool {
     locked {
+      guard !isClosed else { return false }
       value = .success(next)
       pthread_cond_broadcast(changed)
       while value != nil && !isClosed { pthread_cond_wait(changed, mutex) }

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+/// What the process really takes, as the kernel counts it.
+@Suite struct MemoryTests {
+  /// The most memory that a process had so far (`VmHWM`, proc_pid_status(5)), in KiB; nil when it has ended.
+  private func peak(_ process: Int32) -> Int? {
+    let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+    let line = status?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) }
+  }
+
+  /// Reverses a clip, and asks at each report of its progress how much memory it has taken.
+  private func peak(frames: Int, _ scratch: Scratch) throws -> Int {
+    let clip = scratch.path("\(frames).mp4")
+    try Command.makeClip(clip, frames: frames, size: "640,height=360")
+    var highest = 0
+    let result = try Command.run(
+      ["reverse", clip, scratch.path("m\(frames).mp4"), "--memory", "16MiB", "--progress", "json"]
+    ) { process, nextLine in
+      while nextLine() != nil { highest = max(highest, peak(process.processIdentifier) ?? 0) }
+    }
+    #expect(result.status == 0, "\(result.errors)")
+    return highest
+  }
+
+  /// Decoded, the longer one takes 330 MiB, the shorter one 66.
+  @Test func theMemoryThatAReversalTakesDoesNotGrowWithItsSource() throws {
+    let scratch = try Scratch()
+    let (short, long) = (try peak(frames: 200, scratch), try peak(frames: 1000, scratch))
+    #expect(short > 0)
+    #expect(long - short < 48 << 10, "\(short) and \(long) KiB")
+  }
+}

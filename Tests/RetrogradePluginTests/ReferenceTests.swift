@@ -1,0 +1,60 @@
+import CGStreamer
+import GStreamer
+import Synchronization
+import Testing
+
+/// Who holds what, and for how long.
+@Suite struct ReferenceTests {
+  private func count(_ object: UnsafeMutableRawPointer) -> Int {
+    Int(object.assumingMemoryBound(to: GstMiniObject.self).pointee.refcount)
+  }
+
+  private func memory(_ buffer: Buffer) throws -> UnsafeMutableRawPointer {
+    UnsafeMutableRawPointer(try #require(gst_buffer_peek_memory(buffer.raw, 0)))
+  }
+
+  /// The overlay's memory is lent to a composition for each frame.
+  @Test func drawingOverAFrameKeepsNeitherTheFrameNorTheOverlay() throws {
+    let caps = try #require(Caps("video/x-raw,format=I420,width=64,height=32,framerate=25/1"))
+    let frame = try Buffer(size: 64 * 32 * 3 / 2) { $0.initializeMemory(as: UInt8.self, repeating: 16) }
+    let overlay = try Buffer.picture(width: 64, height: 32)
+    try overlay.withMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 255) }
+    for rows in [0..<32, 8..<9, 0..<0, 8..<64] {
+      for _ in 0..<3 { _ = try frame.blending(overlay, rows: rows, caps: caps) }
+      for buffer in [frame, overlay] {
+        #expect(count(UnsafeMutableRawPointer(buffer.raw)) == 1)
+        #expect(count(try memory(buffer)) == 1)
+      }
+    }
+    let drawn = try frame.blending(overlay, rows: 0..<32, caps: caps)
+    #expect(try frame.withBytes { $0.allSatisfy { $0 == 16 } }, "the frame itself stays as it is")
+    #expect(try drawn.withBytes { $0[0] } > 200)
+    #expect(count(try memory(drawn)) == 1)
+  }
+
+  /// Whatever a probe holds goes with the pad, also where the probe uses the pad.
+  @Test(arguments: [false, true])
+  func aPadLetsItsProbesGo(drops: Bool) throws {
+    final class Held: Sendable {
+      let sizes = Mutex<[Int]>([])
+    }
+    weak var kept: Held?
+    do {
+      let pipeline = try Pipeline("fakesrc num-buffers=2 sizetype=fixed sizemax=10 ! fakesink name=s")
+      let held = Held()
+      kept = held
+      let pad = try #require(pipeline.element("s")?.staticPad("sink"))
+      let body: @Sendable (Buffer, Pad) -> Void = { buffer, pad in
+        held.sizes.withLock { $0.append(buffer.size + pad.name.count) }
+      }
+      if drops { pad.dropBuffers(body) } else { pad.watchBuffers(body) }
+      pipeline.set(.playing)
+      while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
+        if case .endOfStream = message { break }
+      }
+      #expect(held.sizes.withLock { $0 } == [14, 14])
+      pipeline.set(.null)
+    }
+    #expect(kept == nil)
+  }
+}

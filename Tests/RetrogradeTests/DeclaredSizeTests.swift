@@ -1,0 +1,108 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Images
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Headers of a few bytes that ask for more than there is.
+@Suite struct DeclaredSizeTests {
+  private func big(_ number: Int, _ size: Int) -> [UInt8] {
+    (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+  }
+
+  private func animatedPNG(_ width: Int, _ height: Int, frames: Int = 1, common: Int = 0) -> [UInt8] {
+    APNGChunks.signature + APNGChunks.chunk("IHDR", big(width, 4) + big(height, 4) + [8, 6, 0, 0, 0])
+      + APNGChunks.count(frames)
+      + APNGChunks.chunk("iCCP", [UInt8](repeating: 1, count: common))
+      + APNGChunks.chunk("fcTL", big(0, 4) + big(width, 4) + big(height, 4) + big(0, 8) + [0, 1, 0, 25, 0, 0])
+      + APNGChunks.chunk("IDAT", [1, 2, 3])
+      + (1..<max(frames, 1)).flatMap { number in
+        APNGChunks.chunk("fcTL", big(number, 4) + big(1, 4) + big(1, 4) + big(0, 8) + [0, 1, 0, 25, 0, 0])
+          + APNGChunks.chunk("fdAT", big(number, 4) + [1, 2, 3])
+      } + APNGChunks.end
+  }
+
+  private func animatedWebP(_ width: Int, _ height: Int) -> [UInt8] {
+    func little(_ number: Int, _ size: Int) -> [UInt8] { big(number, size).reversed() }
+    let body = Array("WEBPVP8X".utf8) + little(10, 4) + [2, 0, 0, 0] + little(width - 1, 3) + little(height - 1, 3)
+    return Array("RIFF".utf8) + little(body.count + 40, 4) + body + [UInt8](repeating: 0, count: 40)
+  }
+
+  @Test(arguments: ["a.png", "a.webp"])
+  func anAnimationBeyondTheBudgetIsRefusedBeforeItIsRead(name: String) throws {
+    let folder = try TemporaryFolder()
+    let bytes = name == "a.png" ? animatedPNG(16_383, 16_383) : animatedWebP(16_383, 16_383)
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path(name)))
+    let gauge = MemoryGauge()
+    let error = #expect(throws: RetrogradeError.self) {
+      try AnimationReader.read(folder.path(name), ReverseOptions(), gauge, Cancellation())
+    }
+    #expect(error?.code == .damagedInput)
+    #expect(error?.message.contains("16383x16383") == true, "\(error?.message ?? "")")
+    #expect(gauge.peak == 0)
+  }
+
+  /// Nine hundred megabytes, all hole: reading them would take as many.
+  @Test func aFileBeyondTheBudgetIsRefusedBeforeItIsRead() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.webp")
+    try Data(animatedWebP(64, 64)).write(to: URL(fileURLWithPath: path))
+    try #require(truncate(path, 900 << 20) == 0)
+    let error = #expect(throws: RetrogradeError.self) {
+      try AnimationReader.read(path, ReverseOptions(), MemoryGauge(), Cancellation())
+    }
+    #expect(error?.code == .damagedInput)
+    #expect(error?.message.contains("900 MiB") == true, "\(error?.message ?? "")")
+  }
+
+  /// What all frames share would be gigabytes, were it kept with each.
+  @Test func whatAllFramesOfAnAnimationShareIsHeldOnce() throws {
+    let animation = try #require(APNGFrames(animatedPNG(4, 4, frames: 20_000, common: 1 << 20)))
+    #expect(animation.frames.count == 20_000)
+    #expect(animation.frames.suffix(3).allSatisfy { $0.png.count > 1 << 20 })
+  }
+
+  @Test func aPlainPNGIsNotTakenForAnAnimation() {
+    let plain =
+      APNGChunks.signature + APNGChunks.chunk("IHDR", big(1, 4) + big(1, 4) + [8, 6, 0, 0, 0])
+      + APNGChunks.chunk("IDAT", [1]) + APNGChunks.count(1) + APNGChunks.end
+    func read(_ bytes: [UInt8]) -> (Range<Int>) -> [UInt8]? {
+      { $0.upperBound <= bytes.count ? Array(bytes[$0]) : nil }
+    }
+    #expect(!APNGFrames.isAnimated(read(plain)))
+    #expect(APNGFrames.isAnimated(read(animatedPNG(1, 1))))
+    #expect(!APNGFrames.isAnimated(read(APNGChunks.signature)))
+  }
+
+  private func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }
+
+  /// A hundred thousand chunks, each with a run of its own: by looking through all runs for each, ten billion steps.
+  @Test func chaptersOfALongTableAreReadInOnePass() throws {
+    let folder = try TemporaryFolder()
+    let count = 100_000
+    let times = big(0, 4) + big(1, 4) + big(count, 4) + big(1000, 4)
+    let sizes = big(0, 4) + big(4, 4) + big(count, 4)
+    let runs = big(0, 4) + big(count, 4) + (1...count).flatMap { big($0, 4) + big(1, 4) + big(1, 4) }
+    let chunks = big(0, 4) + big(count, 4) + [UInt8](repeating: 0, count: count * 4)
+    let table = box("stts", times) + box("stsz", sizes) + box("stsc", runs) + box("stco", chunks)
+    func track(_ identifier: Int, _ rest: [UInt8]) -> [UInt8] {
+      box("trak", box("tkhd", big(0, 12) + big(identifier, 4) + big(0, 68)) + rest)
+    }
+    let media = box("mdia", box("mdhd", big(0, 12) + big(1000, 4) + big(0, 8)) + box("minf", box("stbl", table)))
+    let movie = box("moov", track(1, box("tref", box("chap", big(2, 4)))) + track(2, media))
+    // Every title is the first bytes of the file: a length of 0.
+    try Data([0, 0, 0, 12] + Array("free".utf8) + [0, 0, 0, 0] + movie).write(
+      to: URL(fileURLWithPath: folder.path("a.mp4")))
+    #expect(MovieChapters.read(folder.path("a.mp4")).count == count)
+  }
+
+  /// They take a gigabyte to note.
+  @Test func boxesAndElementsOfNothingAreNotReadWithoutEnd() throws {
+    let boxes = (0..<(1 << 20) + 10).flatMap { _ in [0, 0, 0, 8, 0x66, 0x72, 0x65, 0x65] as [UInt8] }
+    #expect(Box.all(in: boxes[...]).count == 1 << 20)
+    #expect(EBMLElement.all(in: [UInt8](repeating: 0x80, count: 1 << 22)).count == 1 << 20)
+  }
+}

@@ -1,0 +1,89 @@
+import Synchronization
+import Testing
+
+@testable import RetrogradeEngine
+
+/// What keeps threads from running ahead of each other, and stops them.
+@Suite struct ThreadTests {
+  private struct Failure: Error {}
+
+  /// A counter that threads share.
+  private final class Count: Sendable {
+    private let state = Mutex(0)
+    func add() { state.withLock { $0 += 1 } }
+    var value: Int { state.withLock { $0 } }
+  }
+
+  @Test func valuesAreHandedOverOneByOneInOrder() throws {
+    let handoff = Handoff<Int>()
+    let given = Count()
+    let giver = try Worker("giver") {
+      for number in 0..<1000 {
+        guard handoff.give(number) else { return }
+        given.add()
+      }
+      handoff.finish()
+    }
+    for number in 0..<1000 {
+      #expect(given.value <= number, "it waits until its value was taken")
+      #expect(try handoff.take() == number)
+    }
+    #expect(try handoff.take() == nil)
+    #expect(try handoff.take() == nil, "the end stays the end")
+    try giver.join()
+    #expect(given.value == 1000)
+  }
+
+  @Test func aTakerWhoWantsNoMoreWakesTheGiver() throws {
+    let handoff = Handoff<Int>()
+    let giver = try Worker("giver") {
+      _ = handoff.give(1)
+      return handoff.give(2) || handoff.give(3)
+    }
+    #expect(try handoff.take() == 1)
+    handoff.close()
+    #expect(try giver.join() == false)
+    #expect(try handoff.take() == nil, "what was given afterwards is not kept")
+  }
+
+  @Test func aGiverWhoFailsTellsTheTakerOnce() throws {
+    let handoff = Handoff<Int>()
+    let taker = try Worker("taker") { () -> Int in
+      var count = 0
+      while try handoff.take() != nil { count += 1 }
+      return count
+    }
+    #expect(handoff.give(1))
+    handoff.finish(throwing: Failure())
+    #expect(throws: Failure.self) { try taker.join() }
+    #expect(try handoff.take() == nil)
+  }
+
+  @Test func cancellingCallsWhoIsWaitingOnceAndNobodyElse() throws {
+    let cancellation = Cancellation()
+    let (before, during, after) = (Count(), Count(), Count())
+    cancellation.onCancel({ before.add() }) {}
+    try cancellation.check()
+    cancellation.onCancel({ during.add() }) {
+      cancellation.cancel()
+      cancellation.cancel()
+    }
+    #expect(throws: RetrogradeError.self) { try cancellation.check() }
+    // Too late to wait for: at once, and what was to be done is still done.
+    let result = cancellation.onCancel({ after.add() }) { after.value }
+    #expect((before.value, during.value, after.value, result) == (0, 1, 1, 1))
+  }
+
+  @Test func handlersOfManyThreadsAreAllCalled() throws {
+    for _ in 0..<50 {
+      let cancellation = Cancellation()
+      let handoffs = (0..<8).map { _ in Handoff<Int>() }
+      // Nobody gives them anything: only the handler wakes them.
+      let workers = try handoffs.map { handoff in
+        try Worker("waiter") { try cancellation.onCancel({ handoff.close() }) { try handoff.take() } }
+      }
+      cancellation.cancel()
+      for worker in workers { #expect(try worker.join() == nil) }
+    }
+  }
+}
