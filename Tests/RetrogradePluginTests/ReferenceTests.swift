@@ -40,7 +40,7 @@ import Testing
     }
     weak var kept: Held?
     do {
-      let pipeline = try Pipeline("fakesrc num-buffers=2 sizetype=fixed sizemax=10 ! fakesink name=s")
+      let pipeline = try Pipeline("fakesrc num-buffers=2 sizetype=fixed sizemax=10 ! fakesink name=s async=false")
       let held = Held()
       kept = held
       let pad = try #require(pipeline.element("s")?.staticPad("sink"))

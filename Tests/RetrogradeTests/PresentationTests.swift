@@ -351,11 +351,8 @@ import Testing
     #expect(Array(read.first.prefix(4)) == [255, 128, 0, 128])
   }
 
-  @Test(arguments: [
-    ("in.mp3", "lamemp3enc ! id3v2mux", "out.mp3"), ("in.m4a", "avenc_aac ! mp4mux", "out.m4a"),
-    ("in.mp3", "lamemp3enc ! id3v2mux", "out.flac"),
-  ])
-  func coverArtStaysCoverArt(input: String, writing: String, output: String) async throws {
+  @Test(arguments: ["out.mp3", "out.flac"])
+  func coverArtStaysCoverArt(output: String) async throws {
     let folder = try TemporaryFolder()
     try make(
       "videotestsrc num-buffers=1 ! video/x-raw,width=16,height=16 ! pngenc ! filesink location=\(folder.path("c.png"))"
@@ -364,16 +361,28 @@ import Testing
     let hex = png.map { String(format: "%02x", $0) }.joined()
     // As gst_value_serialize_sample writes it: the bytes, the caps in base 64 with _ for =, no segment, no structure.
     let caps = Data("image/png".utf8).base64EncodedString().replacing("=", with: "_")
-    let tags = try #require(TagList("taglist, image=(sample)\(hex):\(caps):None:None"))
-    try #require(tags.has("image"))
-    let (source, output) = (folder.path(input), folder.path(output))
-    try make("audiotestsrc num-buffers=20 ! audioconvert ! \(writing) ! filesink location=\(source)") {
-      $0.setTags(tags)
+    let source = folder.path("in.mp3")
+    try make(
+      "audiotestsrc num-buffers=20 ! audioconvert ! lamemp3enc ! taginject tags=\"image=(sample)\(hex):\(caps):None:None\" ! "
+        + "id3v2mux ! filesink location=\(source)")
+    try await Reverser(source).reverse(to: folder.path(output))
+    for path in [source, folder.path(output)] {
+      #expect(try tags(of: path).contains { $0.description.contains(hex) }, "the same picture")
     }
-    try await Reverser(source).reverse(to: output)
-    for path in [source, output] {
-      #expect(try index(path).tags?.description.contains(hex) == true, "the same picture")
+  }
+
+  /// What a player is told.
+  private func tags(of path: String) throws -> [TagList] {
+    let pipeline = try Pipeline("filesrc location=\(path) ! decodebin ! fakesink")
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    var found: [TagList] = []
+    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
+      if case .tags(let list) = message { found.append(list) }
+      if case .failed(let error) = message { throw error }
+      if case .endOfStream = message { break }
     }
+    return found
   }
 
   @Test func matroskasCodecDelayIsNotHeard() async throws {
