@@ -257,9 +257,11 @@ extension Pipeline {
 
   /// Has flvdemux and qtdemux keep what comes before the time at which they say that a stream starts: the time of the first
   /// picture for the sound beside it (flvdemux), of the first fragment for what stands before the fragments (qtdemux).
+  /// Pictures of an FLV that are shown before its first keyframe can't be decoded.
   public func keepEarlyPackets() {
-    for factory in ["flvdemux", "qtdemux"] {
-      for demuxer in elements(ofFactory: factory) { demuxer.onPadAdded { $0.openFirstSegment() } }
+    for demuxer in elements(ofFactory: "flvdemux") {
+      demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }
     }
+    for demuxer in elements(ofFactory: "qtdemux") { demuxer.onPadAdded { $0.openFirstSegment() } }
   }
 }

@@ -29,13 +29,13 @@ struct OutputJob: Sendable {
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
     for (video, picture) in zip(source.videos, choice.pictures)
-    where picture.codec?.text == "video/x-theora" && options.frameRate == nil {
-      guard (video.caps.fraction("framerate")?.numerator ?? 0) == 0 else { continue }
-      let rate = Int((source.video?.shown.timeline.frameRate ?? 25).rounded())
+    where options.frameRate == nil && video.hasNoRate {
+      let isTheora = picture.codec?.text == "video/x-theora"
+      guard isTheora || choice.container.lacksTimes else { continue }
       throw RetrogradeError(
         .usage,
-        "\(output): Theora shows all frames equally long, and this source does not; add --fps \(max(rate, 1)), or write .webm"
-      )
+        "\(output): \(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not; "
+          + "add --fps \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
     }
     copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
@@ -98,6 +98,14 @@ struct OutputJob: Sendable {
       .notAMirror, "\(output): was not made, since it would not be the exact mirror of \(input): \(difference)")
   }
 
+  /// The frames per second that the encoder is told; nil: those that the source names.
+  private func rate(_ number: Int, _ video: VideoSource) -> FrameRate? {
+    if let rate = options.frameRate { return rate }
+    // x265 shares its bits out over them, and does not start without. When frames are shown stays as it was.
+    guard choice.pictures[number].codec?.text == "video/x-h265", video.hasNoRate else { return nil }
+    return FrameRate(video.meanRate, 1)
+  }
+
   /// What is written, in `gst-launch-1.0` syntax and beside it.
   func encoding(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
@@ -108,7 +116,7 @@ struct OutputJob: Sendable {
       return .init(
         name: EncodingDescription.videoName(number),
         caps: copy.flatMap { number == 0 ? $0.caps : nil }
-          ?? options.frameRate.map { caps.setting("framerate", "(fraction)\($0)") } ?? caps,
+          ?? rate(number, video).map { caps.setting("framerate", "(fraction)\($0)") } ?? caps,
         disposition: video.video.disposition,
         orientation: choice.container.carriesOrientation ? video.video.tags?.string("image-orientation") : nil,
         fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) })
@@ -150,4 +158,12 @@ extension Chapter {
       span: TimeSpan(start: span.start + lead, end: span.end + lead), title: title,
       children: children.map { $0.later(by: lead) })
   }
+}
+
+extension VideoSource {
+  /// Whether its frames are shown for different lengths of time, and nothing says how many there are in a second.
+  fileprivate var hasNoRate: Bool { (caps.fraction("framerate")?.numerator ?? 0) == 0 }
+
+  /// Frames per second, on average and rounded.
+  fileprivate var meanRate: Int { max(Int(shown.timeline.frameRate.rounded()), 1) }
 }

@@ -103,4 +103,66 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
     #expect(mirror.sound.count == media.sampleCount * media.channels * 8)
   }
+
+  /// tsdemux takes three seconds without a clock reference for a jump of time.
+  @Test func packetsOfATransportStreamAreShownWhenTheySayAndNotWhenItsClockDoes() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(150, rate: 30)
+    media.video = ReverseCase.x264
+    media.muxer = "mpegtsmux"
+    media.name = "s.ts"
+    let source = try media.write(to: folder)
+    let original = try DecodedMedia(source, like: media)
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
+    var count = 0
+    for packet in stride(from: 0, to: bytes.count, by: 188)
+    where bytes[packet + 3] & 0x20 != 0 && bytes[packet + 4] > 6 && bytes[packet + 5] & 0x10 != 0 {
+      count += 1
+      // Three seconds of five.
+      if (5..<50).contains(count) { bytes[packet + 5] &= ~0x10 }
+    }
+    #expect(count > 60, "the generated source has clock references")
+    try Data(bytes).write(to: URL(fileURLWithPath: source))
+    try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    #expect(mirror.numbers == original.numbers.reversed())
+    let end = try #require(original.times.last)
+    let expected = original.times.reversed().map { end - $0 }
+    #expect(zip(mirror.times, expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
+  }
+
+  /// x265 wants to know how many frames there are in a second.
+  @Test func hevcTakesAVariableFrameRate() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.width = 192
+    media.height = 128
+    media.times = (0...40).map { ClockTime(nanoseconds: Int64($0 * 30 + $0 * $0 % 7) * 1_000_000) }
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "hevc"
+    try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
+    let original = try DecodedMedia(source, like: media)
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    #expect(mirror.numbers == (0..<media.frameCount).reversed())
+    let (end, start) = (try #require(original.times.last), try #require(mirror.times.dropFirst().first))
+    let expected = original.times.dropFirst().reversed().map { end - $0 + start }
+    #expect(zip(mirror.times.dropFirst(), expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
+  }
+
+  @Test func aviSaysWhatToDoAboutAVariableFrameRate() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = (0...40).map { ClockTime(nanoseconds: Int64($0 * 30 + $0 * $0 % 7) * 1_000_000) }
+    let source = try media.write(to: folder)
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(source).reverse(to: folder.path("m.avi"))
+    }
+    #expect(error?.code == .usage)
+    #expect(error?.message.contains("--fps 33") ?? false)
+    var options = ReverseOptions()
+    options.frameRate = FrameRate(30, 1)
+    try await Reverser(source, options: options).reverse(to: folder.path("m.avi"))
+  }
 }

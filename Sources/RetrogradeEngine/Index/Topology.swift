@@ -39,6 +39,7 @@ package struct Topology: Sendable {
   private let opening: String
   private let wave: WaveFile?
   private let movieEnds: MovieEnds?
+  private let transportClock: TransportClock?
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [MissingPlugin]
@@ -71,6 +72,7 @@ package struct Topology: Sendable {
   func prepare(_ pipeline: Pipeline) {
     endAtEndOfFile(pipeline)
     movieEnds?.apply(to: pipeline)
+    transportClock?.apply(to: pipeline)
     pipeline.keepMatroskaTimes()
     pipeline.keepEarlyPackets()
   }
@@ -169,7 +171,9 @@ extension Topology {
     let wave = WaveFile(path)
     self.wave = wave
     streams = Topology.completed(found, path, wave)
-    movieEnds = streams.contains { $0.steps.contains { $0.factory == "qtdemux" } } ? MovieEnds(path) : nil
+    func has(_ factory: String) -> Bool { found.contains { $0.steps.contains { $0.factory == factory } } }
+    movieEnds = has("qtdemux") ? MovieEnds(path) : nil
+    transportClock = has("tsdemux") ? TransportClock(path) : nil
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening
