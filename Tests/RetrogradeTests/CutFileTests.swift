@@ -108,6 +108,17 @@ import Testing
     #expect(error?.message.contains("moov") ?? false)
   }
 
+  /// 2^36 samples at 1 Hz are more nanoseconds than there are.
+  @Test func aFLACThatSaysNonsenseOfItsLengthStopsNothing() throws {
+    let folder = try TemporaryFolder()
+    var bytes = Array("fLaC".utf8) + [0, 0, 0, 34] + [UInt8](repeating: 0, count: 34)
+    bytes[20] = 0x10
+    bytes.replaceSubrange(21..<26, with: [0x0F, 0xFF, 0xFF, 0xFF, 0xFF])
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path("s.flac")))
+    let declared = try #require(Declared(folder.path("s.flac")))
+    #expect(try #require(declared.end) > ClockTime(seconds: 1e9))
+  }
+
   /// Pure: no file has to be so for it.
   @Test func roundingAndLengthsThatAreNotKnownAreNoLoss() {
     let second = ClockTime(seconds: 1)

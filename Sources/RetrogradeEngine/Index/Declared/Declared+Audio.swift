@@ -18,7 +18,7 @@ extension Declared {
     let rate = bytes.number(10..<14) >> 12
     let total = bytes.number(13..<18) & 0xF_FFFF_FFFF
     guard rate > 0, total > 0 else { return nil }
-    return audio(end: ClockTime(sampleIndex: total, rate: rate), slack: ClockTime(nanoseconds: 1_000_000))
+    return audio(end: ClockTime(seconds: Double(total) / Double(rate)), slack: ClockTime(nanoseconds: 1_000_000))
   }
 
   private static func audio(end: ClockTime?, isCut: Bool = false, slack: ClockTime? = nil) -> Declared {
