@@ -77,7 +77,18 @@ package func onOwnThread<Value: Sendable>(
   try await withTaskCancellationHandler {
     try await withCheckedThrowingContinuation { continuation in
       do {
-        let thread = try spawn(name) { continuation.resume(with: Result { try body() }) }
+        let thread = try spawn(name) {
+          continuation.resume(
+            with: Result {
+              do {
+                return try body()
+              } catch {
+                // What is stopped on the way may look damaged.
+                try token.check()
+                throw error
+              }
+            })
+        }
         pthread_detach(thread)
       } catch {
         continuation.resume(throwing: error)
