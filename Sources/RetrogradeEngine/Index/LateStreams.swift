@@ -6,6 +6,8 @@ import Synchronization
 final class LateStreams: Sendable {
   private struct State {
     var names: Set<String> = []
+    /// The demuxers that said that they have all pads: of a short file, before anybody took its first packet.
+    var complete: Set<String> = []
     var count = 0
     var start: ClockTime?
   }
@@ -16,13 +18,15 @@ final class LateStreams: Sendable {
   ///   - known: the pads that the pipeline links, as `element.pad`.
   init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, _ activity: Activity) {
     for name in elements {
-      // The pipeline holds the closure, and that this.
+      // The pipeline holds the closures, and those this.
+      pipeline.element(name)?.onNoMorePads { [self] in state.withLock { _ = $0.complete.insert(name) } }
       pipeline.element(name)?.onPadAdded { [self] pad in
         let full = "\(name).\(pad.name)"
         state.withLock { state in
           let isNew = state.names.insert(full).inserted
           // One that is linked comes late where its demuxer waits for its first packet; others are left out with a word already.
-          guard activity.hasBegun, !isNew || !known.contains(full) else { return }
+          let isLate = activity.hasBegun || state.complete.contains(name)
+          guard isLate, !isNew || !known.contains(full) else { return }
           state.count += 1
           state.start = state.start ?? activity.position
         }
