@@ -94,8 +94,8 @@ TRANSFER_AT("read", pread64, void *, off64_t)
 
 ssize_t writev(int file, const struct iovec *parts, int count) {
   if (file_fails("write", file)) {
+    // Never by halves: GStreamer 1.22's filesink loses bytes after a short writev. A plain file has none but before an error.
     if (error) FAIL;
-    return NEXT(write)(file, parts[0].iov_base, part(parts[0].iov_len));
   }
   return NEXT(writev)(file, parts, count);
 }
