@@ -31,7 +31,8 @@ help:
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
 	@echo "make fuzz       run each of libFuzzer's targets for SECONDS=60; ONLY=names"
-	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind"
+	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
+	@echo "                kill it at random moments, and cancel it: KILLS=200 CANCELS=500"
 	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
@@ -82,6 +83,8 @@ fuzz: setup-tools
 
 faults: build setup-tools
 	/usr/bin/python3 scripts/disk_faults.py $(BIN) --calls $(or $(CALLS),12)
+	/usr/bin/python3 scripts/faults.py kill --count $(or $(KILLS),200) $(BIN)
+	/usr/bin/python3 scripts/faults.py cancel --count $(or $(CANCELS),500) $(BIN)
 
 bench: build setup-tools
 	scripts/bench $(BIN) "$(INPUT)"

@@ -190,10 +190,16 @@ final class MediaWriter: Sendable {
   ]
 
   /// Starts writing.
+  /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
   func start() throws {
+    guard pipeline.set(.playing) else {
+      while let message = pipeline.nextMessage() {
+        if case .failed(let error) = message { throw RetrogradeError.writing(target, error) }
+      }
+      throw RetrogradeError(.internalFailure, "\(target): can't be made: what encodes it does not start")
+    }
     let worker = try Worker("encoder bus") { [self] in watchBus() }
     bus.withLock { $0 = worker }
-    pipeline.set(.playing)
     if let animation {
       let worker = try Worker("animation") { [self] in
         do {

@@ -45,7 +45,10 @@ package struct MovieHeader {
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package func apply(to path: String, for target: String) throws {
     guard let file = MovieFile(path, forWriting: true) else { throw MovieFile.failure(target) }
-    guard let movie = file.boxes.first(where: { $0.type == "moov" }) else { return }
+    guard let movie = file.boxes.first(where: { $0.type == "moov" }) else {
+      throw RetrogradeError(
+        .inputOutput, "\(target): its header (moov) did not reach the disk: look after the disk, and try again")
+    }
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
     guard var bytes = file.read(movie.body) else { throw MovieFile.failure(target) }
     change(&bytes)

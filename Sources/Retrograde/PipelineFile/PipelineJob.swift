@@ -91,7 +91,8 @@ struct PipelineJob: Sendable {
     let warnings = (source.warnings + counts.warnings + lost(orientation, writer)).unique
     try warnings.check(isStrict: options.isStrict, pipelines.name)
     return Summary(
-      output: Set(locations.map(\.path)).sorted().joined(separator: ", "), frames: counts.frames, samples: counts.samples,
+      output: Set(locations.map(\.path)).sorted().joined(separator: ", "), frames: counts.frames,
+      samples: counts.samples,
       duration: counts.span.map { $0.end - writer.mirrorStart } ?? .zero, elapsed: began.elapsed,
       peakMemory: gauge.peak,
       plan: source.video?.plan, warnings: warnings)

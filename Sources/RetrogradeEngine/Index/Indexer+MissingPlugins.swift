@@ -21,8 +21,7 @@ extension Indexer {
     return missing.compactMap { name, type in
       if others.contains(where: { name.hasPrefix($0) }) { return nil }
       if [.video, .audio].contains(where: { (kind: StreamKind) in type.hasPrefix("\(kind)/") && !options.wantsAny(kind)
-        })
-      {
+      }) {
         return nil
       }
       return Warning(
