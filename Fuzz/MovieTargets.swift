@@ -7,7 +7,9 @@ enum MovieTargets {
     let path = ScratchFile.path(bytes)
     _ = MovieTrack.all(path)
     _ = MovieChapters.read(path)
-    _ = MovieDuration(path)
+    _ = MovieEnds(path)
+    _ = Declared(path)
+    _ = try? TransportClock(path, Cancellation())
   }
 
   /// What is put into a file that a muxer has finished.

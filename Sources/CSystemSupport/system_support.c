@@ -16,6 +16,10 @@ int system_rename_new(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
 
+int system_exchange(const char *one, const char *other) {
+  return renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE);
+}
+
 static int signals_to = -1;
 
 static void forward_signal(int number, siginfo_t *info, void *context) {

@@ -87,9 +87,15 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// Calls `body` for each buffer that passes, with the pad. The pad holds `body`, which must not hold the pad.
+  /// Buffers that come as a list, as RTP's do, are told one by one.
   public func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
-    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
-      if let data = info.pointee.data {
+    let lists = GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+    addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | lists)) { pad, info in
+      if info.pointee.type.rawValue & lists != 0, let list = gst_pad_probe_info_get_buffer_list(info) {
+        for index in 0..<gst_buffer_list_length(list) {
+          if let buffer = gst_buffer_list_get(list, index) { body(Buffer(retaining: buffer), pad) }
+        }
+      } else if let data = info.pointee.data {
         body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)), pad)
       }
       return GST_PAD_PROBE_OK

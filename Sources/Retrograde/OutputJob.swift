@@ -7,7 +7,7 @@ struct OutputJob: Sendable {
   let output: String
   let source: PlayableSource
   let options: ReverseOptions
-  let choice: EncodingChoice
+  private(set) var choice: EncodingChoice
   /// What is drawn over the frames, and before them.
   let drawing: FrameDrawing
   /// How the forward part is copied, if it is.
@@ -29,9 +29,13 @@ struct OutputJob: Sendable {
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
     for (video, picture) in zip(source.videos, choice.pictures)
-    where options.frameRate == nil && video.hasNoRate {
+    where options.frameRate == nil {
       let isTheora = picture.codec?.text == "video/x-theora"
       guard isTheora || choice.container.lacksTimes else { continue }
+      guard video.hasNoRate else {
+        choice.warnings += [video.shown.timeline.evened].compactMap { $0 }
+        continue
+      }
       throw RetrogradeError(
         .usage,
         "\(output): \(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not; "
@@ -157,6 +161,21 @@ extension Chapter {
     Chapter(
       span: TimeSpan(start: span.start + lead, end: span.end + lead), title: title,
       children: children.map { $0.later(by: lead) })
+  }
+}
+
+extension VideoTimeline {
+  /// What is to be said where all frames are shown equally long; nil where they are that anyway, give or take half of it.
+  fileprivate var evened: Warning? {
+    guard let first = starts.first, let last = starts.last, count > 1 else { return nil }
+    let step = (last - first).seconds / Double(count - 1)
+    let moved = starts.enumerated().map { abs(($1 - first).seconds - Double($0) * step) }.filter { $0 > step / 2 }
+    guard let most = moved.max() else { return nil }
+    return Warning(
+      .converted,
+      "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
+        + "\(Decimals.text(most, 2)) s off; --fps thins them out evenly, .mkv and .mp4 keep their times",
+      count: moved.count)
   }
 }
 

@@ -56,8 +56,8 @@ struct ReverseJob: Sendable {
   /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
   private func checkVerification(of output: String) throws {
     guard options.isVerified else { return }
-    guard Source.canBeReadAgain(input) else {
-      throw RetrogradeError(.usage, "\(input): a pipe can't be read again to verify the mirror; leave out --verify")
+    if let pipe = ([input] + [options.subtitles].compactMap { $0 }).first(where: { !Source.canBeReadAgain($0) }) {
+      throw RetrogradeError(.usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out --verify")
     }
     guard !ImageSequence.isPattern(output) else {
       throw RetrogradeError(.usage, "\(output): numbered pictures can't be verified before they have their names")

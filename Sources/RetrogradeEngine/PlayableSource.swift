@@ -70,6 +70,8 @@ package struct PlayableSource: Sendable {
       let kinds = Set(declared.streams.map(\.kind))
       let isWhole =
         options.streams == nil
+        // What was left out, with a word, may be what lasts longest.
+        && !index.warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
         && (kinds.isEmpty ? !options.noAudio && !options.noVideo : kinds.allSatisfy(options.wantsAny))
       let missing = declared.warnings(
         found, isDamaged: index.warnings.contains { $0.code == .damaged }, isWhole: isWhole)

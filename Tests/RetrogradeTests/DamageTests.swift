@@ -99,6 +99,30 @@ import Testing
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
   }
 
+  @Test func packetsBeforeTheFirstKeyframeOfARecordingAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "mpegtsmux"
+    media.name = "whole.ts"
+    media.video = "x264enc key-int-max=20 bframes=0 option-string=scenecut=0 ! h264parse config-interval=-1"
+    let whole = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    #expect(try await Reverser(folder.path("whole.ts")).plan().warnings.isEmpty)
+    // From the fifth packet of video on that begins a picture: the first keyframe after it is the 21st frame.
+    let packets = stride(from: 0, to: whole.count, by: 188).map { whole[$0..<$0 + 188] }
+    let starts = packets.indices.filter { number in
+      let packet = packets[number]
+      let identifier = Int(packet[packet.startIndex + 1] & 0x1F) << 8 | Int(packet[packet.startIndex + 2])
+      return packet[packet.startIndex + 1] & 0x40 != 0 && identifier >= 0x40 && identifier < 0x1FFF
+    }
+    let head = packets[..<starts[0]].reduce(Data(), +)
+    let rest = packets[starts[5]...].reduce(Data(), +)
+    try (head + rest).write(to: URL(fileURLWithPath: folder.path("cut.ts")))
+    let report = try await Reverser(folder.path("cut.ts")).plan()
+    #expect(report.streams.first?.count == 40)
+    let warning = try #require(report.warnings.first { $0.message.contains("before the first keyframe") })
+    #expect(warning.count == 15 && warning.span != nil)
+  }
+
   /// Two files one after the other, of which the second has audio too.
   @Test func streamsThatBeginOnTheWayAreNamed() async throws {
     let folder = try TemporaryFolder()

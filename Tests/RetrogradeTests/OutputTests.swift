@@ -97,6 +97,22 @@ import Testing
     #expect(folder.names == ["o.srt"])
   }
 
+  @Test(arguments: [false, true])
+  func whatWasReplacedIsBroughtBackWhereAnotherOutputFails(needsName: Bool) throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("o.mp4")
+    try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+    let file = try OutputFile(OutputPlace(path), overwrites: true, inputs: [], needsName: needsName)
+    try Data("new".utf8).write(to: URL(fileURLWithPath: file.location(of: OutputPlace(path))))
+    try file.sync()
+    try file.publish()
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "new")
+    #expect(file.withdraw() == nil)
+    file.clear()
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "old")
+    #expect(folder.names == ["o.mp4"])
+  }
+
   @Test func namesAreMeasuredInBytes() throws {
     let folder = try TemporaryFolder()
     let outputs = Outputs(overwrites: false, inputs: [])

@@ -1,3 +1,4 @@
+import Foundation
 import GStreamer
 import TestSupport
 import Testing
@@ -146,6 +147,17 @@ import Testing
     let baked = try await VerifyTests.mirror(turned, to: folder.path("baked.mkv"))
     let found = try await VerifyTests.differences(turned, baked)
     #expect(found == [])
+  }
+
+  @Test func subtitlesThatWereAddedAreExpected() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { $0.sampleCount = 0 }
+    try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { options in
+      options.subtitles = folder.path("a.srt")
+      options.isVerified = true
+    }
+    #expect(try await VerifyTests.differences(source, mirror) == ["subtitle streams"])
   }
 
   @Test func aMirrorThatDiffersNeverGetsItsName() async throws {

@@ -6,6 +6,8 @@ int system_open_unnamed(const char *directory, unsigned mode);
 
 /// renameat2(from, to, RENAME_NOREPLACE): fails with EEXIST rather than replace.
 int system_rename_new(const char *from, const char *to);
+/// Has two files change names in one step: renameat2 with RENAME_EXCHANGE.
+int system_exchange(const char *one, const char *other);
 
 /// Has these signals do nothing but come out of a pipe, a byte each: its number.
 ///

@@ -22,7 +22,8 @@ struct MuxedCount: Sendable {
 
   /// Elements of GStreamer's own plugins, 1.22, that change how many frames or samples there are.
   private static let changing: Set = [
-    "videorate", "scaletempo", "pitch", "speed", "valve", "imagefreeze", "removesilence",
+    "videorate", "audiorate", "scaletempo", "pitch", "speed", "valve", "imagefreeze", "removesilence", "deinterlace",
+    "avdeinterlace", "interlace", "ivtc",
   ]
 
   /// - Parameters:

@@ -6,7 +6,7 @@ import Synchronization
 /// One file that is made. It lies in the folder where it belongs, without a name; once it is whole, it gets one.
 ///
 /// A name that is free is given in one step (linkat(2)). Where there is a file to be replaced, there are two, as linkat
-/// can't do that: a name beside it, and then rename(2).
+/// can't do that: a name beside it, and then the two change names (renameat2(2)), so that the old one can be brought back.
 final class OutputFile: OutputPart {
   private struct State {
     /// Whether anybody writes it.
@@ -15,6 +15,8 @@ final class OutputFile: OutputPart {
     var name: String?
     /// Whether it has the final name, and nothing else had it.
     var isNew = false
+    /// Whether what had the final name has `name` now.
+    var isExchanged = false
   }
   private let place: OutputPlace
   private let overwrites: Bool
@@ -60,6 +62,7 @@ final class OutputFile: OutputPart {
       state.withLock { $0.name = name }
     }
     guard let name = state.withLock({ $0.name }) else { return }
+    if overwrites, system_exchange(name, place.path) == 0 { return state.withLock { $0.isExchanged = true } }
     let isNew = !overwrites || access(place.path, F_OK) != 0
     guard overwrites ? rename(name, place.path) == 0 : renameToNew(name, place.path) else { throw place.failure }
     state.withLock {
@@ -77,6 +80,8 @@ final class OutputFile: OutputPart {
     state.withLock { state in
       if state.isNew { unlink(place.path) }
       state.isNew = false
+      if state.isExchanged, let name = state.name { _ = system_exchange(name, place.path) }
+      state.isExchanged = false
     }
     return nil
   }

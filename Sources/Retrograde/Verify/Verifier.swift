@@ -61,7 +61,11 @@ struct VerifyJob: Sendable {
     given.wantsAlpha = wanted.wantsAlpha
     given.loop = .forward
     given.dropsSeam = false
-    let source = try open(self.source, wanted)
+    given.sequenceRate = options.sequenceRate
+    var source = try open(self.source, wanted)
+    if let subtitles = options.subtitles {
+      source.index.subtitles.append(try SubtitleFile.read(subtitles, cancellation))
+    }
     let mirror = try open(self.mirror, given)
     var result = Verification(source: self.source, mirror: name)
     result.warnings = source.warnings

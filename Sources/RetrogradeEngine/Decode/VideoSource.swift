@@ -197,7 +197,9 @@ package final class VideoSource: Sendable {
           count: moved)
       ] : []
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
-    warnings += video.missing(starts, before: boundary) + decoder.warnings
+    // Where packets are fields, two of them make a frame.
+    let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
+    warnings += (areFields ? [] : video.missing(starts, before: boundary)) + decoder.warnings
     return (collector.frames, starts, warnings)
   }
 }

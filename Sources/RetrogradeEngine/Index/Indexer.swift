@@ -87,6 +87,7 @@ struct Indexer: Sendable {
       }
       let watch = PipelineWatch(pipeline, reading: topology.source)
       let late = topology.lateStreams(pipeline, activity)
+      let skipped = videos.compactMap { SkippedStart($0, in: pipeline) }
       pipeline.set(.playing)
       let videoWorkers = try videos.enumerated().map { number, video in
         let sink = try pipeline.appSink(Indexer.videoName(number))
@@ -140,7 +141,7 @@ struct Indexer: Sendable {
       while let message = pipeline.nextMessage() {
         if case .warning(let warning) = message { gaps.note(warning, at: activity.position) }
       }
-      warnings += gaps.warnings + late.warnings + audio.flatMap(\.warnings)
+      warnings += gaps.warnings + skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
       if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
         warnings.append(

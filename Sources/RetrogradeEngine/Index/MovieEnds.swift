@@ -158,11 +158,15 @@ extension MovieEnds {
       }
     }
 
-    /// `time` at another timescale, rounded up.
+    /// No time that is believed is longer than this, in any timescale: so sums of as many as there are edits fit.
+    private static let longest = 1 << 46
+
+    /// `time` at another timescale, rounded up; ``longest`` at the most.
     static func scaled(_ time: Int, _ timescale: Int, to other: Int) -> Int {
       let (whole, rest) = time.quotientAndRemainder(dividingBy: timescale)
       let (product, isOver) = whole.multipliedReportingOverflow(by: other)
-      return isOver ? .max : product &+ (rest * other + timescale - 1) / timescale
+      guard !isOver, product < longest else { return longest }
+      return min(product + (rest * other + timescale - 1) / timescale, longest)
     }
 
     /// Where the edits end in the presentation, at the movie's timescale; nil where there are none, or damaged ones.

@@ -173,7 +173,7 @@ extension Topology {
     streams = Topology.completed(found, path, wave)
     func has(_ factory: String) -> Bool { found.contains { $0.steps.contains { $0.factory == factory } } }
     movieEnds = has("qtdemux") ? MovieEnds(path) : nil
-    transportClock = has("tsdemux") ? TransportClock(path) : nil
+    transportClock = try has("tsdemux") ? TransportClock(path, cancellation) : nil
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening

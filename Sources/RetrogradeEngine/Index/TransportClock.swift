@@ -17,16 +17,20 @@ struct TransportClock: Sendable {
   private static let steps = -90_000...5 * 90_000
 
   /// - Returns: nil where nothing has to be changed.
-  init?(_ path: String) {
+  /// - Throws: ``RetrogradeError`` of code `cancelled`: reading all of a long recording takes a while.
+  init?(_ path: String, _ cancellation: Cancellation) throws {
     guard let file = MovieFile(path), let layout = Layout(file) else { return nil }
     var scan = Scan()
     var start = layout.start
     let block = layout.size * 4096
     while start + 188 <= file.size, let bytes = file.read(start..<min(start + block, file.size)) {
+      try cancellation.check()
       for packet in stride(from: 0, through: bytes.count - 188, by: layout.size) {
         guard bytes[packet] == 0x47 else { return nil }
         scan.add(bytes[packet..<packet + 188], at: start + packet)
       }
+      // Nothing can be done then, whatever follows.
+      if scan.hasJump || scan.clocks.count > 1 { return nil }
       start += block
     }
     guard scan.hasGap, !scan.hasJump, scan.clocks.count == 1, let earliest = scan.earliest else { return nil }

@@ -28,7 +28,9 @@ extension Declared {
       switch header.id {
       case ID.segment: place = body
       case ID.info:
-        declared.end = file.read(body..<min(body + header.length, file.size)).flatMap(duration)
+        // What it says fits into far less; a damaged length is not believed.
+        declared.end =
+          file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
         place = body + header.length
       default:
         // Whole clusters in a segment of known length need not be walked one by one.

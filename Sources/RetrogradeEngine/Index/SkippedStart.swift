@@ -1,0 +1,44 @@
+import GStreamer
+import Synchronization
+
+/// Packets of a transport or program stream that lie before the first one which says what the pictures are: MPEG-2's sequence
+/// header, H.264's and HEVC's parameter sets. A broadcast that was recorded from the middle of a group of pictures on begins
+/// with such; parsers pass over them.
+final class SkippedStart: Sendable {
+  private struct State {
+    /// When the packets are decoded that came in before anything came out, in stream time.
+    var waiting: [ClockTime] = []
+    var begun: ClockTime?
+  }
+  private let state = Mutex(State())
+
+  /// - Returns: nil where the stream's path has no such parser.
+  init?(_ path: StreamPath, in pipeline: Pipeline) {
+    guard path.steps.contains(where: { ["tsdemux", "mpegpsdemux"].contains($0.factory) }), let last = path.steps.last,
+      let parser = pipeline.element("e\(last.element)"), parser.isOfClass("Parser")
+    else { return nil }
+    parser.staticPad("sink")?.watchBuffers { [self] buffer, pad in
+      guard let time = buffer.dts ?? buffer.pts else { return }
+      let segment = pad.segment
+      state.withLock { if $0.begun == nil { $0.waiting.append(segment.streamTime(of: time)) } }
+    }
+    parser.staticPad("src")?.watchBuffers { [self] buffer, pad in
+      guard let time = buffer.dts ?? buffer.pts else { return }
+      let segment = pad.segment
+      state.withLock { $0.begun = $0.begun ?? segment.streamTime(of: time) }
+    }
+  }
+
+  var warning: Warning? {
+    state.withLock { state in
+      guard let begun = state.begun, let first = state.waiting.first else { return nil }
+      // A parser may hold a packet until the next one comes; what it holds, it gives with its own time.
+      let skipped = state.waiting.count { $0 < begun - ClockTime(nanoseconds: 1_000_000) }
+      guard skipped > 0 else { return nil }
+      return Warning(
+        .damaged,
+        "damaged: \(skipped) packets of video before the first keyframe can't be decoded, from \(first) to \(begun): the "
+          + "recording begins within a group of pictures", count: skipped, span: TimeSpan(start: first, end: begun))
+    }
+  }
+}
