@@ -59,6 +59,13 @@ package struct PlayableSource: Sendable {
         index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
     }
+    let chapters = options.wants(.chapters) ? ID3Chapters.count(stored.path) : 0
+    if chapters > 0 {
+      index.warnings.append(
+        Warning(
+          .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
+          count: chapters))
+    }
     if let declared = Declared(stored.path) {
       let found =
         ([video].compactMap { $0 } + further).map {

@@ -152,6 +152,28 @@ import Testing
     #expect(ts.warnings.contains { $0.message.contains("chapters") })
   }
 
+  @Test func whatAnMP3SaysOfItselfIsTheFiles() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = nil
+    media.sampleCount = 48_000
+    media.audio = "lamemp3enc ! mpegaudioparse"
+    media.muxer = "id3v2mux"
+    media.name = "a.mp3"
+    media.title = "A day"
+    let path = try media.write(to: folder)
+    #expect(try index(path).tags?.string("title") == "A day")
+    try await Reverser(path).reverse(to: folder.path("b.mka"))
+    #expect(try index(folder.path("b.mka")).tags?.string("title") == "A day")
+    // An ID3v2.4 tag of two chapters that say nothing more, before the file's own.
+    let chapter: [UInt8] = Array("CHAP".utf8) + [0, 0, 0, 4, 0, 0, 0x61, 0, 0, 0]
+    let chapters = chapter + chapter
+    let tag = Array("ID3".utf8) + [4, 0, 0, 0, 0, 0, UInt8(chapters.count)] + chapters
+    try (Data(tag) + Data(contentsOf: URL(fileURLWithPath: path))).write(to: URL(fileURLWithPath: folder.path("c.mp3")))
+    let warnings = try await Reverser(folder.path("c.mp3")).plan().warnings
+    #expect(warnings.filter { $0.message.contains("chapters") }.map(\.count) == [2])
+  }
+
   @Test func quickTimesChapterTrackIsRead() throws {
     func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }
     func word(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian, Array.init) }

@@ -156,7 +156,7 @@ struct Indexer: Sendable {
       if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
         throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
       }
-      let tags = topology.streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
+      let tags = topology.fileTags
       var pictures: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
       for (_, (path, index)) in shown {
         do {

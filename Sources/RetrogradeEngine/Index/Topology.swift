@@ -62,6 +62,16 @@ package struct Topology: Sendable {
     return text
   }
 
+  /// The tags of the file as a whole. Where there is no container, parsers take them for the only stream's own
+  /// (`gst_base_parse_queue_tag_event_update`, 1.22).
+  var fileTags: TagList? {
+    let tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
+    guard streams.count == 1, let stream = streams.first, let own = stream.tags,
+      stream.steps.allSatisfy({ $0.factory.hasSuffix("parse") || ["id3demux", "apedemux"].contains($0.factory) })
+    else { return tags }
+    return tags?.merging(own) ?? own
+  }
+
   /// Whether it is MP4 or MOV.
   var isMovie: Bool { streams.contains { $0.steps.contains { $0.factory == "qtdemux" } } }
 
