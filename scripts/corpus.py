@@ -107,7 +107,7 @@ def main():
                     what = "; ".join(report.get("failures", [])) or report.get("error", "")
                     verdict = "ok" if check.returncode == 0 else "FAILED"
             if verdict == "FAILED":
-                left = [part for part in what.split("; ")
+                left = [part for part in ([what] if status else what.split("; "))
                         if not any(fnmatch.fnmatch(name, n) and m in (mode, "*") and p.search(part) for n, m, p in excuses)]
                 verdict = "FAILED" if left else "limit"
             passed += verdict in ("ok", "refused", "written")
