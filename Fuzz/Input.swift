@@ -4,7 +4,7 @@ import Glibc
 /// A file without a name that holds what the fuzzer made, for readers that take a path.
 struct ScratchFile {
   /// In memory.
-  private let descriptor = system_open_unnamed("/dev/shm")
+  private let descriptor = system_open_unnamed("/dev/shm", 0o600)
 
   var path: String { "/proc/self/fd/\(descriptor)" }
 
