@@ -17,13 +17,7 @@ struct Info: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    let report = try await Reverser(source.input, options: source.options).plan()
-    if json {
-      try Terminal.print(json: report)
-    } else {
-      show(report)
-    }
-    try report.warnings.check(isStrict: source.strict, source.input)
+    try await source.report(asJSON: json, show)
   }
 
   private func show(_ report: SourceReport) {

@@ -59,6 +59,20 @@ struct SourceArguments: ParsableArguments {
   }
 }
 
+extension SourceArguments {
+  /// Tells what is in the source, as JSON or by `show`.
+  /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict where something would be missing.
+  func report(asJSON isJSON: Bool, _ show: (SourceReport) -> Void) async throws {
+    let report = try await Reverser(input, options: options).plan()
+    if isJSON {
+      try Terminal.print(json: report)
+    } else {
+      show(report)
+    }
+    try report.warnings.check(isStrict: strict, input)
+  }
+}
+
 extension ByteCount: ExpressibleByArgument {
   public init?(argument: String) { self.init(parsing: argument) }
   public var defaultValueDescription: String { description }
