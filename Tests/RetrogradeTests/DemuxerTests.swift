@@ -165,4 +165,74 @@ import Testing
     options.frameRate = FrameRate(30, 1)
     try await Reverser(source, options: options).reverse(to: folder.path("m.avi"))
   }
+
+  /// As XviD and DivX wrote AVI: a frame and the first B-frame that needs it in one packet, and a packet without a
+  /// frame behind the last B-frame.
+  @Test func bFramesThatArePackedIntoOthersPacketsAreShownAtTheirTimes() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.frameRate = "30/1"
+    media.muxer = "avimux"
+    media.name = "plain.avi"
+    media.video = "avenc_mpeg4 max-bframes=2 gop-size=300 bitrate=8000000 ! mpeg4videoparse"
+    let plain = try media.write(to: folder)
+    let packets = try DecodedMedia.buffers(of: "filesrc location=\(plain) ! avidemux")
+    let packed = packedBFrames(packets)
+    #expect(packed.count == packets.count)
+    let source = folder.path("packed.avi")
+    try mux(
+      packed, "video/mpeg,mpegversion=4,systemstream=false,width=\(media.width),height=\(media.height)", into: source)
+    try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    #expect(mirror.numbers == (0..<media.frameCount).reversed())
+    #expect(zip(mirror.times, media.times).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
+  }
+
+  /// Packets of MPEG-4 (ISO/IEC 14496-2), one a frame, as those encoders wrote them.
+  private func packedBFrames(_ packets: [[UInt8]]) -> [[UInt8]] {
+    func place(_ code: UInt8, in packet: [UInt8]) -> Int? { Data(packet).range(of: Data([0, 0, 1, code]))?.lowerBound }
+    let emptyFrame: [UInt8] = [0, 0, 1, 0xB6, 0x51, 0x40]
+    var packed: [[UInt8]] = []
+    var held: [UInt8]?
+    for var packet in packets {
+      let frame = place(0xB6, in: packet) ?? 0
+      let isB = packet[frame + 4] >> 6 == 2
+      if packed.isEmpty {
+        // What was encoded with is said before the first frame, and decoders look for it.
+        packet.replaceSubrange(
+          (place(0xB2, in: packet) ?? frame)..<frame,
+          with: [0, 0, 1, 0xB2] + Array("DivX503b1393p".utf8) + [0, 0, 1, 0xB2] + Array("XviD0055".utf8))
+      }
+      if !isB, held != nil {
+        packed.append(emptyFrame)
+        held = nil
+      }
+      if isB, held == nil, let last = packed.indices.last {
+        packed[last] += packet
+        held = packet
+      } else {
+        packed.append(packet)
+      }
+    }
+    return packed + (held == nil ? [] : [emptyFrame])
+  }
+
+  private func mux(_ packets: [[UInt8]], _ caps: String, into path: String) throws {
+    let pipeline = try Pipeline(
+      "appsrc name=in format=time ! \(caps),framerate=30/1 ! avimux ! filesink location=\(path)")
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    let source = try pipeline.appSource("in")
+    source.setCaps(try #require(Caps("\(caps),framerate=30/1")))
+    for (number, bytes) in packets.enumerated() {
+      let buffer = try Buffer(size: bytes.count) { $0.copyBytes(from: bytes) }
+      buffer.stamp(pts: ClockTime(sampleIndex: number, rate: 30), duration: ClockTime(sampleIndex: 1, rate: 30))
+      #expect(source.push(buffer))
+    }
+    source.endOfStream()
+    guard case .endOfStream? = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) else {
+      Issue.record("no \(path)")
+      return
+    }
+  }
 }

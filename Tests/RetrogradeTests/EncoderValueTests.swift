@@ -89,6 +89,19 @@ import Testing
     #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
   }
 
+  /// FFmpeg refuses slices that are too large.
+  @Test(arguments: [
+    "3840,height=2160,format=GBRA_12LE", "7680,height=4320,format=Y444", "8192,height=8192,format=GRAY8",
+  ])
+  func losslessVideoIsAsLargeAsItLikes(size: String) throws {
+    let raw = "video/x-raw,framerate=25/1,width=\(size)"
+    let caps = try #require(Caps(raw))
+    let settings = try EncoderSettings(options: EncodingOptions(), sourceBitrate: nil, frameRate: 25)
+      .video("avenc_ffv1", caps).map { " \($0.name)=\($0.value)" }.joined()
+    #expect(!settings.isEmpty)
+    #expect(try DecodedMedia.buffers(of: "videotestsrc num-buffers=1 ! \(raw) ! avenc_ffv1\(settings)").count == 1)
+  }
+
   @Test(arguments: [1, 3, 15, 33], ["mp4", "mov", "mkv", "webm", "avi", "ts", "ogv", "gif", "webp", "apng"])
   func aPictureOfAnySizeIsMirroredOrRefused(side: Int, container: String) async throws {
     let folder = try TemporaryFolder()

@@ -113,8 +113,13 @@ struct EncoderSettings: Sendable {
       let usual = options.quality == .source ? 90 : 97
       set = [("quality", try quantizer(options.constantRateFactor ?? usual, "quality", encoder))]
     case "avenc_ffv1":
-      // For threads; FFmpeg refuses slices of very small pictures.
-      if (raw.int("width") ?? 0) >= 256 && (raw.int("height") ?? 0) >= 192 { set = [("slices", "4")] }
+      // For threads. FFmpeg refuses slices of very small frames, and slices that are large: width x height x (bits + 1) x planes
+      // of one must be 2^27 at most (ffv1enc.c), which 12 bits, four planes and a quarter of 9.5 million pixels are just below.
+      let (width, height) = (raw.int("width") ?? 0, raw.int("height") ?? 0)
+      if width >= 256 && height >= 192 {
+        let slices = [4, 16, 64].first { Double(width) * Double(height) <= 9.5e6 * Double($0 / 4) } ?? 256
+        set = [("slices", "\(slices)")]
+      }
     case "theoraenc":
       // Left to itself, it leaves out frames to keep its rate.
       set = [("drop-frames", "false")]

@@ -292,6 +292,10 @@ extension StreamPath {
       }
       next = origin.element.firstSinkPad?.peer
     }
+    // Old MPEG-4 encoders put a B-frame into the packet of the frame before it, for AVI holds a packet a frame in order of
+    // play, and a packet that says "nothing coded" where it would belong. FFmpeg's decoder puts that right if it is given the
+    // packets as they are; GStreamer 1.22's parser takes them apart, and then all of them have wrong times.
+    if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
     self.steps = steps
     self.isMisnamed = isMisnamed
   }
