@@ -234,5 +234,10 @@ import Testing
       Issue.record("no \(path)")
       return
     }
+    // Only the first is a keyframe.
+    var file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let index = try #require(Data(file).range(of: Data("idx1".utf8), options: .backwards)?.upperBound) + 4
+    for number in 1..<packets.count { file[index + 16 * number + 4] &= ~0x10 }
+    try Data(file).write(to: URL(fileURLWithPath: path))
   }
 }

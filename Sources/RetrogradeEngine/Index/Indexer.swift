@@ -224,6 +224,8 @@ struct Indexer: Sendable {
     var caps = path.caps
     var end: ClockTime?
     let isVP8 = caps.mediaType == "video/x-vp8"
+    // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
+    let isOnlyDecoded = path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = activity.next(from: sink) {
       if packets.isEmpty, let known = sample.caps { caps = known }
       let buffer = sample.buffer
@@ -236,7 +238,8 @@ struct Indexer: Sendable {
       let isInvisible = try isVP8 && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
       packets.append(
         VideoPacket(
-          time: time, decodingTime: buffer.dts.map { sample.segment.streamTime(of: $0) }, duration: buffer.duration,
+          time: isOnlyDecoded ? nil : time, decodingTime: buffer.dts.map { sample.segment.streamTime(of: $0) },
+          duration: buffer.duration,
           isKeyframe: buffer.isKeyframe, bytes: buffer.size,
           isHidden: isInvisible || isOutside))
       if let time { activity.moved(to: time) }
