@@ -1,3 +1,5 @@
+import CGStreamer
+
 /// What raw video's caps say of the picture.
 extension Caps {
   /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
@@ -30,5 +32,21 @@ extension Caps {
       caps = caps.setting("colorimetry", "(string)1:\(matrix):\(colorimetry.dropFirst(4))")
     }
     return caps
+  }
+
+  /// Whether the range or the matrix of the colours is another one than that of `other`, and both are known: values stand for
+  /// other colours, and can be converted.
+  package func differsInMatrix(from other: Caps) -> Bool {
+    guard let own = matrix, let theirs = other.matrix else { return false }
+    return own.range != theirs.range || own.matrix != theirs.matrix
+  }
+
+  /// nil where it is not known.
+  private var matrix: (range: GstVideoColorRange, matrix: GstVideoColorMatrix)? {
+    var value = GstVideoColorimetry()
+    guard let text = string("colorimetry"), gst_video_colorimetry_from_string(&value, text) != 0,
+      value.range != GST_VIDEO_COLOR_RANGE_UNKNOWN, value.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN
+    else { return nil }
+    return (value.range, value.matrix)
   }
 }

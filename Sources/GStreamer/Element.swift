@@ -104,6 +104,18 @@ public final class Element: @unchecked Sendable {
     return Int(g_value_get_int64(&value))
   }
 
+  /// A property's value as a number with a fraction; nil if it has none, or is no number.
+  public func number(_ property: String) -> Double? {
+    guard let spec = specification(of: property) else { return nil }
+    var value = GValue()
+    // G_TYPE_DOUBLE is a macro: the 15th fundamental type.
+    g_value_init(&value, GType(15 << 2))
+    defer { g_value_unset(&value) }
+    guard g_value_type_transformable(spec.pointee.value_type, value.g_type) != 0 else { return nil }
+    g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
+    return g_value_get_double(&value)
+  }
+
   /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.
   public func isOfClass(_ part: String) -> Bool {
     guard let factory = gst_element_get_factory(raw), let metadata = gst_element_factory_get_metadata(factory, "klass")

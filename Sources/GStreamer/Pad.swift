@@ -174,17 +174,18 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// Lets caps pass without `fields`.
-  public func removeFromCaps(_ fields: [String]) { onCaps { $0.removing(fields) } }
+  public func removeFromCaps(_ fields: [String]) { onCaps { caps, _ in caps.removing(fields) } }
 
-  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are.
-  public func onCaps(_ change: @escaping @Sendable (Caps) -> Caps?) {
-    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { _, info in
+  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which must not
+  /// hold the pad.
+  public func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
+    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
       guard event.pointee.type == GST_EVENT_CAPS else { return GST_PAD_PROBE_OK }
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_event_parse_caps(event, &caps)
-      let changed = caps.flatMap { change(Caps(retaining: $0)) }
+      let changed = caps.flatMap { change(Caps(retaining: $0), pad) }
       guard let changed, let other = withExtendedLifetime(changed, { gst_event_new_caps(changed.raw) }) else {
         return GST_PAD_PROBE_OK
       }

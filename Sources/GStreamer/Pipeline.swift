@@ -211,3 +211,23 @@ public final class Pipeline: @unchecked Sendable {
     return BusMessage(message)
   }
 }
+
+extension Pipeline {
+  /// Has the pipeline fail where a `videorate` is to change the speed of frames that come without a rate: 1.22's then repeats
+  /// them without end (`gst_video_rate_transform_ip` divides by the rate that it does not have).
+  package func failWhereSpeedHasNoRate() {
+    for element in elements(ofFactory: "videorate") where element.number("rate") ?? 1 != 1 {
+      element.staticPad("sink")?.onCaps { caps, pad in
+        guard caps.fraction("framerate")?.numerator == 0 else { return nil }
+        pad.origin?.element.fail(
+          GStreamerError(
+            kind: .other, element: nil,
+            message:
+              "frames that come at no fixed rate (framerate=0/1) can't be given another speed by its rate: they would be "
+              + "repeated without end; put videorate ! video/x-raw,framerate=30/1 before it",
+            debug: nil))
+        return nil
+      }
+    }
+  }
+}

@@ -2,14 +2,14 @@ import CGStreamer
 import MediaTime
 
 extension Sample {
-  /// The frame as `caps` has it, where its size or pixel format is another one: scaled, with borders where the shape is
-  /// another too (`gst_video_convert_sample`). Nil where nothing has to be done.
+  /// The frame as `caps` has it, where its size, pixel format, or the range or matrix of its colours is another one: scaled,
+  /// with borders where the shape is another too (`gst_video_convert_sample`). Nil where nothing has to be done.
   ///
   /// - Throws: ``GStreamerError``, where it can't be converted.
   package func fitted(to caps: Caps) throws -> Sample? {
-    guard let own = self.caps, own.raw != caps.raw, !own.isEqual(caps), own.frameForm != caps.frameForm else {
-      return nil
-    }
+    guard let own = self.caps, own.raw != caps.raw, !own.isEqual(caps),
+      own.frameForm != caps.frameForm || own.differsInMatrix(from: caps)
+    else { return nil }
     var error: UnsafeMutablePointer<GError>?
     guard let sample = gst_sample_new(buffer.raw, own.raw, nil, nil) else { return nil }
     defer { gst_sample_unref(sample) }

@@ -66,7 +66,7 @@ package struct PlayableSource: Sendable {
           .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
           count: chapters))
     }
-    if let declared = Declared(stored.path) {
+    if let declared = stored.isCut ? Declared(isCut: true) : Declared(stored.path) {
       let found =
         ([video].compactMap { $0 } + further).map {
           Declared.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)

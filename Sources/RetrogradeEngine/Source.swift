@@ -5,14 +5,31 @@ package struct Source: Sendable {
   /// What people call it.
   package let name: String
   /// The path that GStreamer reads.
-  package let path: String
+  package private(set) var path: String
   /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
-  package let opening: String
-  private let spool: Spool?
+  package private(set) var opening: String
+  /// Whether it ends in the middle, and what is read is put right: nothing else shows that something is missing.
+  package private(set) var isCut = false
+  private var spool: Spool?
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
   /// indexed and sought in like any file, which takes far less room than the decoded frames would.
   package init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
+    try self.init(reading: input, options: options, cancellation: cancellation)
+    guard let file = MovieFile(path), let blocks = GIFBlocks(file), !blocks.isWhole else { return }
+    guard blocks.pictures > 0 else {
+      throw RetrogradeError(.damagedInput, "\(name): cut: the file ends inside its first picture")
+    }
+    // avdemux_gif waits for the rest of a GIF that ends in the middle: without its last picture it is whole.
+    let whole = try Spool(directory: options.spoolDirectory)
+    try blocks.copy(file, to: whole)
+    spool = whole
+    path = whole.path
+    opening = try Source.opening(path, name)
+    isCut = true
+  }
+
+  private init(reading input: String, options: ReverseOptions, cancellation: Cancellation) throws {
     name = input == "-" ? "standard input" : input
     if input == "-" {
       let spool = try Source.spool(descriptor: STDIN_FILENO, name, options, cancellation)
@@ -63,6 +80,7 @@ package struct Source: Sendable {
 
   private static func opening(_ path: String, _ name: String) throws -> String {
     try Playlist.refuse(path, name: name)
+    if let picture = StillPicture(path) { return picture.opening(path) }
     return "filesrc name=source location=\(Description.quoted(path))"
       + (WaveFile(path)?.isCutShort == true ? " ! queue" : "")
   }

@@ -1,3 +1,4 @@
+import Foundation
 import GStreamer
 import TestSupport
 import Testing
@@ -58,6 +59,80 @@ import Testing
       #expect(written.count == count, "\(container)")
       #expect(Set(written.map(\.count)).count == 1, "one size")
     }
+  }
+
+  /// Raw H.264, in which both halves say what they are.
+  private func h264(_ first: String, _ second: String, in folder: TemporaryFolder) throws -> String {
+    var bytes: [UInt8] = []
+    for caps in [first, second] {
+      bytes += try DecodedMedia.buffers(
+        of:
+          "videotestsrc num-buffers=12 pattern=red ! video/x-raw,format=I420,width=96,height=64,framerate=25/1,\(caps) ! "
+          + "x264enc bframes=0 pass=qual quantizer=1 ! video/x-h264,stream-format=byte-stream"
+      ).joined()
+    }
+    let path = folder.path("source.h264")
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  @Test(arguments: Loop.allCases) func coloursThatChangeOnTheWayAreConvertedAndNamed(_ loop: Loop) async throws {
+    let folder = try TemporaryFolder()
+    let source = try h264("colorimetry=bt709", "colorimetry=bt601", in: folder)
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.loop = loop
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
+    let warning = try #require(summary.warnings.first { $0.code == .converted })
+    #expect(summary.warnings.count { $0.code == .converted } == 1, "\(summary.warnings)")
+    #expect(warning.count == 12)
+    #expect(warning.message.contains("from bt709 to bt601"))
+    let span = try #require(warning.span)
+    #expect(abs(span.start.seconds - 0.48) < 0.01 && abs(span.end.seconds - 0.92) < 0.01, "\(span)")
+    // The same red, all the way.
+    let frames = try DecodedMedia.buffers(of: "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1")
+    #expect(frames.count == summary.frames)
+    let first = try #require(frames.first)
+    for frame in frames {
+      #expect(zip(frame, first).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
+    }
+    options.isStrict = true
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(source, options: options).reverse(to: folder.path("n.mkv"))
+    }
+    #expect(error?.code == .damagedInput)
+    #expect(folder.names == ["m.mkv", "source.h264"])
+  }
+
+  @Test func pixelsWhoseShapeChangesOnTheWayStayAndAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try h264("pixel-aspect-ratio=1/1", "pixel-aspect-ratio=2/1", in: folder)
+    let summary = try await Reverser(source).reverse(to: folder.path("m.mp4"))
+    #expect(summary.frames == 24)
+    #expect(summary.warnings.map(\.code) == [.converted], "\(summary.warnings)")
+    #expect(summary.warnings.first?.count == 12 && summary.warnings.first?.span != nil)
+    #expect(summary.warnings.first?.message.contains("from 1:1 to 2:1") ?? false)
+  }
+
+  @Test(arguments: ["mp4", "mkv"]) func framesKeepTheirTimesWhereTheNamedRateChanges(container: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times =
+      (0...30).map { ClockTime(nanoseconds: 40_000_000 * Int64($0)) }
+      + (1...30).map {
+        ClockTime(nanoseconds: 1_200_000_000 + 20_000_000 * Int64($0))
+      }
+    // The caps of what comes to the encoder say 25 frames a second, and then 50.
+    let file = try PipelineFile(
+      """
+      filesrc location=\(try media.write(to: folder)) ! matroskademux ! h264parse ! avdec_h264 ! videoconvert ! appsink name=video
+      ---
+      appsrc name=video ! videoconvert ! x264enc ! h264parse ! \(container == "mp4" ? "mp4mux" : "matroskamux") ! filesink location=\(folder.path("m.\(container)"))
+      """, name: "f")
+    let summary = try await file.start([:]).summary()
+    #expect(summary.frames == 60 && summary.warnings.isEmpty)
+    let mirror = try DecodedMedia(folder.path("m.\(container)"), like: media)
+    #expect(mirror.numbers == (0..<60).reversed())
   }
 
   @Test(arguments: ["mp4", "mov"])

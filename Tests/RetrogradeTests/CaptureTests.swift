@@ -69,6 +69,22 @@ import Testing
     #expect(summary.captured == 5)
   }
 
+  @Test func aStrictRecordingKeepsNothingThatIsNotWhole() async throws {
+    let folder = try TemporaryFolder()
+    func record(isStrict: Bool) async throws -> Summary {
+      try await capture(frames: 10) { capture in
+        capture.options.isStrict = isStrict
+        capture.source =
+          "concat name=c videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48,pixel-aspect-ratio=1/1 ! c. "
+          + "videotestsrc ! video/x-raw,width=64,height=48,pixel-aspect-ratio=2/1 ! c. c."
+      }.start(to: folder.path("a.mkv")).reversal.summary()
+    }
+    let error = await #expect(throws: RetrogradeError.self) { try await record(isStrict: true) }
+    #expect(error?.code == .damagedInput, "\(String(describing: error))")
+    #expect(folder.names.isEmpty)
+    #expect(try await record(isStrict: false).warnings.map(\.code) == [.converted])
+  }
+
   @Test func stoppingMakesTheClipAndCancellingNothing() async throws {
     let folder = try TemporaryFolder()
     let session = capture(frames: nil).start(to: folder.path("a.mkv"))

@@ -108,6 +108,31 @@ import Testing
     #expect(error?.message.contains("moov") ?? false)
   }
 
+  @Test(arguments: [0, 1, 2, 7, 12]) func aGIFIsMirroredAsFarAsItsPicturesAreWhole(_ whole: Int) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(12, rate: 10)
+    var options = ReverseOptions()
+    options.loop = .forward
+    try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.gif"))
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.gif")))
+    // Each picture is preceded by how long it is shown (GIF89a, 23).
+    let controls = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 0x04]) }
+    #expect(controls.count == 12)
+    // Without the trailer alone, or in the middle of the picture after the last whole one.
+    let end = whole < 12 ? controls[whole] + 30 : bytes.count - 1
+    try bytes.prefix(end).write(to: URL(fileURLWithPath: folder.path("cut.gif")))
+    let reverser = Reverser(folder.path("cut.gif"))
+    guard whole > 0 else {
+      let error = await #expect(throws: RetrogradeError.self) { _ = try await reverser.plan() }
+      #expect(error?.code == .damagedInput && error?.message.contains("cut") ?? false)
+      return
+    }
+    let summary = try await reverser.reverse(to: folder.path("m.mkv"))
+    #expect(summary.warnings.contains { $0.code == .truncated && $0.span != nil }, "\(summary.warnings)")
+    #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array(0..<whole).reversed())
+  }
+
   /// 2^36 samples at 1 Hz are more nanoseconds than there are.
   @Test func aFLACThatSaysNonsenseOfItsLengthStopsNothing() throws {
     let folder = try TemporaryFolder()

@@ -93,7 +93,7 @@ import Testing
       sink: "video", source: path
     ) { _ in }
     recipe.packetCaps = nil
-    let decoder = try VideoDecoder(recipe, Cancellation(), stall: 1_000_000_000)
+    let decoder = try VideoDecoder(recipe, PictureChanges(), Cancellation(), stall: 1_000_000_000)
     try decoder.start(at: ClockTime(seconds: 1.9))
     let sample = try decoder.next(Cancellation())
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))

@@ -31,6 +31,7 @@ import Testing
     let warning = try #require(summary.warnings.first { $0.code == .notWritten })
     #expect(warning.message.contains("of 60 frames") && warning.message.contains("30/1"), "\(warning)")
     #expect((warning.count ?? 0) >= 60 - summary.frames)
+    #expect(warning.span == TimeSpan(start: .zero, end: ClockTime(seconds: 1)), "all over it")
   }
 
   @Test func framesThatAProfileLeavesOutEndAStrictRun() async throws {
@@ -105,6 +106,11 @@ import Testing
     #expect(summary.frames == 20)
     let lost = summary.warnings.filter { $0.code == .notWritten }
     #expect(lost.map(\.count) == [40, 48_000 - summary.samples[0]])
+    let spans = try lost.map { try #require($0.span) }
+    // What did not come is the end of the mirror: the start of the source.
+    #expect(spans.allSatisfy { $0.start == .zero })
+    #expect(abs(spans[0].end.seconds - 40.0 / 60) < 0.001, "\(spans[0])")
+    #expect(abs(spans[1].end.seconds - Double(lost[1].count ?? 0) / 48_000) < 0.03, "\(spans[1])")
     #expect(mirror.sound.count / 16 >= summary.samples[0], "all that reached the muxer is heard")
     #expect(mirror.sound.count / 16 < summary.samples[0] + 1024)
   }

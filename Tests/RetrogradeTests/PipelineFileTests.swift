@@ -280,4 +280,21 @@ import Testing
     #expect(error?.code == .cannotCreateOutput)
     #expect(try Data(contentsOf: URL(fileURLWithPath: source)) == before)
   }
+
+  /// 1.22's videorate repeats them without end.
+  @Test(arguments: ["videorate rate=0.5", "identity"], ["videorate rate=2.0", "identity"])
+  func framesWithoutARateAreNotGivenAnotherSpeed(first: String, second: String) async throws {
+    guard first != second else { return }
+    let folder = try TemporaryFolder()
+    let file = try PipelineFile(
+      """
+      videotestsrc num-buffers=30 ! video/x-raw,width=96,height=64,framerate=30/1
+        ! capssetter caps="video/x-raw,framerate=(fraction)0/1" ! \(first) ! appsink name=video
+      ---
+      appsrc name=video ! \(second) ! videoconvert ! vp8enc deadline=1 ! webmmux ! filesink location=\(folder.path("o.webm"))
+      """, name: "f")
+    let error = await #expect(throws: RetrogradeError.self) { try await file.start([:]).summary() }
+    #expect(error?.message.contains("framerate=0/1") ?? false, "\(String(describing: error))")
+    #expect(folder.names.isEmpty)
+  }
 }

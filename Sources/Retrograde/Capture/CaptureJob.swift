@@ -22,19 +22,26 @@ struct CaptureJob: Sendable {
 
   func run(to output: String) throws -> Summary {
     let options = try OutputJob.options(for: output, capture.options)
-    let (source, camera, counts) = try Outputs.write(overwrites: options.overwrites, inputs: []) { outputs in
+    let (camera, counts, warnings) = try Outputs.write(overwrites: options.overwrites, inputs: []) { outputs in
       try outputs.begin(output)
       let (source, camera) = try record(options)
       let job = try OutputJob(output, source, options, FrameDrawing(overlay: capture.overlay, title: capture.title))
-      return (source, camera, try job.run(outputs, gauge: gauge, cancellation: cancellation, report: report))
+      let recorded = source.warnings + lost
+      // Known before any frame is encoded.
+      try (recorded + job.choice.warnings).check(isStrict: options.isStrict, capture.source)
+      let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation, report: report)
+      return (camera, counts, (recorded + counts.warnings).unique)
     }
-    let lost = control.lost
-    let warnings =
-      lost > 0 ? [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)] : []
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: began.elapsed, peakMemory: gauge.peak, plan: nil,
-      warnings: source.warnings + counts.warnings + warnings, captured: camera)
+      warnings: warnings, captured: camera)
+  }
+
+  private var lost: [Warning] {
+    let lost = control.lost
+    guard lost > 0 else { return [] }
+    return [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)]
   }
 
   /// Keeps what comes until there is enough.

@@ -188,7 +188,9 @@ public final class MovieWriter: Sendable {
   private func finish(_ stream: MediaWriter, _ count: Int) throws -> (Int, [Warning]) {
     let written = try cancellation.onCancel({ stream.abort() }) {
       stream.videos.first.map(stream.end)
-      return try stream.finish(.init(frames: [count]))
+      let start = stream.mirrorStart
+      let span = TimeSpan(start: start, end: start + frameRate.start(of: count))
+      return try stream.finish(.init(videos: [.init(count: count, span: span)]))
     }
     try cancellation.check()
     try written.warnings.check(isStrict: options.isStrict, output)

@@ -146,7 +146,7 @@ final class MediaWriter: Sendable {
   /// not, unless somebody says so (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
   private static func nameChromaSites(_ pipeline: Pipeline, _ videos: [Stream]) {
     for video in videos {
-      pipeline.element(video.name)?.entered { $0.isOfClass("Muxer") }?.onCaps { caps in
+      pipeline.element(video.name)?.entered { $0.isOfClass("Muxer") }?.onCaps { caps, _ in
         caps.mediaType == "video/x-vp9" && !caps.has("chroma-site") ? caps.setting("chroma-site", "mpeg2") : nil
       }
     }
@@ -270,7 +270,14 @@ final class MediaWriter: Sendable {
     for worker in [bus.withLock({ $0.take() }), animator.withLock({ $0.take() })] { _ = try? worker?.join() }
   }
 
-  /// What was pushed, and what of it was written, by kind, in the order of the streams.
+  /// What was pushed, by kind, in the order of the streams.
+  struct Given: Sendable {
+    var videos: [MuxedCount.Given] = []
+    var audio: [MuxedCount.Given] = []
+    var texts: [MuxedCount.Given] = []
+  }
+
+  /// What of that was written.
   struct Counts: Sendable {
     /// Frames of each video.
     var frames: [Int] = []
@@ -285,17 +292,17 @@ final class MediaWriter: Sendable {
     var counts = Counts()
     /// From the earliest start of any picture or sound to the latest end.
     var span: TimeSpan?
-    /// What was given and is not in it.
+    /// What was given and is not in it, by the file's own timestamps.
     var warnings: [Warning] = []
   }
 
   /// Waits until everything that was pushed is written.
-  func finish(_ given: Counts) throws -> Written {
+  func finish(_ given: Given) throws -> Written {
     try bus.withLock { $0.take() }?.join()
     try animator.withLock { $0.take() }?.join()
-    let videos = zip(counts.videos, given.frames).map { $0.frames(of: $1) }
-    let audio = zip(counts.audio, zip(given.samples, rates)).map { $0.samples(of: $1.0, rate: $1.1) }
-    let texts = zip(counts.texts, given.cues).map { $0.cues(of: $1) }
+    let videos = zip(counts.videos, given.videos).map { $0.frames(of: $1) }
+    let audio = zip(counts.audio, zip(given.audio, rates)).map { $0.samples(of: $1.0, rate: $1.1) }
+    let texts = zip(counts.texts, given.texts).map { $0.cues(of: $1) }
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
     if !path.isEmpty { try finishHeader(videos, audio) }

@@ -13,6 +13,14 @@ struct MuxedCount: Sendable {
     var warning: Warning?
   }
 
+  /// What was pushed into the stream's appsrc.
+  struct Given: Sendable {
+    /// Frames, sample frames or cues.
+    var count: Int
+    /// From the first start to the last end, by the timestamps that were given; nil where that is not known.
+    var span: TimeSpan?
+  }
+
   private let packets = PacketCount()
   /// Of what is encoded, what comes to the encoder.
   private let raw: PacketCount?
@@ -40,7 +48,7 @@ struct MuxedCount: Sendable {
   }
 
   /// Of `given` frames.
-  func frames(of given: Int) -> Reached {
+  func frames(of given: Given) -> Reached {
     let passed = packets.total
     var reached = Reached(count: passed.packets, span: passed.span)
     // Parsers make up durations of their own where there is no frame rate: the last frame is shown as long as its encoder was told.
@@ -49,7 +57,10 @@ struct MuxedCount: Sendable {
     {
       reached.span = TimeSpan(start: span.start, end: own.end)
     }
-    if reached.count != given, !isMeantToDiffer { reached.warning = warning(given, reached.count) }
+    if reached.count != given.count, !isMeantToDiffer {
+      reached.warning = warning(given.count, reached.count)
+      reached.warning?.span = given.missing(from: reached.span)
+    }
     return reached
   }
 
@@ -66,19 +77,21 @@ struct MuxedCount: Sendable {
         return Warning(.converted, "changed: \(name) repeats frames: \(repeated)", count: repeated)
       }
     }
-    return MuxedCount.missing(given - reached, of: given, "frames")
+    return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
   /// Of `given` sample frames at `rate`.
   ///
   /// Encoders fill their last packet up, and put some samples before the first, so that what they were given counts: exactly
   /// where the rate stays, and else to the millisecond that a resampler may take. The packets must last as long.
-  func samples(of given: Int, rate: Int) -> Reached {
+  func samples(of pushed: Given, rate: Int) -> Reached {
+    let given = pushed.count
     let packets = packets.total
     let raw = raw?.total ?? packets
     guard let bytes = raw.caps?.bytesPerSampleFrame, let ownRate = raw.caps?.int("rate"), bytes > 0, ownRate > 0 else {
       return Reached(
-        count: 0, span: packets.span, warning: given > 0 ? MuxedCount.missing(given, of: given, "samples") : nil)
+        count: 0, span: packets.span,
+        warning: given > 0 ? MuxedCount.missing(given, of: given, "samples", pushed.span) : nil)
     }
     let own = raw.bytes / bytes
     var reached = ownRate == rate ? own : Int((Double(own) * Double(rate) / Double(ownRate)).rounded())
@@ -91,21 +104,40 @@ struct MuxedCount: Sendable {
     }
     return Reached(
       count: reached, span: packets.span,
-      warning: reached < given && !isMeantToDiffer ? MuxedCount.missing(given - reached, of: given, "samples") : nil)
+      warning: reached < given && !isMeantToDiffer
+        ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
   /// Of `given` cues.
-  func cues(of given: Int) -> Reached {
+  func cues(of given: Given) -> Reached {
     let passed = packets.total
     return Reached(
       count: passed.packets, span: passed.span,
-      warning: passed.packets < given ? MuxedCount.missing(given - passed.packets, of: given, "subtitles") : nil)
+      warning: passed.packets < given.count
+        ? MuxedCount.missing(
+          given.count - passed.packets, of: given.count, "subtitles", given.missing(from: passed.span)) : nil)
   }
 
-  private static func missing(_ count: Int, of given: Int, _ what: String) -> Warning {
+  private static func missing(_ count: Int, of given: Int, _ what: String, _ span: TimeSpan?) -> Warning {
     count > 0
-      ? Warning(.notWritten, "not written: \(count) of \(given) \(what) did not reach the file", count: count)
-      : Warning(.converted, "changed: the file has \(-count) \(what) more than the mirror", count: -count)
+      ? Warning(
+        .notWritten, "not written: \(count) of \(given) \(what) did not reach the file", count: count, span: span)
+      : Warning(.converted, "changed: the file has \(-count) \(what) more than the mirror", count: -count, span: span)
+  }
+}
+
+extension MuxedCount.Given {
+  /// Timestamps are rounded on their way, and the last packet of a stream may be filled up.
+  private static let tolerance = ClockTime(nanoseconds: 2_000_000)
+
+  /// Where what did not come to `reached` lies: before it, after it, or somewhere in all of it.
+  func missing(from reached: TimeSpan?) -> TimeSpan? {
+    guard let span, let reached else { return span }
+    let isLate = reached.start > span.start + Self.tolerance
+    let isEarly = reached.end + Self.tolerance < span.end
+    if isEarly, !isLate { return TimeSpan(start: max(reached.end, span.start), end: span.end) }
+    if isLate, !isEarly { return TimeSpan(start: span.start, end: min(reached.start, span.end)) }
+    return span
   }
 }
 

@@ -55,13 +55,18 @@ struct Pump: Sendable {
       }
       // A thread that was woken because another failed says only that it was cancelled.
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
-      let heard = samples.map { (try? $0.get()) ?? 0 }
+      let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
       let shown = pictures.compactMap { try? $0.get() }
-      let written = try writer.finish(.init(frames: shown.map(\.count), samples: heard, cues: cues))
+      let written = try writer.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
+      let missing = written.warnings.map { warning in
+        var warning = warning
+        warning.span = warning.span.flatMap { legs.source(of: $0, laterBy: writer.mirrorStart + lead) }
+        return warning
+      }
       if let error = failures.first { throw error }
       return Counts(
         frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-        warnings: (shown.flatMap(\.warnings) + written.warnings).unique, span: written.span)
+        warnings: (shown.flatMap(\.warnings) + missing).unique, span: written.span)
     }
   }
 
@@ -76,27 +81,28 @@ struct Pump: Sendable {
   }
 
   /// Gives all of a stream of subtitles to the writer, which waits for none of it.
-  /// - Returns: how many cues those are.
   private func give(
     _ track: SubtitleTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
-  ) throws -> Int {
+  ) throws -> MuxedCount.Given {
     var cues = track.renumbered(track.played(legs.all))
     // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
     if writer.hasMovieHeader, let end = cues.map(\.span.end).max() {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
     }
+    var given = MuxedCount.Given(count: 0)
     for cue in cues {
       let buffer = try Buffer(size: cue.bytes.count) { $0.copyBytes(from: cue.bytes) }
       buffer.stamp(pts: writer.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
       try writer.push(buffer, to: source)
+      given.add(1, buffer)
     }
     writer.end(source)
-    return cues.count
+    return given
   }
 
   private struct Pictures: Sendable {
-    var count = 0
+    var given = MuxedCount.Given(count: 0)
     var warnings: [Warning] = []
   }
 
@@ -114,7 +120,7 @@ struct Pump: Sendable {
     try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
       frame.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
       try writer.push(frame, to: source)
-      pictures.count += 1
+      pictures.given.add(1, frame)
     }
     while var frame = try player.next(offset: writer.mirrorStart + drawing.lead) {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
@@ -122,15 +128,17 @@ struct Pump: Sendable {
       frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
       if let overlay = drawing.overlay {
         let moment = OverlayFrame(
-          time: frame.shown.start, sourceTime: frame.source.start, direction: frame.direction, number: pictures.count)
+          time: frame.shown.start, sourceTime: frame.source.start, direction: frame.direction,
+          number: pictures.given.count)
         frame.buffer = try painter.paint(frame.buffer) { try overlay($0, moment) }
       }
       try writer.push(frame.buffer, to: source)
-      pictures.count += 1
-      if isMain, pictures.count % 8 == 0 || pictures.count == total {
+      pictures.given.add(1, frame.buffer)
+      let count = pictures.given.count
+      if isMain, count % 8 == 0 || count == total {
         report(
           Progress(
-            stage: .reversing, done: pictures.count, total: max(total, pictures.count), position: frame.shown.end,
+            stage: .reversing, done: count, total: max(total, count), position: frame.shown.end,
             duration: legs.duration ?? .zero, elapsed: watch.elapsed, memoryHeld: gauge.now))
       }
     }
@@ -145,8 +153,12 @@ struct Pump: Sendable {
   ) throws -> Pictures {
     let watch = Stopwatch()
     let length = legs.duration ?? .zero
-    let count = try copy.run(
-      { try writer.push($0, to: source) }, timing: timing, start: writer.mirrorStart, cancellation: cancellation
+    var given = MuxedCount.Given(count: 0)
+    given.count = try copy.run(
+      {
+        try writer.push($0, to: source)
+        given.add(0, $0)
+      }, timing: timing, start: writer.mirrorStart, cancellation: cancellation
     ) { count, position in
       report(
         Progress(
@@ -154,31 +166,51 @@ struct Pump: Sendable {
           memoryHeld: gauge.now))
     }
     writer.end(source)
-    return Pictures(count: count, warnings: [])
+    return Pictures(given: given)
   }
 
   /// Gives a stream of sound to the writer.
   private func play(
     _ track: AudioTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime, isPadded: Bool,
     isMain: Bool
-  ) throws -> Int {
+  ) throws -> MuxedCount.Given {
     let length = legs.duration ?? .zero
     let watch = Stopwatch()
-    var written = 0
+    var given = MuxedCount.Given(count: 0)
     var player = AudioPlayer(track, legs, isPadded: isPadded)
     while let part = try player.next() {
       try cancellation.check()
       part.buffer.stamp(pts: writer.mirrorStart + lead + part.shown.start, duration: part.shown.duration)
       try writer.push(part.buffer, to: source)
-      written += part.count
+      given.add(part.count, part.buffer)
       if isMain {
         report(
           Progress(
-            stage: .reversing, done: written, total: max(written, length.sampleIndex(rate: track.rate)),
+            stage: .reversing, done: given.count, total: max(given.count, length.sampleIndex(rate: track.rate)),
             position: part.shown.end, duration: length, elapsed: watch.elapsed, memoryHeld: gauge.now))
       }
     }
     writer.end(source)
-    return written
+    return given
+  }
+}
+
+extension MuxedCount.Given {
+  /// Notes `count` frames or sample frames more, in a buffer that was pushed.
+  fileprivate mutating func add(_ count: Int, _ buffer: Buffer) {
+    self.count += count
+    guard let start = buffer.pts else { return }
+    let end = start + (buffer.duration ?? .zero)
+    span = TimeSpan(start: min(span?.start ?? start, start), end: max(span?.end ?? end, end))
+  }
+}
+
+extension Legs {
+  /// What of the source is played during `span` of the output, whose time 0 is `offset`; nil where nothing is.
+  fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
+    let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
+    return spans.first.map { first in
+      spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
+    }
   }
 }

@@ -93,6 +93,7 @@ struct PipelineIndexer: Sendable {
   /// Nothing waits for a clock, and nothing is lost.
   private static func prepare(_ pipeline: Pipeline) {
     pipeline.keepMatroskaTimes()
+    pipeline.failWhereSpeedHasNoRate()
     for sink in pipeline.elements(ofFactory: "appsink") {
       for (property, value) in [
         ("sync", "false"), ("async", "false"), ("enable-last-sample", "false"), ("max-buffers", "4"), ("drop", "false"),

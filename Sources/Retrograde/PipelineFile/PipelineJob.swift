@@ -147,6 +147,7 @@ struct PipelineJob: Sendable {
 
   /// The engine's way of giving buffers: with times, and waiting while the queue is full.
   private static func prepare(_ pipeline: Pipeline) throws {
+    pipeline.failWhereSpeedHasNoRate()
     for source in pipeline.elements(ofFactory: "appsrc") {
       for (property, value) in [("format", "time"), ("block", "true"), ("max-buffers", "4"), ("max-bytes", "0")] {
         try source.set(property, value)

@@ -9,6 +9,7 @@ package struct RecordedVideo {
   private let gauge: MemoryGauge
   private var collector: FrameCollector
   private var packets: [VideoPacket] = []
+  private let changes = PictureChanges()
 
   /// - Parameter first: what the first frame is like; the others must be like it.
   /// - Throws: ``RetrogradeError``, where the budget is too small for two frames, or no spool can be made.
@@ -32,7 +33,7 @@ package struct RecordedVideo {
   /// Takes a frame. One out of a pool that has only so many, as a camera's driver has, is copied; others are kept as they
   /// are.
   package mutating func add(_ sample: Sample) throws {
-    let sample = try sample.fitted(to: caps) ?? sample
+    let sample = try changes.fit(sample, to: caps)
     let before = count
     _ = try collector.add(sample.buffer.isOfBoundedPool ? sample.holding(sample.buffer.deepCopy()) : sample)
     guard count > before, let time = position else { return }
@@ -46,7 +47,7 @@ package struct RecordedVideo {
     var packets = packets
     for (place, time) in zip(packets.indices, collector.starts().times) { packets[place].time = time }
     return try VideoSource(
-      VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil), store: collector.frames,
+      VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil), store: collector.frames, changes,
       description: description, planner: planner, options: options, gauge: gauge)
   }
 }

@@ -16,8 +16,7 @@ final class VideoDecoder: Sendable {
 
   /// The caps of the first frame, as the decoder gave them.
   private let decodedCaps: Caps
-  /// Whether frames of another size or format than the first came.
-  private let hasChanged = Mutex(false)
+  private let changes: PictureChanges
   private let pipeline: Pipeline
   private let sink: AppSink
   private let source: String
@@ -31,7 +30,10 @@ final class VideoDecoder: Sendable {
   private let stall: Int
 
   /// Starts decoding at the beginning of the video.
-  init(_ recipe: DecodingRecipe, _ cancellation: Cancellation, stall: Int = 30_000_000_000) throws {
+  init(
+    _ recipe: DecodingRecipe, _ changes: PictureChanges, _ cancellation: Cancellation, stall: Int = 30_000_000_000
+  ) throws {
+    self.changes = changes
     self.stall = stall
     description = recipe.description
     source = recipe.source
@@ -76,22 +78,10 @@ final class VideoDecoder: Sendable {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try VideoDecoder.pull(pipeline, sink, watch, stall, cancellation, source) else { return nil }
     do {
-      let sample = isRaw ? try sample.laidOut() : sample
-      guard let fitted = try sample.fitted(to: decodedCaps) else { return sample }
-      hasChanged.withLock { $0 = true }
-      return fitted
+      return try changes.fit(isRaw ? try sample.laidOut() : sample, to: decodedCaps)
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
-  }
-
-  /// What is to be said of the frames that came so far.
-  var warnings: [Warning] {
-    hasChanged.withLock { $0 }
-      ? [
-        Warning(
-          .converted, "changed: the picture's size changes on the way; it was made to fit that of the first frame")
-      ] : []
   }
 
   private static func pull(

@@ -24,8 +24,9 @@ package final class VideoPlayer {
   private var number: Int?
   private var open: (leg: Leg, reader: VideoReader, clock: MirrorClock)?
   private var previous: (number: Int, direction: Direction)?
+  private var found: [Warning] = []
   /// What was found out on the way.
-  package private(set) var warnings: [Warning] = []
+  package var warnings: [Warning] { found + video.changes.warnings }
 
   /// - Parameters:
   ///   - from: where in the output to begin.
@@ -52,7 +53,7 @@ package final class VideoPlayer {
     while true {
       guard var current = try open ?? openNext() else { return nil }
       guard var frame = try current.reader.next() else {
-        warnings += try current.reader.close()
+        found += try current.reader.close()
         open = nil
         continue
       }
@@ -67,7 +68,7 @@ package final class VideoPlayer {
       open = current
       if let end, shown.start >= end {
         number = nil
-        warnings += try current.reader.close()
+        found += try current.reader.close()
         open = nil
         return nil
       }

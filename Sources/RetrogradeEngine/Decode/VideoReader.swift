@@ -142,7 +142,6 @@ final class VideoReader: Sendable {
         return
       }
     }
-    warnings += decoder.warnings
     source.giveBack(decoder)
   }
 }
@@ -244,8 +243,7 @@ private final class ForwardDecoding: Sendable {
   }
 
   func end() {
-    guard let decoder = state.withLock({ $0.decoder.take() }) else { return }
-    state.withLock { $0.warnings += decoder.warnings }
-    if !cancellation.isCancelled { source.giveBack(decoder) }
+    guard let decoder = state.withLock({ $0.decoder.take() }), !cancellation.isCancelled else { return }
+    source.giveBack(decoder)
   }
 }

@@ -56,7 +56,9 @@ package final class VideoSource: Sendable {
   package let shown: Selection
   /// How all of it, or of the range that was asked for, is read backwards.
   package let plan: Plan
-  package let warnings: [Warning]
+  private let found: [Warning]
+  /// Shared by all that decode it.
+  let changes: PictureChanges
   /// All frames, where seeking is not exact.
   package let store: DecodedWindow?
   private let planner: Planner
@@ -73,7 +75,8 @@ package final class VideoSource: Sendable {
     self.recipe = recipe
     self.options = options
     self.gauge = gauge
-    let decoder = try VideoDecoder(recipe, cancellation)
+    changes = PictureChanges()
+    let decoder = try VideoDecoder(recipe, changes, cancellation)
     caps = decoder.caps
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
@@ -88,7 +91,7 @@ package final class VideoSource: Sendable {
           timeline = whole
           shown = Selection(whole, range: range, options: options)
           self.plan = plan
-          warnings = decoder.leftOut
+          found = decoder.leftOut
           store = nil
           idle = Mutex(decoder)
           ready = Mutex((window, decoded))
@@ -97,13 +100,13 @@ package final class VideoSource: Sendable {
       }
     }
     let read = try VideoSource.readForward(
-      video, recipe, before: nil, planner, options: options, gauge: gauge, cancellation)
+      video, recipe, changes, before: nil, planner, options: options, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
     shown = Selection(timeline, range: range, options: options)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
     self.plan = plan
-    warnings = decoder.leftOut + read.warnings
+    found = decoder.leftOut + read.warnings
     store = read.window
     idle = Mutex(nil)
     ready = Mutex(nil)
@@ -111,9 +114,11 @@ package final class VideoSource: Sendable {
 
   /// - Parameters:
   ///   - video: made from the frames themselves.
-  ///   - store: all frames, and the caps of each.
-  package init(
-    _ video: VideoIndex, store: DecodedWindow, description: String, planner: Planner, options: ReverseOptions,
+  ///   - store: all frames.
+  ///   - changes: what was noted of them.
+  init(
+    _ video: VideoIndex, store: DecodedWindow, _ changes: PictureChanges, description: String, planner: Planner,
+    options: ReverseOptions,
     gauge: MemoryGauge
   ) throws {
     self.video = video
@@ -122,6 +127,7 @@ package final class VideoSource: Sendable {
     self.planner = planner
     self.description = description
     self.store = store
+    self.changes = changes
     recipe = nil
     isTopFieldFirst = nil
     caps = video.caps
@@ -132,10 +138,13 @@ package final class VideoSource: Sendable {
       throw RetrogradeError(.usage, "--memory is too small")
     }
     self.plan = plan
-    warnings = []
+    found = []
     idle = Mutex(nil)
     ready = Mutex(nil)
   }
+
+  /// What is known so far: frames that are not like the first may be found on the way.
+  package var warnings: [Warning] { found + changes.warnings }
 
   /// How `frames` are read backwards.
   func plan(_ frames: Range<Int>) -> Plan {
@@ -149,7 +158,7 @@ package final class VideoSource: Sendable {
   func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
     if let decoder = idle.withLock({ $0.take() }) { return decoder }
     guard let recipe else { throw VideoDecoder.Mismatch() }
-    return try VideoDecoder(recipe, cancellation)
+    return try VideoDecoder(recipe, changes, cancellation)
   }
 
   /// Takes back a decoder that is fit to be used again.
@@ -173,17 +182,18 @@ package final class VideoSource: Sendable {
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     return try VideoSource.readForward(
-      video, recipe, before: boundary, planner, options: options, gauge: gauge, cancellation)
+      video, recipe, changes, before: boundary, planner, options: options, gauge: gauge, cancellation)
   }
 
   private static func readForward(
-    _ video: VideoIndex, _ recipe: DecodingRecipe, before boundary: ClockTime?, _ planner: Planner,
+    _ video: VideoIndex, _ recipe: DecodingRecipe, _ changes: PictureChanges, before boundary: ClockTime?,
+    _ planner: Planner,
     options: ReverseOptions, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
     let excess = max(0, expected - planner.framesPerWindow)
     let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
-    let decoder = try VideoDecoder(recipe, cancellation)
+    let decoder = try VideoDecoder(recipe, changes, cancellation)
     let (collector, damage) = try decoder.decodeForward(
       before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: planner.framesPerWindow,
       spool: spool,
@@ -199,7 +209,7 @@ package final class VideoSource: Sendable {
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
     // Where packets are fields, two of them make a frame.
     let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
-    warnings += (areFields ? [] : video.missing(starts, before: boundary)) + decoder.warnings
+    warnings += areFields ? [] : video.missing(starts, before: boundary)
     return (collector.frames, starts, warnings)
   }
 }

@@ -62,29 +62,6 @@ extension Declared {
     return value.isFinite ? value : nil
   }
 
-  /// Blocks, and a trailer (GIF89a, 27).
-  static func gif(_ file: MovieFile) -> Declared? {
-    func table(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
-    guard let head = file.read(0..<13) else { return nil }
-    var place = 13 + table(head[10])
-    while let kind = file.number(at: place, 1) {
-      switch kind {
-      case 0x3B: return nil
-      case 0x21: place += 2
-      case 0x2C:
-        guard let image = file.read(place..<place + 10) else { return Declared(isCut: true) }
-        place += 11 + table(image[9])
-      default: return nil
-      }
-      // Parts of up to 255 bytes, the last of which has none.
-      while let size = file.number(at: place, 1) {
-        place += 1 + size
-        if size == 0 { break }
-      }
-    }
-    return Declared(isCut: true)
-  }
-
   /// Packets of 188 bytes (ISO/IEC 13818-1, 2.4.3.2), or 192 with a time before each, as on discs and in cameras.
   static func transportStream(_ file: MovieFile) -> Declared? {
     for (size, offset) in [(188, 0), (192, 4)] {

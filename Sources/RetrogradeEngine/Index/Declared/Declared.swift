@@ -142,7 +142,6 @@ extension Declared {
     case ("RIFF", _, "AVI "): return avi(file)
     case ("RIFF", _, "WAVE"), ("RF64", _, _), ("riff", _, _): return wave(path)
     case ("OggS", _, _): return ogg(file)
-    case ("GIF8", _, _): return gif(file)
     case (_, "ftyp", _), (_, "moov", _), (_, "mdat", _), (_, "wide", _), (_, "free", _), (_, "styp", _):
       return movie(file)
     default: break

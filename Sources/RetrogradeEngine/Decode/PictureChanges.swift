@@ -1,0 +1,89 @@
+import GStreamer
+import Synchronization
+
+/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what.
+///
+/// Several decoders of one video share it: what they decode twice counts once.
+final class PictureChanges: Sendable {
+  private enum Kind: CaseIterable {
+    /// Size or pixel format: scaled and converted.
+    case form
+    /// Range or matrix of the colours: converted.
+    case colour
+    /// Primaries or transfer of the colours, or a range or matrix that is not known: left as they are.
+    case meaning
+    /// The pixel aspect ratio: left as it is.
+    case pixelShape
+  }
+
+  private struct Change {
+    /// When the frames are shown, in stream time.
+    var times: Set<ClockTime> = []
+    /// What they are instead of what the first frame is.
+    var names: [String] = []
+    var first: String
+  }
+
+  private let changes = Mutex<[Kind: Change]>([:])
+
+  /// The frame as `first`, the caps of the video's first frame, has it.
+  /// - Throws: ``GStreamerError``, where it can't be converted.
+  func fit(_ sample: Sample, to first: Caps) throws -> Sample {
+    guard let caps = sample.caps, !caps.isEqual(first) else { return sample }
+    if caps.formName != first.formName {
+      note(.form, sample, caps.formName, first.formName)
+    } else {
+      if caps.string("colorimetry") != first.string("colorimetry") {
+        note(
+          caps.differsInMatrix(from: first) ? .colour : .meaning, sample, caps.colourName, first.colourName)
+      }
+      if caps.pixelShape != first.pixelShape { note(.pixelShape, sample, caps.pixelShape, first.pixelShape) }
+    }
+    return try sample.fitted(to: first) ?? sample
+  }
+
+  private func note(_ kind: Kind, _ sample: Sample, _ name: String, _ first: String) {
+    changes.withLock { changes in
+      var change = changes[kind] ?? Change(first: first)
+      if let time = sample.streamTime { change.times.insert(time) }
+      if !change.names.contains(name) { change.names.append(name) }
+      changes[kind] = change
+    }
+  }
+
+  /// What is to be said of the frames that came so far.
+  var warnings: [Warning] {
+    changes.withLock { changes in
+      Kind.allCases.compactMap { kind in changes[kind].map { PictureChanges.warning(kind, $0) } }
+    }
+  }
+
+  private static func warning(_ kind: Kind, _ change: Change) -> Warning {
+    let span = change.times.min().flatMap { start in change.times.max().map { TimeSpan(start: start, end: $0) } }
+    let what = "from \(change.first) to \(change.names.joined(separator: " and "))"
+    let place = span.map { ", between \($0.start) and \($0.end)" } ?? ""
+    let message =
+      switch kind {
+      case .form: "converted: the picture changes \(what)\(place); all of it is now as it begins"
+      case .colour: "converted: the picture's colours change \(what)\(place); all of them are now as they begin"
+      case .meaning:
+        "changed: what the picture's colours stand for changes \(what)\(place); the mirror says \(change.first) of all of them"
+      case .pixelShape:
+        "changed: the shape of the picture's pixels changes \(what)\(place); the mirror says \(change.first) of all of them"
+      }
+    return Warning(.converted, message, count: change.times.count, span: span)
+  }
+}
+
+extension Caps {
+  /// Such as `640x480, I420`.
+  fileprivate var formName: String { "\(int("width") ?? 0)x\(int("height") ?? 0), \(string("format") ?? "")" }
+
+  fileprivate var colourName: String { string("colorimetry") ?? "unknown" }
+
+  /// Such as `16:15`.
+  fileprivate var pixelShape: String {
+    let ratio = fraction("pixel-aspect-ratio") ?? (1, 1)
+    return "\(ratio.numerator):\(ratio.denominator)"
+  }
+}
