@@ -10,6 +10,7 @@ enum Fuzz {
     "matroska": MatroskaTargets.file,
     "movie": MovieTargets.read,
     "movie-header": MovieTargets.write,
+    "declared": DeclaredTargets.read,
     "wave": SoundTargets.wave,
     "mp3": SoundTargets.mp3,
     "audio-layout": SoundTargets.layout,

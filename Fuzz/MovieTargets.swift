@@ -8,8 +8,6 @@ enum MovieTargets {
     _ = MovieTrack.all(path)
     _ = MovieChapters.read(path)
     _ = MovieEnds(path)
-    _ = Declared(path)
-    _ = try? TransportClock(path, Cancellation())
   }
 
   /// What is put into a file that a muxer has finished.

@@ -57,9 +57,10 @@ class Case:
         if draw.random() < 0.5:
             self.arguments += draw.choice(OPTIONS)
         if draw.random() < 0.05:
-            self.contents["text.srt"] = bytearray(hostile_media.SUBRIP.encode())
-            hostile_media.damage(draw, self.contents["text.srt"], others)
-            self.arguments += ["--subtitles", os.path.join("in", "text.srt")]
+            name, text = draw.choice([("text.srt", hostile_media.SUBRIP), ("text.vtt", hostile_media.WEBVTT)])
+            self.contents[name] = bytearray(text.encode())
+            hostile_media.damage(draw, self.contents[name], others)
+            self.arguments += ["--subtitles", os.path.join("in", name)]
 
     def write(self, folder):
         for name in "in", "out", "spool":

@@ -12,6 +12,7 @@ VP8, VP9 = ["-c:v", "libvpx", "-g", "5"], ["-c:v", "libvpx-vp9", "-g", "5", "-de
 BOTH = PICTURE + SOUND
 
 SUBRIP = "1\n00:00:00,100 --> 00:00:00,400\n<i>one</i> & two\n\n2\n00:00:00,500 --> 00:00:00,900\n{\\an8}three\n"
+WEBVTT = "WEBVTT\n\n" + SUBRIP.replace(",", ".")
 CHAPTERS = ";FFMETADATA1\ntitle=a title\nartist=somebody\n" + "".join(
     f"[CHAPTER]\nTIMEBASE=1/1000\nSTART={a}\nEND={a + 500}\ntitle=part {a}\n" for a in (0, 500))
 

@@ -10,9 +10,12 @@ enum AnimationReader {
     _ path: String, _ options: ReverseOptions, _ gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> PlayableSource? {
     // RIFF is also what WAV and AVI are, of any length.
-    guard let file = MovieFile(path), let start = file.read(0..<min(64, file.size)),
-      let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
-    else { return nil }
+    guard let file = MovieFile(path) else { return nil }
+    let start = file.read(0..<min(64, file.size)) ?? []
+    let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
+    // What can't be read must not pass for a picture that does not move.
+    try file.checkReading(path)
+    guard let canvas else { return nil }
     // The file as it is, taken apart where it is a PNG; the canvas, what was on it before, and a frame on its way.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 1 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < options.memory.bytes else {
@@ -21,7 +24,9 @@ enum AnimationReader {
         "\(path): an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
           + "\(ByteCount(needed)) of memory to decode, and the budget (--memory) is \(options.memory)")
     }
-    guard let bytes = file.read(0..<file.size) else { return nil }
+    let all = file.read(0..<file.size)
+    try file.checkReading(path)
+    guard let bytes = all else { return nil }
     var options = options
     options.memory = ByteCount(options.memory.bytes - needed)
     var recording: RecordedVideo?

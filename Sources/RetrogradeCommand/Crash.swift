@@ -1,4 +1,5 @@
 import CSystemSupport
+import GStreamer
 import Glibc
 import Retrograde
 
@@ -8,6 +9,12 @@ enum Crash {
   /// From here on, a crash ends the process with a message and the status of an internal failure. Whoever sets SWIFT_BACKTRACE wants to see
   /// where it was, and gets what Swift's runtime says instead.
   static func report() {
+    GStreamer.onThreadShortage {
+      Terminal.error(
+        "retrograde: no thread can be started; no output was made; let this user, or this container, have more processes "
+          + "(ulimit -u)")
+      _exit(RetrogradeError.Code.inputOutput.rawValue)
+    }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
     system_end_on_crash(
       "retrograde: crashed: GStreamer, one of its plugins, or this program can't cope with this input; no output was made; "

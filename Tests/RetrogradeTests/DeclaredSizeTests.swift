@@ -45,6 +45,21 @@ import Testing
     #expect(gauge.peak == 0)
   }
 
+  /// A disk that fails must not turn an animation into its first picture.
+  @Test func aFileThatCannotBeReadIsNotTakenForOneThatDoesNotMove() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.png")
+    try Data(animatedPNG(8, 8)).write(to: URL(fileURLWithPath: path))
+    let file = try #require(MovieFile(path))
+    #expect(file.read(file.size..<file.size + 1) == nil)
+    try file.checkReading("a.png")
+    #expect(truncate(path, 40) == 0)
+    #expect(file.read(0..<file.size) == nil)
+    let error = #expect(throws: RetrogradeError.self) { try file.checkReading("a.png") }
+    #expect(error?.code == .inputOutput)
+    #expect(error?.message == "a.png: can't be read: \(String(cString: strerror(EIO)))")
+  }
+
   /// Nine hundred megabytes, all hole: reading them would take as many.
   @Test func aFileBeyondTheBudgetIsRefusedBeforeItIsRead() throws {
     let folder = try TemporaryFolder()

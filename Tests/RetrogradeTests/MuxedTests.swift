@@ -67,6 +67,40 @@ import Testing
     #expect(summary.warnings.allSatisfy { $0.code == .streamLeftOut }, "\(summary.warnings)")
   }
 
+  /// libvpx holds frames back, and at the end gives out only as many as fill half its buffer.
+  @Test(arguments: ["vp8", "vp9", "av1"])
+  func noFrameIsLostAtTheEndOfAnEncoderThatHoldsFramesBack(codec: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("noise.mkv")
+    try TestSupport.run(
+      pipeline: """
+        videotestsrc pattern=snow num-buffers=40 ! video/x-raw,format=I420,width=64,height=48,framerate=10/1 ! matroskamux !
+        filesink location=\(source)
+        """)
+    var options = ReverseOptions()
+    options.encoding.videoCodec = codec
+    options.encoding.bitrate = 2_000_000
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("o.mkv"))
+    #expect(summary.frames == 40)
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+  }
+
+  @Test(arguments: [8000, 16_000, 22_050, 28_000, 32_000, 96_000], [1, 2])
+  func layerTwoTakesSoundOfEveryRate(rate: Int, channels: Int) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.video = nil
+    media.rate = rate
+    media.channels = channels
+    media.sampleCount = rate
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.encoding.audioCodec = "mp2"
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("o.mka"))
+    #expect(summary.samples == [rate])
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+  }
+
   /// A pipeline file whose second half has `video` before the encoder of pictures, and `audio` before that of sound.
   private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
   {

@@ -145,7 +145,8 @@ struct EncodingChoice: Sendable {
         options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
         frameRate: frameRate)
       audioProfiles.append(
-        EncodingChoice.stream(codec.text, codec.encoder.map { settings.audio($0, channels: track.channels) } ?? []))
+        EncodingChoice.stream(
+          codec.text, codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []))
     }
     guard !pictures.isEmpty || !audioProfiles.isEmpty else {
       throw RetrogradeError(.usage, "\(output): this container holds sound, and there is none to write")

@@ -82,6 +82,8 @@ extension Box {
 package final class MovieFile {
   private let descriptor: Int32
   package let size: Int
+  /// `errno` of the last reading that failed although the bytes are in the file.
+  package private(set) var readingFailure: Int32?
 
   /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
   /// what it writes.
@@ -115,12 +117,23 @@ package final class MovieFile {
     return found
   }
 
-  /// nil where that is not all in the file.
+  /// nil where that is not all in the file, or can't be read (``readingFailure``).
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
     var bytes = [UInt8](repeating: 0, count: range.count)
     let isRead = bytes.withUnsafeMutableBytes { readAll($0, from: descriptor, at: range.lowerBound) }
-    return isRead ? bytes : nil
+    guard isRead else {
+      readingFailure = errno
+      return nil
+    }
+    return bytes
+  }
+
+  /// - Parameter name: what messages call the file.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, where reading it failed.
+  package func checkReading(_ name: String) throws {
+    guard let readingFailure else { return }
+    throw RetrogradeError(.inputOutput, "\(name): can't be read: \(String(cString: strerror(readingFailure)))")
   }
 
   /// False where that fails; `errno` says why.
