@@ -10,7 +10,7 @@ with exactly the film that there is without a fault, or, where the input could n
 nothing else is left; and nothing hangs. Short reads and writes, and calls that a signal interrupts, must not be noticed at all. Then the
 same in small file systems in memory that fill up; where mounting them is not allowed, that is said. The exit status is 1 if an assertion fails.
 """
-import argparse, concurrent.futures, errno, hashlib, os, shlex, shutil, subprocess, sys, tempfile
+import argparse, concurrent.futures, errno, hashlib, os, re, shutil, subprocess, sys, tempfile
 import hostile_media
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -74,6 +74,10 @@ class Run:
             self.left = sorted(os.listdir(paths["out"]) + os.listdir(paths["spool"]))
             kept = open(self.old, "rb").read() if os.path.exists(self.old) else None
             self.is_old = kept == OLD
+            # Where nothing can be renamed any more, nothing can be moved back either: what was there is where the message says.
+            aside = re.search("files that were there before are in (.*)", self.errors)
+            self.is_aside = aside is not None and any(
+                open(os.path.join(aside[1], name), "rb").read() == OLD for name in os.listdir(aside[1]))
             self.digest = None if self.is_old or kept is None else digest(paths["out"], output, self.left)
             for name in self.left if out else []:
                 os.unlink(os.path.join(paths["out"], name))
@@ -90,11 +94,13 @@ class Run:
         if self.status == 0:
             if self.digest != whole.digest and not self.is_said_to_be_cut:
                 found.append("another film, with status 0")
-            if self.left != whole.left:
+            if self.left != whole.left and not ("%" in self.film[0] and self.is_said_to_be_cut):
                 found.append("left: " + " ".join(self.left))
             return found
         if not any(line.startswith("retrograde: ") for line in self.errors.splitlines()):
             found.append("no message")
+        if self.is_aside:
+            return found
         if not self.is_old:
             found.append("the old file is lost")
         if [name for name in self.left if name != os.path.basename(self.old)]:

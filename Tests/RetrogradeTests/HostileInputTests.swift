@@ -118,4 +118,27 @@ import Testing
     }
     #expect(SubtitleText.line("0,0,Default,,0,0,0,,{\\b1}one{\\b0} {two") == "one {two")
   }
+
+  /// FFmpeg's decoders crash in GStreamer 1.22 where they give a format that it has no name for.
+  @Test(arguments: [
+    ("video/x-h265, chroma-format=4:2:0, bit-depth-luma=(uint)9", true),
+    ("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)12", true),
+    ("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)8", false),
+    ("video/x-h265, chroma-format=4:2:2, bit-depth-luma=(uint)10", false),
+    ("video/x-h265, codec_data=(buffer)01", false),
+    ("video/x-h264, chroma-format=4:2:0, bit-depth-luma=(uint)14", true),
+    ("video/x-h264, chroma-format=4:0:0, bit-depth-luma=(uint)10", false),
+    ("video/x-vp9, bit-depth-luma=(uint)9", false),
+  ])
+  func whatADecoderWouldCrashOnIsRefused(packets: String, isRefused: Bool) throws {
+    let caps = try #require(Caps(packets))
+    try UnnamedFormat.refuse(caps, by: "libde265dec", source: "a.mp4")
+    do {
+      try UnnamedFormat.refuse(caps, by: "avdec_h265", source: "a.mp4")
+      #expect(!isRefused)
+    } catch let error as RetrogradeError {
+      #expect(isRefused && error.code == .missingPlugin)
+      #expect(error.message.contains("bits a sample, 4:"), "\(error.message)")
+    }
+  }
 }

@@ -43,8 +43,9 @@ package struct DecodingRecipe: Sendable {
       throw RetrogradeError(
         .missingPlugin, "\(topology.source): no decoder for \(caps.codecName); \(PackageHint.all)")
     }
+    if let decoder, !isRaw { try UnnamedFormat.refuse(caps, by: decoder, source: topology.source) }
     tail =
-      (isRaw ? "" : decoder.map { "\($0) ! " } ?? "") + "video/x-raw ! "
+      (isRaw ? "" : decoder.map { "\(UnnamedFormat.safe($0)) ! " } ?? "") + "video/x-raw ! "
       + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=2"
     sink = name
     description = topology.description([(path, tail)])
