@@ -50,6 +50,23 @@ import Testing
     #expect(scratch.names == ["a.mp4"])
   }
 
+  /// The frames that came before it failed are not the mirror.
+  @Test func aSpoolThatCannotBeWrittenEndsTheRun() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif")]).status == 0)
+    // A hundred kilobytes: more than the output takes, less than the frames of a GIF, which are decoded once into the spool.
+    let limited = ["-c", "ulimit -f 200; exec \"$@\"", "sh", Command.url.path]
+    let arguments = [
+      "reverse", scratch.path("a.gif"), scratch.path("b.mkv"), "--video-codec", "h264", "--memory", "400KiB",
+      "--spool-dir", scratch.url.path,
+    ]
+    let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
+    #expect(result.status == 74)
+    #expect(result.errors.contains("the spool can't be written: File too large"), "\(result.errors)")
+    #expect(scratch.names == ["a.gif", "a.mp4"])
+  }
+
   @Test func nohupIsHeeded() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 300)

@@ -165,13 +165,15 @@ final class VideoDecoder: Sendable {
     _ cancellation: Cancellation
   ) throws -> (frames: FrameCollector, damage: RetrogradeError?) {
     var collector = FrameCollector(held: held, spool: spool, gauge: gauge, given: given)
-    do {
-      while let sample = try next(cancellation) {
-        guard try collector.add(sample, before: limit) else { break }
+    while true {
+      let sample: Sample?
+      do {
+        sample = try next(cancellation)
+      } catch let error as RetrogradeError where error.code != .cancelled && !collector.times.isEmpty {
+        return (collector, error)
       }
-    } catch let error as RetrogradeError where error.code != .cancelled && !collector.times.isEmpty {
-      return (collector, error)
+      // A spool that fails is no damage of the source: what came so far is not the mirror.
+      guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
-    return (collector, nil)
   }
 }
