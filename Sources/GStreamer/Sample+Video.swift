@@ -11,9 +11,12 @@ extension Sample {
       own.frameForm != caps.frameForm || own.differsInMatrix(from: caps)
     else { return nil }
     var error: UnsafeMutablePointer<GError>?
-    guard let sample = gst_sample_new(buffer.raw, own.raw, nil, nil) else { return nil }
+    // What says how fields lie can't be converted, and is not meant to be: only pixels are.
+    let fields = ["interlace-mode", "field-order"]
+    let (from, to) = (own.removing(fields), caps.removing(fields))
+    guard let sample = gst_sample_new(buffer.raw, from.raw, nil, nil) else { return nil }
     defer { gst_sample_unref(sample) }
-    guard let converted = gst_video_convert_sample(sample, caps.raw, GstClockTime(10_000_000_000), &error),
+    guard let converted = gst_video_convert_sample(sample, to.raw, GstClockTime(10_000_000_000), &error),
       let result = Sample(adopting: converted)
     else { throw GStreamerError(adopting: error, element: nil, debug: nil) }
     let frame = result.buffer.shallowCopy()

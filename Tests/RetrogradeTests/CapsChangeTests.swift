@@ -104,6 +104,19 @@ import Testing
     #expect(folder.names == ["m.mkv", "source.h264"])
   }
 
+  @Test func fieldsAreFittedToWholeFramesOfAnotherSize() throws {
+    let fields = "video/x-raw,format=Y42B,width=128,height=96,framerate=25/1,interlace-mode=interleaved"
+    let caps = try #require(Caps(fields + ",field-order=top-field-first"))
+    let bytes = try #require(
+      try DecodedMedia.buffers(of: "videotestsrc num-buffers=1 ! video/x-raw,format=Y42B,width=128,height=96").first)
+    let buffer = try Buffer(size: bytes.count) { $0.copyBytes(from: bytes) }
+    let whole = try #require(
+      Caps("video/x-raw,format=I420,width=96,height=64,framerate=30/1,interlace-mode=progressive"))
+    let fitted = try #require(try Sample(buffer: buffer, caps: caps).fitted(to: whole))
+    #expect(fitted.buffer.size == 96 * 64 * 3 / 2)
+    #expect(fitted.caps?.isEqual(whole) ?? false)
+  }
+
   @Test func pixelsWhoseShapeChangesOnTheWayStayAndAreNamed() async throws {
     let folder = try TemporaryFolder()
     let source = try h264("pixel-aspect-ratio=1/1", "pixel-aspect-ratio=2/1", in: folder)

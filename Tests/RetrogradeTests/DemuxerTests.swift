@@ -132,6 +132,47 @@ import Testing
     #expect(zip(mirror.times, expected).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
+  /// The clock begins anew, and so do the times of the packets: less than a second back, as they last no longer.
+  @Test func transportStreamsOneAfterTheOtherLastAsLongAsBoth() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(28, rate: 30)
+    media.video = ReverseCase.x264
+    media.muxer = "mpegtsmux"
+    media.name = "s.ts"
+    let source = try media.write(to: folder)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+    try (bytes + bytes).write(to: URL(fileURLWithPath: source))
+    let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    #expect(mirror.numbers == (0..<28).reversed() + (0..<28).reversed())
+    #expect(abs(summary.duration.seconds - 56.0 / 30) < 0.1, "\(summary.duration)")
+  }
+
+  /// mpegpsdemux adds no pad for it.
+  @Test func audioThatBeginsInTheSecondOfTwoProgramStreamsIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = "mpeg2enc ! mpegvideoparse"
+    media.frameRate = "30/1"
+    media.audio = "avenc_mp2 ! mpegaudioparse"
+    media.muxer = "mpegpsmux"
+    media.name = "s.mpg"
+    let silent = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    media.sampleCount = 96_000
+    let both = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    // mpegpsdemux looks for more streams in the first bytes only.
+    let first = Data((0..<500_000 / silent.count + 1).map { _ in silent }.joined())
+    try (first + both).write(to: URL(fileURLWithPath: folder.path("both.mpg")))
+    func left(_ name: String) async throws -> [Warning] {
+      try await Reverser(folder.path(name)).plan().warnings.filter { $0.code == .streamLeftOut }
+    }
+    let warnings = try await left("both.mpg")
+    #expect(warnings.map(\.count) == [1], "\(silent.count) and \(both.count) bytes: \(warnings)")
+    #expect(try await left("s.mpg").isEmpty)
+  }
+
   /// x265 wants to know how many frames there are in a second.
   @Test func hevcTakesAVariableFrameRate() async throws {
     let folder = try TemporaryFolder()

@@ -14,7 +14,7 @@ struct TransportClock: Sendable {
   /// Without a reference for longer than this, tsdemux goes wrong; in ticks of 90 kHz. Its own limit is 500 ms.
   private static let gap = 40_500
   /// Packets of one stream whose times are further apart, or go back by more than reordering makes them, have jumped.
-  private static let steps = -90_000...5 * 90_000
+  private static let steps = -45_000...5 * 90_000
 
   /// - Returns: nil where nothing has to be changed.
   /// - Throws: ``RetrogradeError`` of code `cancelled`: reading all of a long recording takes a while.

@@ -73,13 +73,15 @@ extension Declared {
     return nil
   }
 
-  /// Packs of packets that say how long they are (ISO/IEC 13818-1, 2.5.3); only the end of the file is looked at.
+  /// Packs of packets that say how long they are, and of which stream (ISO/IEC 13818-1, 2.5.3, table 2-22); only the end of the
+  /// file is looked at. mpegpsdemux 1.22 passes over streams that begin after its first packets without a word.
   static func programStream(_ file: MovieFile) -> Declared? {
     let start = max(0, file.size - 1 << 20)
     guard let tail = file.read(start..<file.size), let pack = tail.firstRange(of: [0, 0, 1, 0xBA])?.lowerBound else {
       return nil
     }
     var place = pack
+    var streams: Set<UInt8> = []
     while place + 4 <= tail.count, tail[place..<place + 3] == [0, 0, 1] {
       switch tail[place + 3] {
       case 0xB9: place += 4
@@ -89,10 +91,14 @@ extension Declared {
         place += tail[place + 4] & 0xC0 == 0x40 ? 14 + Int(tail[place + 13] & 7) : 12
       case 0xBB...:
         guard place + 6 <= tail.count else { return Declared(isCut: true) }
+        streams.insert(tail[place + 3])
         place += 6 + Int(tail[place + 4]) << 8 + Int(tail[place + 5])
       default: return nil
       }
     }
-    return Declared(isCut: place > tail.count)
+    let kinds: [(ids: ClosedRange<UInt8>, kind: StreamKind)] = [(0xE0...0xEF, .video), (0xC0...0xDF, .audio)]
+    return Declared(
+      isCut: place > tail.count,
+      streams: kinds.flatMap { ids, kind in streams.filter(ids.contains).map { _ in Stream(kind: kind) } })
   }
 }

@@ -123,7 +123,8 @@ extension Topology {
       guard listed > known else { return nil }
       let what = listed == 1 ? "the \(kind) stream" : "\(listed - known) of \(listed) \(kind) streams"
       return Warning(
-        .streamLeftOut, "left out: \(what) of the file: what describes it there is damaged", count: listed - known)
+        .streamLeftOut, "left out: \(what) of the file: what describes it there is damaged, or it begins too late",
+        count: listed - known)
     }
   }
 }
