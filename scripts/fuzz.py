@@ -4,7 +4,7 @@
     fuzz.py PROGRAM [--seconds 60] [--only NAME …] [--jobs 2] [--work .build/fuzz-inputs]
 
 What is found interesting is kept in WORK/corpus, so that the next run goes on from there. What crashes, traps, or takes longer than ten
-seconds is kept in WORK/crashes, and the command to run it again is printed; then the exit status is 1.
+seconds is kept in WORK/crashes/TARGET, and the command to run it again is printed; then the exit status is 1.
 """
 import argparse, concurrent.futures, glob, os, re, shutil, subprocess, sys
 import hostile_media
@@ -63,7 +63,8 @@ def dictionary(work):
 
 
 def run(name, options, media):
-    crashes = os.path.join(options.work, "crashes", name) + "-"
+    crashes = os.path.join(options.work, "crashes", name, "")
+    os.makedirs(crashes, exist_ok=True)
     before = set(glob.glob(crashes + "*"))
     command = [options.program, corpus(name, media, options.work), f"-max_total_time={options.seconds}", "-timeout=10",
                "-rss_limit_mb=3000", f"-artifact_prefix={crashes}", f"-dict={dictionary(options.work)}", "-max_len=32768",
@@ -85,7 +86,6 @@ def main():
     parser.add_argument("--work", default=".build/fuzz-inputs")
     options = parser.parse_args()
     options.program = os.path.abspath(options.program)
-    os.makedirs(os.path.join(options.work, "crashes"), exist_ok=True)
     media = os.path.join(options.work, "media")
     hostile_media.make(media)
     failed = False

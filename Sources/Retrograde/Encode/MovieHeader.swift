@@ -28,6 +28,12 @@ package struct MovieHeader {
     var heard: Int
     var rate: Int
     var isEnabled: Bool?
+
+    /// How long it is heard, in units of which there are `timescale` in a second, rounded; 68 years at the most.
+    fileprivate func length(in timescale: Int) -> Int {
+      let rate = max(rate, 1)
+      return min(heard / rate, Int(Int32.max)) * timescale + (heard % rate * timescale + rate / 2) / rate
+    }
   }
 
   /// By kind, in the order of the tracks.
@@ -85,20 +91,20 @@ package struct MovieHeader {
         turn(&movie, header, picture.orientation)
         if let edit = edit(movie, track.body), let duration = picture.duration {
           // Rounded up: the last frame is to begin before the edit ends.
-          movie.set(Int((duration.seconds * Double(timescale)).rounded(.up)), at: edit)
+          movie.set(Int(exactly: (duration.seconds * Double(timescale)).rounded(.up)) ?? Int(UInt32.max), at: edit)
         }
       case .audio:
         guard let (sound, isEnabled) = sounds.popFirst() else { continue }
         enable(&movie, header, isEnabled)
         if let preSkip = orderOpus(&movie, track.body) {
-          hide(preSkip, of: &movie, track.body, (sound.heard * timescale + sound.rate / 2) / max(sound.rate, 1))
+          hide(preSkip, of: &movie, track.body, sound.length(in: timescale))
           continue
         }
         guard sound.priming > 0, sound.rate > 0, let edit = edit(movie, track.body),
           let mediaTimescale = movie.box("mdia", "mdhd", in: track.body).flatMap({ movie.timescale($0) })
         else { continue }
         // The edit starts after the priming, and ends with the last sample.
-        movie.set((sound.heard * timescale + sound.rate / 2) / sound.rate, at: edit)
+        movie.set(sound.length(in: timescale), at: edit)
         movie.set(movie.integer(edit + 4) + sound.priming * mediaTimescale / sound.rate, at: edit + 4)
       case .subtitles: enable(&movie, header, texts.popFirst() ?? nil)
       default: break
