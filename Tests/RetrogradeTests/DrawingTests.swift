@@ -141,7 +141,7 @@ import Testing
 
   @Test(arguments: [
     (nil as String?, 0, 0), ("rotate-90", 0, 63), ("rotate-180", 95, 63), ("rotate-270", 95, 0),
-    ("flip-rotate-0", 95, 0),
+    ("flip-rotate-0", 95, 0), ("flip-rotate-90", 95, 63), ("flip-rotate-180", 0, 63), ("flip-rotate-270", 0, 0),
   ])
   func anOverlayStandsUprightAndLeavesTheRestAlone(_ orientation: String?, _ x: Int, _ y: Int) async throws {
     let folder = try TemporaryFolder()

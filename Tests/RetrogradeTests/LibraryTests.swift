@@ -165,6 +165,31 @@ import Testing
     }
   }
 
+  /// As GStreamer itself does by the tag (`videoflip video-direction=auto`).
+  @Test(arguments: [
+    "rotate-90", "rotate-180", "rotate-270", "flip-rotate-0", "flip-rotate-90", "flip-rotate-180", "flip-rotate-270",
+  ])
+  func aPictureIsTurnedAsItsTagSays(orientation: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(6, rate: 25)
+    media.video = "jpegenc"
+    media.name = "source.mov"
+    media.muxer = "qtmux"
+    media.orientation = orientation
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
+    func numbers(_ description: String) throws -> [[UInt8]] {
+      try DecodedMedia.buffers(of: "\(description) ! videoconvert ! video/x-raw,format=GRAY8")
+    }
+    let turned = try numbers(
+      "filesrc location=\(source) ! qtdemux ! avdec_mjpeg ! taginject tags=\"image-orientation=\(orientation)\" ! "
+        + "videoflip video-direction=auto")
+    #expect(try numbers("filesrc location=\(folder.path("m.mkv")) ! matroskademux ! avdec_ffv1") == turned.reversed())
+  }
+
   @Test func aPictureIsTurnedWhereTheContainerCannotSayHowItStands() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()

@@ -94,9 +94,9 @@ struct FramePainter: Sendable {
     case "rotate-180": m = Transform(xx: -1, xy: 0, x0: w, yx: 0, yy: -1, y0: h)
     case "rotate-270": m = Transform(xx: 0, xy: -1, x0: w, yx: 1, yy: 0, y0: 0)
     case "flip-rotate-0": m = Transform(xx: -1, xy: 0, x0: w, yx: 0, yy: 1, y0: 0)
-    case "flip-rotate-90": m = Transform(xx: 0, xy: 1, x0: 0, yx: 1, yy: 0, y0: 0)
+    case "flip-rotate-90": m = Transform(xx: 0, xy: -1, x0: w, yx: -1, yy: 0, y0: h)
     case "flip-rotate-180": m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: -1, y0: h)
-    case "flip-rotate-270": m = Transform(xx: 0, xy: -1, x0: w, yx: -1, yy: 0, y0: h)
+    case "flip-rotate-270": m = Transform(xx: 0, xy: 1, x0: 0, yx: 1, yy: 0, y0: 0)
     default: m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: 1, y0: 0)
     }
     let size = m.xx == 0 ? Size(width: h, height: w) : Size(width: w, height: h)

@@ -100,7 +100,7 @@ struct EncodingDescription {
   /// GST_TAG_IMAGE_ORIENTATION's values, as videoflip's directions.
   static let directions = [
     "rotate-90": "90r", "rotate-180": "180", "rotate-270": "90l", "flip-rotate-0": "horiz",
-    "flip-rotate-90": "ul-lr", "flip-rotate-180": "vert", "flip-rotate-270": "ur-ll",
+    "flip-rotate-90": "ur-ll", "flip-rotate-180": "vert", "flip-rotate-270": "ul-lr",
   ]
 
   private static func inject(_ tags: TagList?) -> [String] {
