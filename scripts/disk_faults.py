@@ -135,8 +135,9 @@ def scenario(options, film, fault, whole):
     for number in numbers if calls else []:
         run = Run(options, film, dict(environment, FAULT_FIRST=str(number), FAULT_LAST=str(number if how == "once" else 10**9),
                                       FAULT_ERRNO=str(error)))
-        # What no thread or file can be had for may be done without.
-        wrong = run.wrong(whole, allowed | {0} if kind in ("thread", "open") or kind == "read" and place == "in" else allowed)
+        # What no thread or file can be had for may be done without. The spool is the input where that came through a pipe.
+        is_input = kind == "read" and (place == "in" or "-" in film[1])
+        wrong = run.wrong(whole, allowed | {0} if kind in ("thread", "open") or is_input else allowed)
         if wrong:
             message = next((l for l in run.errors.splitlines() if l.startswith("retrograde: ")), run.errors.strip()[:160])
             findings.append(f"  {name}, call {number} of {calls}: {'; '.join(wrong)}\n      {message[:220]}")
