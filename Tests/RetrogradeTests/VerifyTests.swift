@@ -44,6 +44,17 @@ import Testing
     return try await verifier.verify().checks.filter { !$0.holds }.map(\.subject)
   }
 
+  /// The mirror's audio begins at 1.256961 s, and Matroska says 1.257: 2 samples later.
+  @Test func audioThatBeginsLateIsNoSampleLonger() async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { media in
+      media.rate = 44_100
+      media.sampleCount = 32_768
+    }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv"))
+    #expect(try await VerifyTests.differences(source, mirror) == [])
+  }
+
   @Test func aLosslessMirrorIsTheSameToThePixelAndTheSample() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)

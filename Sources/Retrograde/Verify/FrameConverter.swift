@@ -24,7 +24,7 @@ final class FrameConverter {
     sink = try pipeline.appSink("out")
     self.caps = caps
     self.cancellation = cancellation
-    source.setCaps(caps)
+    source.setCaps(caps.withColorimetry)
     pipeline.set(.playing)
   }
 
@@ -33,7 +33,7 @@ final class FrameConverter {
   /// - Throws: ``GStreamerError``, where the frame can't be converted.
   func convert(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
     if !caps.isEqual(self.caps) {
-      source.setCaps(caps)
+      source.setCaps(caps.withColorimetry)
       self.caps = caps
     }
     guard source.push(frame) else { throw failure }
@@ -50,5 +50,14 @@ final class FrameConverter {
       if case .failed(let error) = message { return error }
     }
     return GStreamerError(kind: .other, element: nil, message: "frames can't be compared", debug: nil)
+  }
+}
+
+extension Caps {
+  /// With the colours that GStreamer takes video for that does not say (`set_default_colorimetry` in video-info.c): videoconvert
+  /// 1.22 makes other greys of it than of video that says the same.
+  fileprivate var withColorimetry: Caps {
+    guard !has("colorimetry"), !isRGB else { return self }
+    return setting("colorimetry", (int("height") ?? 0) > 576 ? "bt709" : "bt601")
   }
 }
