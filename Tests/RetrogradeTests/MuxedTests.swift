@@ -133,6 +133,20 @@ import Testing
     #expect(abs(Double(summary.samples[0]) / 48_000 - 2) < 0.01)
   }
 
+  @Test func aFileThatNothingReachedIsNoOutput() async throws {
+    let folder = try TemporaryFolder()
+    let (source, _) = try clip(folder)
+    let file = try PipelineFile(
+      """
+      filesrc location=\(source) ! decodebin ! video/x-raw ! appsink name=video
+      ---
+      appsrc name=video ! identity drop-probability=1 ! videoconvert ! theoraenc ! oggmux ! filesink location=\(folder.path("o.ogv"))
+      """, name: "f")
+    let error = await #expect(throws: RetrogradeError.self) { _ = try await file.start([:]).summary() }
+    #expect(error?.code == .cannotCreateOutput, "\(error?.message ?? "")")
+    #expect(folder.names == ["source.mkv"])
+  }
+
   @Test func aSecondHalfThatEndsEarlyIsSaidToDoSo() async throws {
     let folder = try TemporaryFolder()
     let (summary, mirror) = try await run("identity eos-after=21", "identity eos-after=6", folder)

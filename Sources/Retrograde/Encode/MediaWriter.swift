@@ -305,7 +305,14 @@ final class MediaWriter: Sendable {
     let texts = zip(counts.texts, given.texts).map { $0.cues(of: $1) }
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
-    if !path.isEmpty { try finishHeader(videos, audio) }
+    if !path.isEmpty {
+      guard MovieFile(path)?.size != 0 else {
+        throw RetrogradeError(
+          .cannotCreateOutput,
+          "\(target): can't be made: nothing of what was encoded reached the file; try another format")
+      }
+      try finishHeader(videos, audio)
+    }
     let spans = (videos + audio).compactMap(\.span)
     return Written(
       counts: Counts(frames: videos.map(\.count), samples: audio.map(\.count), cues: texts.map(\.count)),
