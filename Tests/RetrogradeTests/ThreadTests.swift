@@ -86,4 +86,16 @@ import Testing
       for worker in workers { #expect(try worker.join() == nil) }
     }
   }
+
+  @Test func whatWorkHeldIsGoneWhenItIsDone() async throws {
+    for _ in 0..<500 {
+      weak var held: Count?
+      do {
+        let count = Count()
+        held = count
+        try await onOwnThread("held", Cancellation()) { count.add() }
+      }
+      #expect(held == nil)
+    }
+  }
 }

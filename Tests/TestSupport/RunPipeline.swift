@@ -1,12 +1,16 @@
 import GStreamer
 
+/// A pipeline of a test that hangs.
+struct NoEnd: Error {}
+
 /// Runs a pipeline, in `gst-launch-1.0` syntax, to its end.
 package func run(pipeline description: String) throws {
   let pipeline = try Pipeline(description)
   defer { pipeline.set(.null) }
   pipeline.set(.playing)
-  while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) {
+  while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 120)) {
     if case .endOfStream = message { return }
     if case .failed(let error) = message { throw error }
   }
+  throw NoEnd()
 }

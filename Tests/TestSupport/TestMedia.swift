@@ -81,11 +81,16 @@ package struct TestMedia: Sendable {
         do { _ = try job() } catch { failures.add(error) }
       }
     }
-    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 30)) {
-      if case .endOfStream = message { break }
-      if case .failed(let error) = message {
+    waiting: while true {
+      switch pipeline.nextMessage(timeout: ClockTime(seconds: 120)) {
+      case .endOfStream: break waiting
+      case .failed(let error):
         failures.add(error)
-        break
+        break waiting
+      case nil:
+        failures.add(NoEnd())
+        break waiting
+      default: break
       }
     }
     pipeline.set(.null)  // wakes whoever still pushes

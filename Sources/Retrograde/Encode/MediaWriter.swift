@@ -63,13 +63,15 @@ final class MediaWriter: Sendable {
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
   private let written = Activity()
-  /// How many streams are still to be ended, and whether the pipeline ended before they were: a pipeline that a user wrote may.
-  private let open: Mutex<(streams: Int, isOver: Bool)>
+  /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before they were: a
+  /// pipeline that a user wrote may.
+  private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<Void>?>(nil)
 
-  /// No byte written for this long after everything was given: the pipeline hangs.
+  /// No byte written for this long, in nanoseconds, while every stream was given or waits for room: the pipeline hangs. Whoever
+  /// gives frames may take their time.
   private static let stall = 120_000_000_000
 
   /// - Parameter target: the output's own name, for messages.
@@ -123,7 +125,7 @@ final class MediaWriter: Sendable {
       streams.compactMap { pipeline.element($0.name) }.map { MuxedCount(after: $0, isOfUser: plan.isOfUser) }
     }
     counts = (counted[0], counted[1], counted[2])
-    open = Mutex((plan.videos.count + plan.audio.count + plan.texts.count, false))
+    open = Mutex((plan.videos.count + plan.audio.count + plan.texts.count, 0, false))
     let path = try plan.prepare(pipeline)
     self.path = path
     animation = pictures.flatMap { sink in
@@ -228,6 +230,8 @@ final class MediaWriter: Sendable {
       case .failed(let error):
         fail(RetrogradeError.writing(target, error))
         return
+      case nil where open.withLock({ $0.waiting < $0.streams }):
+        written.count()
       case nil where written.idle(100_000_000) > MediaWriter.stall:
         fail(RetrogradeError(.internalFailure, "\(target): can't be made: encoding makes no progress"))
         return
@@ -247,6 +251,8 @@ final class MediaWriter: Sendable {
   /// - Throws: what made the pipeline stop.
   func push(_ buffer: Buffer, to source: AppSource) throws {
     written.count()
+    open.withLock { $0.waiting += 1 }
+    defer { open.withLock { $0.waiting -= 1 } }
     guard source.push(buffer) || open.withLock({ $0.isOver }) else { throw reason }
   }
 

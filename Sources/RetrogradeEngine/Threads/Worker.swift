@@ -70,23 +70,31 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
   return thread
 }
 
-/// Runs `body` on a thread of its own while the task waits without blocking one; cancelling the task cancels `token`.
+/// Work that is done once, and let go with all that it holds before its result is used.
+private final class Work<Value: Sendable>: Sendable {
+  private let body: Mutex<(@Sendable () throws -> Value)?>
+  init(_ body: @escaping @Sendable () throws -> Value) { self.body = Mutex(body) }
+
+  func run() -> Result<Value, any Error> {
+    guard let body = body.withLock({ $0.take() }) else { return .failure(RetrogradeError.cancelled) }
+    return Result { try body() }
+  }
+}
+
+/// Runs `body` on a thread of its own while the task waits without blocking one; cancelling the task cancels `token`. What only
+/// `body` holds is gone when the task goes on.
 package func onOwnThread<Value: Sendable>(
   _ name: String, _ token: Cancellation, _ body: @escaping @Sendable () throws -> Value
 ) async throws -> Value {
   try await withTaskCancellationHandler {
     try await withCheckedThrowingContinuation { continuation in
       do {
+        let work = Work(body)
         let thread = try spawn(name) {
           continuation.resume(
-            with: Result {
-              do {
-                return try body()
-              } catch {
-                // What is stopped on the way may look damaged.
-                try token.check()
-                throw error
-              }
+            with: work.run().mapError { error in
+              // What is stopped on the way may look damaged.
+              token.isCancelled ? RetrogradeError.cancelled : error
             })
         }
         pthread_detach(thread)

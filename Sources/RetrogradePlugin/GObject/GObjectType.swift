@@ -10,7 +10,7 @@ protocol ElementBody: AnyObject, Sendable {
 
 /// What ties elements, which are C, to their Swift objects.
 enum ElementType {
-  private static let quark = g_quark_from_static_string("retrograde-body")
+  private static let quark = g_quark_from_string("retrograde-body")
 
   /// Attaches `body` to its element. Data of a GObject is released when the object is finalized.
   static func attach<Body: ElementBody>(_ body: Body.Type, to instance: UnsafeMutableRawPointer) {
