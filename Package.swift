@@ -8,7 +8,9 @@ let fuzzing: [Target] =
   : [
     .executableTarget(
       name: "fuzz",
-      dependencies: ["Retrograde", "RetrogradeEngine", "Images", "GStreamer", "MediaTime", "CSystemSupport"],
+      dependencies: [
+        "Retrograde", "RetrogradeEngine", "Containers", "Images", "GStreamer", "MediaTime", "CSystemSupport",
+      ],
       path: "Fuzz",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
   ]
@@ -42,12 +44,15 @@ let package = Package(
     .target(name: "Images", dependencies: ["CImages"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
+    .target(name: "Containers", dependencies: ["MediaTime"], swiftSettings: strict),
     .target(
-      name: "RetrogradeEngine", dependencies: ["GStreamer", "MediaTime", "CSystemSupport"], swiftSettings: strict),
+      name: "RetrogradeEngine", dependencies: ["Containers", "GStreamer", "MediaTime", "CSystemSupport"],
+      swiftSettings: strict),
     .target(
       name: "Retrograde",
       dependencies: [
-        "RetrogradeEngine", "RetrogradePlugin", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport",
+        "RetrogradeEngine", "RetrogradePlugin", "Containers", "Drawing", "Images", "GStreamer", "MediaTime",
+        "CSystemSupport",
       ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
     .target(
@@ -71,10 +76,12 @@ let package = Package(
       name: "example-titled-boomerang", dependencies: ["Retrograde"], path: "Examples/TitledBoomerang",
       swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["Retrograde", "GStreamer", "CImages"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["Retrograde", "Containers", "GStreamer", "CImages"],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
-      name: "RetrogradeTests", dependencies: ["Retrograde", "RetrogradeEngine", "GStreamer", "TestSupport"],
+      name: "RetrogradeTests",
+      dependencies: ["Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",

@@ -1,6 +1,4 @@
-@testable import Retrograde
-@testable import RetrogradeEngine
-import GStreamer
+import Containers
 
 enum MatroskaTargets {
   /// What is read as elements and written again must read the same.
@@ -18,16 +16,12 @@ enum MatroskaTargets {
 
   static func file(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
-    _ = MatroskaTrack.all(path)
-    guard let caps = stream.map(\.caps) else { return }
-    let stream = MediaWriter.Stream(
-      name: "", caps: caps, disposition: Disposition(isDefault: false, isForced: true), fieldOrder: .topFirst)
-    try? MatroskaHeader(videos: [stream, stream], audio: [stream], texts: [stream]).apply(to: path, for: path)
-    precondition(MovieFile(path)?.size == bytes.count, "no byte of the file moves")
-    _ = MatroskaTrack.all(path)
-  }
-
-  private static let stream = Caps("video/x-raw,pixel-aspect-ratio=32/27").map {
-    MediaWriter.Stream(name: "", caps: $0)
+    let track = MatroskaHeader.Track(
+      disposition: Disposition(isDefault: false, isForced: true), fieldOrder: .topFirst,
+      pixelAspectRatio: (width: 32, height: 27))
+    let header = MatroskaHeader(videos: [track, track], audio: [track], subtitles: [track], unquoted: { $0 })
+    try? header.apply(to: path)
+    precondition(RandomAccessFile(path)?.size == bytes.count, "no byte of the file moves")
+    _ = ContainerFacts(path)
   }
 }

@@ -1,26 +1,27 @@
-@testable import Retrograde
-@testable import RetrogradeEngine
+import Containers
 import MediaTime
 
 enum MovieTargets {
+  /// What any container says, whatever it is.
   static func read(_ bytes: [UInt8]) {
-    let path = ScratchFile.path(bytes)
-    _ = MovieTrack.all(path)
-    _ = MovieChapters.read(path)
-    _ = MovieEnds(path)
+    let facts = ContainerFacts(ScratchFile.path(bytes))
+    facts.correction.map { correction in
+      var copy = bytes
+      copy.withUnsafeMutableBytes { correction.apply(to: $0, at: 0) }
+    }
   }
 
   /// What is put into a file that a muxer has finished.
   static func write(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
-    let chapter = Chapter(
-      span: TimeSpan(start: .zero, end: ClockTime(seconds: 1)), title: String(repeating: "ü", count: 200))
-    var header = MovieHeader(chapters: (bytes.first ?? 0) & 1 == 0 ? [] : [chapter])
-    header.pictures = [.init(orientation: "rotate-90", duration: ClockTime(seconds: 1e9), isEnabled: false), .init()]
-    header.sounds = [
-      .init(priming: 1024, heard: 1 << 40, rate: 44100, isEnabled: false), .init(priming: 0, heard: 0, rate: 0),
+    let chapter = ChapterMark(start: .zero, title: String(repeating: "ü", count: 200))
+    var header = MP4Header(chapters: (bytes.first ?? 0) & 1 == 0 ? [] : [chapter])
+    header.videos = [.init(orientation: "rotate-90", duration: ClockTime(seconds: 1e9), isEnabled: false), .init()]
+    header.audio = [
+      .init(priming: 1024, heard: 1 << 40, rate: 44100, isEnabled: false),
+      .init(priming: 0, heard: 0, rate: 0, isEnabled: nil),
     ]
-    header.texts = [true, nil]
-    try? header.apply(to: path, for: path)
+    header.subtitles = [true, nil]
+    try? header.apply(to: path)
   }
 }

@@ -1,19 +1,20 @@
+import Containers
 @testable import Retrograde
 @testable import RetrogradeEngine
 import MediaTime
 
 enum SoundTargets {
   static func wave(_ bytes: [UInt8]) {
-    if let file = WaveFile(ScratchFile.path(bytes)) { precondition(file.duration >= .zero) }
+    if let wave = ContainerFacts(ScratchFile.path(bytes)).wave { precondition(wave.duration >= .zero) }
   }
 
   static func mp3(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
-    guard let file = MovieFile(path), let frame = InfoFrame(file) else { return }
-    _ = frame.trim
+    guard let file = RandomAccessFile(path), let frame = InfoFrame(file) else { return }
+    _ = frame.gapless
     _ = frame.count(in: file)
-    try? MP3Header(priming: 1105, heard: 44100).apply(to: path, for: path)
-    precondition(MovieFile(path)?.size == bytes.count)
+    try? MP3Header(priming: 1105, heard: 44100).apply(to: path)
+    precondition(RandomAccessFile(path)?.size == bytes.count)
   }
 
   /// Timestamps of any kind; what comes out is ascending, and of what went in.

@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Images
 import RetrogradeEngine
@@ -10,7 +11,7 @@ enum AnimationReader {
     _ path: String, _ options: ReverseOptions, _ gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> PlayableSource? {
     // RIFF is also what WAV and AVI are, of any length.
-    guard let file = MovieFile(path) else { return nil }
+    guard let file = RandomAccessFile(path) else { return nil }
     let start = file.read(0..<min(64, file.size)) ?? []
     let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
     // What can't be read must not pass for a picture that does not move.

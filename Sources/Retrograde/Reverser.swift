@@ -1,5 +1,6 @@
 import GStreamer
 // Whoever uses the library has what its engine is told by: options, times, plans, errors, devices.
+@_exported import enum Containers.StreamKind
 @_exported import struct GStreamer.Device
 @_exported import MediaTime
 @_exported import RetrogradeEngine

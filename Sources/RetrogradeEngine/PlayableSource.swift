@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 
 /// A source that has been indexed, and can be played in any order of play, from any place.
@@ -25,8 +26,8 @@ package struct PlayableSource: Sendable {
     let stored = try Source(input, options: options, cancellation: cancellation)
     let topology: Topology
     do {
-      topology = try Topology(probing: stored.path, stored.opening, cancellation)
-    } catch let error as RetrogradeError where error.code == .damagedInput && Declared.lacksIndex(stored.path) {
+      topology = try Topology(probing: stored.path, stored.opening, stored.facts, cancellation)
+    } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.lacksIndex {
       throw RetrogradeError(
         .damagedInput,
         "\(input): its index (moov) is missing: the file was cut, or recording it was not finished; without the index nothing "
@@ -37,7 +38,7 @@ package struct PlayableSource: Sendable {
     do {
       index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
     } catch let error as RetrogradeError where error.code == .damagedInput {
-      guard let links = Declared(stored.path)?.links, links > 1 else { throw error }
+      guard let links = stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
         .damagedInput,
         "\(input): holds \(links) Ogg files, one after the other, with different streams; cut it into those, and mirror each",
@@ -59,20 +60,20 @@ package struct PlayableSource: Sendable {
         index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
     }
-    let chapters = options.wants(.chapters) ? ID3Chapters.count(stored.path) : 0
+    let chapters = options.wants(.chapters) ? stored.facts.tagChapterCount : 0
     if chapters > 0 {
       index.warnings.append(
         Warning(
           .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
           count: chapters))
     }
-    if let declared = stored.isCut ? Declared(isCut: true) : Declared(stored.path) {
+    if let declared = stored.facts.report {
       let found =
         ([video].compactMap { $0 } + further).map {
-          Declared.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)
-        } + index.audio.map { Declared.Found(kind: .audio, frames: nil, end: $0.span.end) }
+          ContainerReport.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)
+        } + index.audio.map { ContainerReport.Found(kind: .audio, frames: nil, end: $0.span.end) }
         + index.subtitles.compactMap { track in
-          track.cues.map(\.span.end).max().map { Declared.Found(kind: .subtitles, frames: nil, end: $0) }
+          track.cues.map(\.span.end).max().map { ContainerReport.Found(kind: .subtitles, frames: nil, end: $0) }
         }
       let kinds = Set(declared.streams.map(\.kind))
       let isWhole =

@@ -1,3 +1,5 @@
+import Containers
+import Glibc
 import GStreamer
 
 /// What went wrong: what was being done, to what, why it failed, and what to do about it.
@@ -117,5 +119,25 @@ package enum PackageHint {
     case "audio/x-flac", "audio/x-speex", "video/x-vp8", "video/x-vp9": "install gstreamer1.0-plugins-good"
     default: "install gstreamer1.0-libav"
     }
+  }
+}
+
+extension RetrogradeError {
+  /// A file that was made could not be finished.
+  /// - Parameter output: what messages call it.
+  package init(finishing output: String, _ error: FileError) {
+    self.init(
+      .inputOutput,
+      error.number.map { "\(output): can't be finished: \(String(cString: strerror($0)))" }
+        ?? "\(output): \(error.missing) did not reach the disk: look after the disk, and try again")
+  }
+}
+
+extension RandomAccessFile {
+  /// - Parameter name: what messages call the file.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, where reading it failed.
+  package func checkReading(_ name: String) throws {
+    guard let readingFailure else { return }
+    throw RetrogradeError(.inputOutput, "\(name): can't be read: \(String(cString: strerror(readingFailure)))")
   }
 }

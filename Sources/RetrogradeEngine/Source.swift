@@ -1,3 +1,4 @@
+import Containers
 import Glibc
 
 /// Where the media is read from: a file, or what came through a pipe.
@@ -8,25 +9,24 @@ package struct Source: Sendable {
   package private(set) var path: String
   /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
   package private(set) var opening: String
-  /// Whether it ends in the middle, and what is read is put right: nothing else shows that something is missing.
-  package private(set) var isCut = false
+  /// What its bytes say and GStreamer does not.
+  package let facts: ContainerFacts
   private var spool: Spool?
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
   /// indexed and sought in like any file, which takes far less room than the decoded frames would.
   package init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
     try self.init(reading: input, options: options, cancellation: cancellation)
-    guard let file = MovieFile(path), let blocks = GIFBlocks(file), !blocks.isWhole else { return }
-    guard blocks.pictures > 0 else {
+    guard let blocks = facts.gif, !blocks.isWhole else { return }
+    guard blocks.images > 0 else {
       throw RetrogradeError(.damagedInput, "\(name): cut: the file ends inside its first picture")
     }
     // avdemux_gif waits for the rest of a GIF that ends in the middle: without its last picture it is whole.
     let whole = try Spool(directory: options.spoolDirectory)
-    try blocks.copy(file, to: whole)
+    try whole.append(blocks, of: path)
     spool = whole
     path = whole.path
-    opening = try Source.opening(path, name)
-    isCut = true
+    opening = try Source.opening(path, name, facts)
   }
 
   private init(reading input: String, options: ReverseOptions, cancellation: Cancellation) throws {
@@ -35,7 +35,8 @@ package struct Source: Sendable {
       let spool = try Source.spool(descriptor: STDIN_FILENO, name, options, cancellation)
       self.spool = spool
       path = spool.path
-      opening = try Source.opening(path, name)
+      facts = try ContainerFacts(path, checkpoint: cancellation.check)
+      opening = try Source.opening(path, name, facts)
       return
     }
     var info = stat()
@@ -44,6 +45,7 @@ package struct Source: Sendable {
       spool = nil
       path = input
       opening = sequence.opening(options.sequenceRate)
+      facts = try ContainerFacts(input, checkpoint: cancellation.check)
       return
     }
     guard exists else {
@@ -69,7 +71,8 @@ package struct Source: Sendable {
       self.spool = spool
       path = spool.path
     }
-    opening = try Source.opening(path, name)
+    facts = try ContainerFacts(path, checkpoint: cancellation.check)
+    opening = try Source.opening(path, name, facts)
   }
 
   /// Whether it may be opened more than once: what comes through a pipe is gone.
@@ -78,11 +81,11 @@ package struct Source: Sendable {
     return input != "-" && (stat(input, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
   }
 
-  private static func opening(_ path: String, _ name: String) throws -> String {
+  private static func opening(_ path: String, _ name: String, _ facts: ContainerFacts) throws -> String {
     try Playlist.refuse(path, name: name)
     if let picture = StillPicture(path) { return picture.opening(path) }
     return "filesrc name=source location=\(Description.quoted(path))"
-      + (WaveFile(path)?.isCutShort == true ? " ! queue" : "")
+      + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }
 
   private static func spool(
@@ -108,5 +111,21 @@ package struct Source: Sendable {
     }
     guard total > 0 else { throw RetrogradeError(.damagedInput, "\(name): is empty") }
     return spool
+  }
+}
+
+extension Spool {
+  /// Adds the whole images of a GIF, and the trailer.
+  fileprivate func append(_ blocks: GIFBlocks, of path: String) throws {
+    guard let file = RandomAccessFile(path) else {
+      throw RetrogradeError(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
+    }
+    for start in stride(from: 0, to: blocks.end, by: 1 << 20) {
+      guard let bytes = file.read(start..<min(start + 1 << 20, blocks.end)) else {
+        throw RetrogradeError(.inputOutput, "\(path): became shorter while it was read")
+      }
+      _ = try bytes.withUnsafeBytes { try append($0) }
+    }
+    _ = try [GIFBlocks.trailer].withUnsafeBytes { try append($0) }
   }
 }

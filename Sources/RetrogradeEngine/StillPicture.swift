@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 
 /// A picture alone in a file, of a format that GStreamer 1.22's `parsebin` has no parser for: its decoder would get the file in
@@ -10,7 +11,7 @@ enum StillPicture {
 
   /// nil where the file at `path` begins like none (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2).
   init?(_ path: String) {
-    guard let file = MovieFile(path), let start = file.read(0..<min(10, file.size)), start.count == 10 else {
+    guard let file = RandomAccessFile(path), let start = file.read(0..<min(10, file.size)), start.count == 10 else {
       return nil
     }
     switch (start[0], start[1], start[2], start[3]) {

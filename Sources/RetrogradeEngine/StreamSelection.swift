@@ -1,3 +1,5 @@
+import Containers
+
 /// Which streams of a source are mirrored: all, unless said otherwise.
 public struct StreamSelection: Hashable, Sendable {
   private struct Item: Hashable, Sendable {

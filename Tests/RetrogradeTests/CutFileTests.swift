@@ -1,4 +1,5 @@
 import Foundation
+import Containers
 import GStreamer
 import TestSupport
 import Testing
@@ -140,19 +141,19 @@ import Testing
     bytes[20] = 0x10
     bytes.replaceSubrange(21..<26, with: [0x0F, 0xFF, 0xFF, 0xFF, 0xFF])
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path("s.flac")))
-    let declared = try #require(Declared(folder.path("s.flac")))
+    let declared = try #require(ContainerFacts(folder.path("s.flac")).report)
     #expect(try #require(declared.end) > ClockTime(seconds: 1e9))
   }
 
   /// Pure: no file has to be so for it.
   @Test func roundingAndLengthsThatAreNotKnownAreNoLoss() {
     let second = ClockTime(seconds: 1)
-    let found = [Declared.Found(kind: .video, frames: 30, end: second)]
-    #expect(Declared().warnings(found, isDamaged: false).isEmpty)
-    #expect(Declared(end: ClockTime(seconds: 5)).warnings(found, isDamaged: false).isEmpty)
-    #expect(Declared(end: ClockTime(seconds: 1.05)).warnings(found, isDamaged: true).isEmpty)
-    let cut = Declared(isCut: true, end: ClockTime(seconds: 5)).warnings(found, isDamaged: false)
+    let found = [ContainerReport.Found(kind: .video, frames: 30, end: second)]
+    #expect(ContainerReport().warnings(found, isDamaged: false).isEmpty)
+    #expect(ContainerReport(end: ClockTime(seconds: 5)).warnings(found, isDamaged: false).isEmpty)
+    #expect(ContainerReport(end: ClockTime(seconds: 1.05)).warnings(found, isDamaged: true).isEmpty)
+    let cut = ContainerReport(isCut: true, end: ClockTime(seconds: 5)).warnings(found, isDamaged: false)
     #expect(cut.first?.span == TimeSpan(start: second, end: ClockTime(seconds: 5)))
-    #expect(Declared(isCut: true).warnings([], isDamaged: false).isEmpty)
+    #expect(ContainerReport(isCut: true).warnings([], isDamaged: false).isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Containers
 import GStreamer
 import TestSupport
 import Testing
@@ -72,7 +73,8 @@ import Testing
     media.name = "s.mov"
     let path = try media.write(to: folder)
     let topology = try Topology(
-      probing: path, "filesrc location=\(path) ! identity name=source sleep-time=200000", Cancellation())
+      probing: path, "filesrc location=\(path) ! identity name=source sleep-time=200000", ContainerFacts(path),
+      Cancellation())
     var indexer = Indexer(
       topology: topology, options: ReverseOptions(), cancellation: Cancellation(), progress: { _ in })
     indexer.stall = 100_000_000

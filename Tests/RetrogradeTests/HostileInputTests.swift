@@ -1,4 +1,5 @@
 import Foundation
+import Containers
 import GStreamer
 import TestSupport
 import Testing
@@ -69,7 +70,7 @@ import Testing
     let path = folder.path("a.avi")
     let file = bytes("RIFF", little(UInt32(4 + header.count)), "AVI ", header)
     try Data(file).write(to: URL(fileURLWithPath: path))
-    #expect(Declared(path)?.streams.isEmpty ?? true)
+    #expect(ContainerFacts(path).report?.streams.isEmpty ?? true)
   }
 
   @Test func editsOfCenturiesDoNotOverflow() throws {
@@ -91,8 +92,7 @@ import Testing
     let movie = box("moov", box("mvhd", bytes(zero, zero, zero, most, most) + [UInt8](repeating: 0, count: 80)) + track)
     let path = folder.path("a.mp4")
     try Data(box("ftyp", bytes("isom", zero)) + movie).write(to: URL(fileURLWithPath: path))
-    _ = MovieEnds(path)
-    _ = Declared(path)
+    _ = ContainerFacts(path)
   }
 
   @Test func parameterSetsWithNumbersOfSixtyFourBitsAreNoReasonToStop() throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Containers
 import GStreamer
 import TestSupport
 import Testing
@@ -57,7 +58,7 @@ import Testing
     file += Array("fmt ".utf8) + digits(16, 4) + digits(1, 2) + digits(1, 2) + digits(1000, 4) + digits(1000, 4)
     file += digits(1, 2) + digits(8, 2) + Array("data".utf8) + digits(size, 4)
     try Data(file).write(to: URL(fileURLWithPath: folder.path("a.wav")))
-    let wave = try #require(WaveFile(folder.path("a.wav")))
+    let wave = try #require(ContainerFacts(folder.path("a.wav")).wave)
     #expect(wave.duration == ClockTime(sampleIndex: bytes, rate: 1000))
     #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
   }
@@ -139,7 +140,8 @@ import Testing
     try await Reverser(source, options: lossy()).reverse(to: folder.path("m.mp4"))
     let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
     // Not by qtdemux 1.22, which does not know one of them.
-    #expect(MovieTrack.all(folder.path("m.mp4")).filter { $0.kind == .video }.map(\.orientation) == [orientation])
+    #expect(
+      ContainerFacts(folder.path("m.mp4")).tracks.filter { $0.kind == .video }.map(\.orientation) == [orientation])
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
     for file in [source, folder.path("m.mp4")] {
       #expect(try matrix(in: file) == LibraryTests.turned(orientation))
@@ -219,7 +221,8 @@ import Testing
     let source = try media.write(to: folder)
     try await Reverser(source, options: lossy()).reverse(to: folder.path(output))
     let mirror = try Source(folder.path(output), options: ReverseOptions(), cancellation: Cancellation())
-    #expect(try Topology(probing: mirror.path, mirror.opening, Cancellation()).title == "A day at the sea")
+    #expect(
+      try Topology(probing: mirror.path, mirror.opening, mirror.facts, Cancellation()).title == "A day at the sea")
   }
 
   /// AAC's encoder puts 1,024 samples before the first, Opus's 312: they must not be heard, nor move what is.

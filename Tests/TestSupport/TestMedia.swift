@@ -1,4 +1,5 @@
 import Foundation
+import Containers
 import GStreamer
 
 import Retrograde
@@ -97,9 +98,9 @@ package struct TestMedia: Sendable {
     group.wait()
     try failures.throwFirst()
     if orientation != nil {
-      var header = MovieHeader()
-      header.pictures = [.init(orientation: orientation)]
-      try header.apply(to: path, for: path)
+      var header = MP4Header()
+      header.videos = [.init(orientation: orientation)]
+      try header.apply(to: path)
     }
     return path
   }

@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import RetrogradeEngine
 import Synchronization
@@ -56,7 +57,7 @@ final class MediaWriter: Sendable {
   /// By kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
   /// Whether it is MP4 or MOV.
-  let hasMovieHeader: Bool
+  let hasMP4Header: Bool
   private let isMatroska: Bool
   private let isMP3: Bool
   private let target: String
@@ -94,10 +95,10 @@ final class MediaWriter: Sendable {
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
-    hasMovieHeader = pipeline.hasMuxer(of: "video/quicktime")
+    hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
     // Edits are counted in this: so those of sound are exact to the sample, as long as they fit 32 bits.
-    if hasMovieHeader, let rate = plan.audio.first?.caps.int("rate"), let duration = plan.duration,
+    if hasMP4Header, let rate = plan.audio.first?.caps.int("rate"), let duration = plan.duration,
       duration.seconds * Double(rate) < Double(Int32.max)
     {
       for muxer in pipeline.elements(ofClass: "Muxer")
@@ -110,15 +111,15 @@ final class MediaWriter: Sendable {
     if plan.videos.count + plan.audio.count > 1 {
       for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
     }
-    if hasMovieHeader { MediaWriter.nameChromaSites(pipeline, plan.videos) }
+    if hasMP4Header { MediaWriter.nameChromaSites(pipeline, plan.videos) }
     isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
-    let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMovieHeader)
+    let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMP4Header)
     mirrorStart = max(layout.leadIn, plan.lead)
     priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
     self.plan = plan
     let lead = mirrorStart
     losesChapters =
-      !plan.chapters.isEmpty && !hasMovieHeader
+      !plan.chapters.isEmpty && !hasMP4Header
       && !pipeline.setTableOfContents(TableOfContents(entries: plan.chapters.map { $0.entry(later: lead) }))
     rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
     let counted = [plan.videos, plan.audio, plan.texts].map { [pipeline] streams in
@@ -330,23 +331,34 @@ final class MediaWriter: Sendable {
 
   /// Puts into the file what its muxer does not: it says what came to the muxer, whatever was planned.
   private func finishHeader(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) throws {
-    if isMatroska {
-      try MatroskaHeader(videos: plan.videos, audio: plan.audio, texts: plan.texts)
-        .apply(to: path, for: target)
+    do {
+      if isMatroska { try matroskaHeader.apply(to: path) }
+      if isMP3, let priming = priming.first, let heard = audio.first?.count {
+        try MP3Header(priming: priming, heard: heard).apply(to: path)
+      }
+      if hasMP4Header { try mp4Header(videos, audio).apply(to: path) }
+    } catch let error as FileError {
+      throw RetrogradeError(finishing: target, error)
     }
-    if isMP3, let priming = priming.first, let heard = audio.first?.count {
-      try MP3Header(priming: priming, heard: heard).apply(to: path, for: target)
-    }
-    guard hasMovieHeader else { return }
-    var header = MovieHeader(chapters: plan.chapters)
-    header.pictures = zip(plan.videos, videos).map {
+  }
+
+  private var matroskaHeader: MatroskaHeader {
+    func tracks(_ streams: [Stream]) -> [MatroskaHeader.Track] { streams.map(\.matroskaTrack) }
+    return MatroskaHeader(
+      videos: tracks(plan.videos), audio: tracks(plan.audio), subtitles: tracks(plan.texts),
+      unquoted: GStreamer.unquoted)
+  }
+
+  private func mp4Header(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
+    var header = MP4Header(chapters: plan.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
+    header.videos = zip(plan.videos, videos).map {
       .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
     }
-    header.sounds = zip(plan.audio, zip(zip(priming, audio), rates)).map {
+    header.audio = zip(plan.audio, zip(zip(priming, audio), rates)).map {
       .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
     }
-    header.texts = plan.texts.map { $0.disposition?.isDefault }
-    try header.apply(to: path, for: target)
+    header.subtitles = plan.texts.map { $0.disposition?.isDefault }
+    return header
   }
 }
 
@@ -362,5 +374,12 @@ extension Pipeline {
   fileprivate func hasMuxer(of formats: String) -> Bool {
     guard let formats = Caps(formats) else { return false }
     return elements(ofClass: "Muxer").contains { $0.staticPad("src")?.possibleCaps?.intersects(formats) ?? false }
+  }
+}
+
+extension MediaWriter.Stream {
+  package var matroskaTrack: MatroskaHeader.Track {
+    let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
+    return MatroskaHeader.Track(disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel)
   }
 }

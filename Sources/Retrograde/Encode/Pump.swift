@@ -86,7 +86,7 @@ struct Pump: Sendable {
   ) throws -> MuxedCount.Given {
     var cues = track.renumbered(track.played(legs.all))
     // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
-    if writer.hasMovieHeader, let end = cues.map(\.span.end).max() {
+    if writer.hasMP4Header, let end = cues.map(\.span.end).max() {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
     }

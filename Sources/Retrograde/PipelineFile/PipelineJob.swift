@@ -110,7 +110,7 @@ struct PipelineJob: Sendable {
   }
 
   private func lost(_ orientation: String?, _ writer: MediaWriter) -> [Warning] {
-    guard let orientation, orientation != "rotate-0", !writer.hasMovieHeader else { return [] }
+    guard let orientation, orientation != "rotate-0", !writer.hasMP4Header else { return [] }
     return [
       Warning(
         .detailLeftOut,

@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 
 /// One stream of sound, decoded, in the spool: to be read in any direction.

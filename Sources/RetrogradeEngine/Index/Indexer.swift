@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Synchronization
 
@@ -191,7 +192,9 @@ struct Indexer: Sendable {
         return Chapter(span: span, title: entry.title ?? "", children: chapters(entry.children, until: span.end))
       }
     }
-    let own = topology.isMovie ? MovieChapters.read(topology.source) : []
+    let own = topology.facts.chapters.map {
+      TableOfContents.Entry(start: $0.start, end: $0.end, title: $0.title, children: [])
+    }
     return chapters(topology.contents?.entries ?? own, until: end)
   }
 

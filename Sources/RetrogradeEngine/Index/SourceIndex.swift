@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 
 /// One packet of a video stream.

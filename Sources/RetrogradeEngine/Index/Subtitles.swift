@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 
 /// A stretch of time during which some text is shown.

@@ -1,11 +1,7 @@
+import Containers
 import GStreamer
 import Glibc
 import Synchronization
-
-/// What kind of stream it is.
-public enum StreamKind: String, Sendable, Codable {
-  case video, audio, subtitles, chapters, other
-}
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
 package struct StreamPath: Sendable {
@@ -20,7 +16,7 @@ package struct StreamPath: Sendable {
   let caps: Caps
   /// The stream's own tags, and those of the file that came with it.
   var tags: TagList?
-  var trim = SoundTrim()
+  var trim = GaplessInfo()
   /// nil where the container has no word for it.
   var disposition: Disposition?
   let globalTags: TagList?
@@ -37,9 +33,8 @@ package struct Topology: Sendable {
   let source: String
   /// What reads it, in `gst-launch-1.0` syntax.
   private let opening: String
-  private let wave: WaveFile?
-  private let movieEnds: MovieEnds?
-  private let transportClock: TransportClock?
+  /// What the file's bytes say and GStreamer does not.
+  let facts: ContainerFacts
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [MissingPlugin]
@@ -55,7 +50,7 @@ package struct Topology: Sendable {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
         let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
         text += "\(link)\(step.factory) name=e\(step.element)"
-        if step.factory == "wavparse", wave?.isCutShort == true { text += " ignore-length=true" }
+        if step.factory == "wavparse", facts.wave?.isCutShort == true { text += " ignore-length=true" }
       }
       text += "\(stream.steps.last.map { " \(reference($0))" } ?? "") ! \(tail)"
     }
@@ -72,17 +67,15 @@ package struct Topology: Sendable {
     return tags?.merging(own) ?? own
   }
 
-  /// Whether it is MP4 or MOV.
-  var isMovie: Bool { streams.contains { $0.steps.contains { $0.factory == "qtdemux" } } }
-
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
   /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before it starts.
   func prepare(_ pipeline: Pipeline) {
     endAtEndOfFile(pipeline)
-    movieEnds?.apply(to: pipeline)
-    transportClock?.apply(to: pipeline)
+    if let correction = facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
+      pipeline.correct(correction)
+    }
     pipeline.keepMatroskaTimes()
     pipeline.keepEarlyPackets()
   }
@@ -130,7 +123,7 @@ extension Topology {
 
   /// Finds out what is in the file at `path`.
   /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
-  init(probing path: String, _ opening: String, _ cancellation: Cancellation) throws {
+  init(probing path: String, _ opening: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws {
     let pipeline = try Pipeline("\(opening) ! parsebin name=parse")
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing; install gstreamer1.0-plugins-base")
@@ -178,12 +171,8 @@ extension Topology {
         return identities.count - 1
       }
     }
-    let wave = WaveFile(path)
-    self.wave = wave
-    streams = Topology.completed(found, path, wave)
-    func has(_ factory: String) -> Bool { found.contains { $0.steps.contains { $0.factory == factory } } }
-    movieEnds = has("qtdemux") ? MovieEnds(path) : nil
-    transportClock = try has("tsdemux") ? TransportClock(path, cancellation) : nil
+    self.facts = facts
+    streams = found.map { $0.completed(from: facts) }
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.opening = opening
@@ -195,45 +184,6 @@ extension Topology {
           .missingPlugin,
           "\(path): no plugin for \(missing.map(\.description).joined(separator: ", ")); "
             + PackageHint.decoding(missing.first?.mediaType))
-    }
-  }
-
-  /// The streams with what the container says of them and GStreamer 1.22's demuxers do not: which way up a picture is that
-  /// stands mirrored on its side (`flip-rotate-90`), how much of the sound is priming, where it is not Opus, and which
-  /// stream is the default one.
-  private static func completed(_ streams: [StreamPath], _ path: String, _ wave: WaveFile?) -> [StreamPath] {
-    func has(_ factory: String) -> Bool { streams.contains { $0.steps.contains { $0.factory == factory } } }
-    let movie = has("qtdemux") ? MovieTrack.all(path) : []
-    let matroska = has("matroskademux") ? MatroskaTrack.all(path) : []
-    return streams.map { stream in
-      var stream = stream
-      // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for sound; what follows it in a file
-      // that is read to its end is none either.
-      if stream.isFile || wave?.isCutShort == true { stream.trim.duration = wave?.duration }
-      if stream.steps.last?.factory == "mpegaudioparse",
-        stream.steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) }),
-        let trim = MovieFile(path).flatMap({ InfoFrame($0)?.trim })
-      {
-        stream.trim = trim
-      }
-      // A demuxer's pads are named and numbered by kind, in the order of the tracks.
-      let pad = stream.steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad.split(separator: "_")
-      guard let pad, let number = pad.last.flatMap({ Int($0) }) else { return stream }
-      let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
-      let kind = pad.first.flatMap { kinds[$0] }
-      if let track = matroska.filter({ $0.kind == kind }).dropFirst(number).first {
-        stream.disposition = track.disposition
-        if kind == .audio, stream.caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
-      }
-      if let track = movie.filter({ $0.kind == kind }).dropFirst(number).first {
-        stream.disposition = track.disposition
-        if kind == .video, let orientation = track.orientation, stream.tags?.has("image-orientation") != true,
-          let tag = TagList("taglist, image-orientation=\(orientation)")
-        {
-          stream.tags = stream.tags?.merging(tag) ?? tag
-        }
-      }
-      return stream
     }
   }
 
@@ -266,6 +216,39 @@ extension Topology {
         return found.isComplete || found.pads.contains { $0.origin?.element.factoryName == "avdemux_gif" }
       }
     }
+  }
+}
+
+extension StreamPath {
+  /// Whether an element of that name is on the way.
+  func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
+
+  /// With what the container says of it and GStreamer 1.22's demuxers do not: which way up the video is that stands mirrored on
+  /// its side (`flip-rotate-90`), how much of the audio is priming, where it is not Opus, and which stream is the default one.
+  fileprivate func completed(from facts: ContainerFacts) -> StreamPath {
+    var stream = self
+    // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a file
+    // that is read to its end is none either.
+    if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.duration }
+    if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
+      steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
+    {
+      stream.trim = gapless
+    }
+    // A demuxer's pads are named and numbered by kind, in the order of the tracks.
+    let pad = steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad.split(separator: "_")
+    let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
+    guard let pad, let kind = pad.first.flatMap({ kinds[$0] }), let number = pad.last.flatMap({ Int($0) }),
+      let track = facts.tracks.filter({ $0.kind == kind }).dropFirst(number).first
+    else { return stream }
+    stream.disposition = track.disposition
+    if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
+    if kind == .video, let orientation = track.orientation, tags?.has("image-orientation") != true,
+      let tag = TagList("taglist, image-orientation=\(orientation)")
+    {
+      stream.tags = tags?.merging(tag) ?? tag
+    }
+    return stream
   }
 }
 

@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Synchronization
 
@@ -31,12 +32,12 @@ package final class TrackIndexer: Sendable {
   private let codec: Caps?
   private let tags: TagList?
   private let options: ReverseOptions
-  private let trim: SoundTrim
+  private let trim: GaplessInfo
   private let disposition: Disposition?
   private let ownClock = PacketClock()
 
   package init(
-    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, trim: SoundTrim = SoundTrim(),
+    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, trim: GaplessInfo = GaplessInfo(),
     disposition: Disposition? = nil
   ) {
     self.trim = trim

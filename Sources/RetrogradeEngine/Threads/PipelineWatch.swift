@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Synchronization
 
@@ -19,7 +20,7 @@ package final class PipelineWatch: Sendable {
   ///   - sink: the elements that lead to it, as far as they are linked, are watched too.
   package init(_ pipeline: Pipeline, reading path: String, before sink: Element? = nil) {
     // The probes hold the watch, and the pipeline the probes.
-    if let size = MovieFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") {
+    if let size = RandomAccessFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") {
       // At the end of the file there is nothing to wait for.
       pad.onPull { [self] offset in state.withLock { $0.isReading = offset < size } }
       pad.onBuffer { [self] _ in

@@ -1,0 +1,67 @@
+import Glibc
+
+/// A plain file, read or changed at any place.
+package final class RandomAccessFile {
+  private let descriptor: Int32
+  package let size: Int
+  /// `errno` of the last reading that failed although the bytes are in the file.
+  package private(set) var readingFailure: Int32?
+
+  /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
+  /// what it writes.
+  package init?(_ path: String, forWriting: Bool = false) {
+    var kind = stat()
+    guard stat(path, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
+    let descriptor = open(path, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    self.descriptor = descriptor
+    size = Int(info.st_size)
+  }
+
+  deinit { close(descriptor) }
+
+  /// nil where that is not all in the file, or can't be read (``readingFailure``).
+  package func read(_ range: Range<Int>) -> [UInt8]? {
+    guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    let isRead = bytes.withUnsafeMutableBytes { readAll($0, from: descriptor, at: range.lowerBound) }
+    guard isRead else {
+      readingFailure = errno
+      return nil
+    }
+    return bytes
+  }
+
+  /// False where that fails; `errno` says why.
+  package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
+    bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
+  }
+
+  /// An unsigned number of `count` bytes, eight at the most; nil where that is not all in the file, or does not fit an `Int`.
+  func number(at offset: Int, _ count: Int, isLittleEndian: Bool = false) -> Int? {
+    read(offset..<offset + count).flatMap { bytes in
+      let value = (isLittleEndian ? bytes.reversed() : bytes).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+      return Int(exactly: value)
+    }
+  }
+
+  /// Four letters.
+  func text(at offset: Int) -> String? { read(offset..<offset + 4)?.text(0) }
+}
+
+/// A file that was made could not be read or changed.
+package struct FileError: Error {
+  /// What the system says of it (errno(3)); nil: what should be in the file is not.
+  package let number: Int32?
+  /// What is missing; empty where the system failed.
+  package let missing: String
+
+  /// What the last call that failed says.
+  static var last: FileError { FileError(number: errno, missing: "") }
+  static func missing(_ what: String) -> FileError { FileError(number: nil, missing: what) }
+}

@@ -1,0 +1,87 @@
+/// What the bytes of a file say that GStreamer 1.22 passes over, read once.
+///
+/// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken from GStreamer.
+package struct ContainerFacts: Sendable {
+  /// What the file says that it holds; nil where its format says nothing, or is not known.
+  package private(set) var report: ContainerReport?
+  /// In order, of all kinds; MP4, MOV, Matroska and WebM.
+  package private(set) var tracks: [ContainerTrack] = []
+  /// MP4 and MOV.
+  package private(set) var chapters: [ChapterMark] = []
+  /// How many chapters there are in an ID3 tag.
+  package private(set) var tagChapterCount = 0
+  package private(set) var correction: (any FileCorrection)?
+  package private(set) var wave: WAVEHeader?
+  package private(set) var gif: GIFBlocks?
+  /// MP3.
+  package private(set) var gapless: GaplessInfo?
+  /// It is an MP4 or MOV file that ends before its index comes.
+  package private(set) var lacksIndex = false
+
+  /// - Parameter path: of a plain file; of others nothing is read, and nothing is said.
+  package init(_ path: String) { self.init(path, checkpoint: {}) }
+
+  /// - Parameters:
+  ///   - path: of a plain file; of others nothing is read, and nothing is said.
+  ///   - checkpoint: called now and then, for reading all of a long recording takes a while; what it throws ends that.
+  package init(_ path: String, checkpoint: () throws -> Void) rethrows {
+    guard let file = RandomAccessFile(path), let format = ContainerFormat(file) else { return }
+    switch format {
+    case .mp4:
+      let index = MP4Index(file)
+      report = .mp4(file, index)
+      lacksIndex = index == nil && ContainerReport.lacksIndex(file)
+      guard let index else { return }
+      tracks = MP4Track.all(in: index)
+      chapters = MP4Chapters.read(index, file)
+      correction = MP4Corrections(index)
+    case .matroska:
+      report = .matroska(file)
+      tracks = MatroskaTrack.all(in: file)
+    case .wave:
+      wave = WAVEHeader(file)
+      report = wave.map { ContainerReport($0) }
+    case .transportStream(let packets):
+      report = .transportStream(file, packets)
+      correction = try TransportClock(file, packets, checkpoint)
+    case .avi: report = .avi(file)
+    case .ogg: report = .ogg(file)
+    case .gif:
+      gif = GIFBlocks(file)
+      report = gif?.isWhole == false ? ContainerReport(isCut: true) : nil
+    case .flv: report = .flv(file)
+    case .programStream: report = .programStream(file)
+    case .audio:
+      report = .audio(file)
+      gapless = InfoFrame(file)?.gapless
+      tagChapterCount = ID3Tag.chapterCount(in: file)
+    }
+  }
+}
+
+/// The format of a file, as far as its first bytes tell.
+enum ContainerFormat {
+  case avi, flv, gif, matroska, mp4, ogg, programStream, wave
+  case transportStream(TransportPackets)
+  /// Audio in no container, behind tags or not, or anything else.
+  case audio
+
+  /// - Returns: nil of files that are too short for any.
+  init?(_ file: RandomAccessFile) {
+    guard let start = file.read(0..<12) else { return nil }
+    switch (start.text(0), start.text(4), start.text(8)) {
+    case ("RIFF", _, "AVI "): self = .avi
+    case ("RIFF", _, "WAVE"), ("RF64", _, _), ("riff", _, _): self = .wave
+    case ("OggS", _, _): self = .ogg
+    case ("GIF8", _, _): self = .gif
+    case (_, "ftyp", _), (_, "moov", _), (_, "mdat", _), (_, "wide", _), (_, "free", _), (_, "styp", _): self = .mp4
+    default:
+      switch (start[0], start[1], start[2], start[3]) {
+      case (0x1A, 0x45, 0xDF, 0xA3): self = .matroska
+      case (0x46, 0x4C, 0x56, _): self = .flv
+      case (0, 0, 1, 0xBA): self = .programStream
+      default: self = TransportPackets(file).map { .transportStream($0) } ?? .audio
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import MediaTime
+
+/// What a container says that it holds, whether or not it is there, and whether its bytes end before it does.
+///
+/// Demuxers give what there is and end, as if that were all: only the container's own words tell a file that was cut from a
+/// whole one.
+package struct ContainerReport: Equatable, Sendable {
+  package struct Stream: Equatable, Sendable {
+    package var kind: StreamKind
+    /// Frames of video; nil where that is not said.
+    package var frames: Int?
+    /// When it ends, in stream time; nil where that is not said.
+    package var end: ClockTime?
+
+    package init(kind: StreamKind, frames: Int?, end: ClockTime?) {
+      self.kind = kind
+      self.frames = frames
+      self.end = end
+    }
+  }
+
+  /// The file ends inside something that says how long it is, or without the mark that the format ends with.
+  package var isCut = false
+  /// When the whole ends, in stream time.
+  package var end: ClockTime?
+  package var streams: [Stream] = []
+  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing; nil: by any
+  /// time, since what is said is not exact.
+  package var slack: ClockTime?
+  /// What it says is a count of samples: where some are missing, the end was cut off.
+  package var countsSamples = false
+  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4).
+  package var links = 1
+
+  /// When the last stream ends, as far as anything is said of that.
+  package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }
+
+  package init(
+    isCut: Bool = false, end: ClockTime? = nil, streams: [Stream] = [], slack: ClockTime? = nil,
+    countsSamples: Bool = false
+  ) {
+    self.isCut = isCut
+    self.end = end
+    self.streams = streams
+    self.slack = slack
+    self.countsSamples = countsSamples
+  }
+}

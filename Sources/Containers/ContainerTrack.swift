@@ -1,0 +1,12 @@
+import MediaTime
+
+/// What a container says of a track and GStreamer 1.22's demuxer passes over.
+package struct ContainerTrack: Sendable {
+  package let kind: StreamKind
+  package let disposition: Disposition
+  /// GST_TAG_IMAGE_ORIENTATION; nil where the container has no word for it, or says nothing.
+  package var orientation: String?
+  /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's `CodecDelay`,
+  /// RFC 9559, 5.1.4.1.25).
+  package var codecDelay = ClockTime.zero
+}

@@ -1,0 +1,33 @@
+import MediaTime
+
+extension ContainerReport {
+  /// "Video File Format Specification", Adobe: tags, of which the first of data says how long the whole is.
+  static func flv(_ file: RandomAccessFile) -> ContainerReport? {
+    var declared = ContainerReport()
+    guard var place = file.number(at: 5, 4) else { return nil }
+    place += 4
+    var isFirst = true
+    while let type = file.number(at: place, 1), [8, 9, 18].contains(type) {
+      guard let size = file.number(at: place + 1, 3), size <= file.size - place - 11 else {
+        declared.isCut = true
+        break
+      }
+      if type == 18, isFirst, let script = file.read(place + 11..<place + 11 + size) {
+        isFirst = false
+        if let bytes = number("filesize", in: script), bytes > Double(file.size) { declared.isCut = true }
+        if let seconds = number("duration", in: script), seconds > 0 { declared.end = ClockTime(seconds: seconds) }
+      }
+      place += 11 + size + 4
+    }
+    declared.slack = ClockTime(seconds: 1)
+    return declared
+  }
+
+  /// A number of an object in AMF0: its name, 0 for its type, and its eight bytes.
+  private static func number(_ name: String, in script: [UInt8]) -> Double? {
+    let key = [0, UInt8(name.utf8.count)] + Array(name.utf8) + [0]
+    guard let place = script.firstRange(of: key)?.upperBound, place + 8 <= script.count else { return nil }
+    let value = Double(bitPattern: script[place..<place + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    return value.isFinite ? value : nil
+  }
+}

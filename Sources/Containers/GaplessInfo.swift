@@ -1,0 +1,18 @@
+import MediaTime
+
+/// What of an audio stream is heard, where its decoder does not know that.
+package struct GaplessInfo: Sendable {
+  /// How much later its times are than what is heard.
+  package var delay = ClockTime.zero
+  /// nil: to its end.
+  package var duration: ClockTime?
+  /// That many sample frames come out of the decoder if nobody has left out anything yet, and only then is this to be done;
+  /// nil: in any case.
+  package var ifDecoded: Int?
+
+  package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {
+    self.delay = delay
+    self.duration = duration
+    self.ifDecoded = ifDecoded
+  }
+}

@@ -1,0 +1,35 @@
+/// Puts into the first frame of a finished MP3 file, which GStreamer 1.22's xingmux makes, what that leaves out: how much
+/// around the audio the encoder added. It takes the place of the table for seeking, which that frame has no room beside.
+/// xingmux's number of frames, which it works out from the duration, is one too many.
+package struct MP3Header {
+  /// Sample frames that come out of a decoder before the first of the audio, and those of the audio.
+  var priming: Int
+  var heard: Int
+
+  package init(priming: Int, heard: Int) {
+    self.priming = priming
+    self.heard = heard
+  }
+
+  /// - Throws: ``FileError``.
+  package func apply(to path: String) throws {
+    guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
+    // Frames, bytes and the table.
+    guard let frame = InfoFrame(file), frame.bytes[frame.info + 7] & 7 == 7 else { return }
+    let frames = frame.count(in: file)
+    let delay = priming - InfoFrame.decoderDelay
+    let padding = frames * frame.samplesPerFrame - delay - heard
+    // Twelve bits each.
+    guard (0..<4096).contains(delay), (0..<4096).contains(padding) else { return }
+    let pads = delay << 12 | padding
+    let tag =
+      Array("LAME3.100".utf8) + [UInt8](repeating: 0, count: 12)
+      + [16, 8, 0].map { UInt8(truncatingIfNeeded: pads >> $0) }
+    // The numbers of frames and bytes, and then what used to be the table.
+    let rest = tag + [UInt8](repeating: 0, count: 100 - tag.count)
+    let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: frames).bigEndian, Array.init)
+    guard file.write([0, 0, 0, 3] + number, at: frame.start + frame.info + 4),
+      file.write(rest, at: frame.start + frame.info + 16)
+    else { throw FileError.last }
+  }
+}

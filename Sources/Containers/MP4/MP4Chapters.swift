@@ -1,0 +1,114 @@
+import MediaTime
+
+/// The chapters of MP4 and MOV files, of which GStreamer 1.22's qtdemux says nothing, and which its qtmux does not write.
+///
+/// Two ways are in use: a track of text that the others refer to (`chap` in `tref`, QuickTime File Format, "Chapter Lists"),
+/// which says when each chapter ends, and a list in the user data (`chpl`, Nero's), which every player reads.
+enum MP4Chapters {
+  static func read(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark] {
+    track(index, file) ?? list(index.bytes) ?? []
+  }
+
+  private static func list(_ bytes: [UInt8]) -> [ChapterMark]? {
+    guard let body = bytes.box("udta", "chpl", in: 0..<bytes.count), body.count >= 9 else { return nil }
+    var found: [ChapterMark] = []
+    var place = body.lowerBound + 8
+    let count = Int(bytes[place])
+    place += 1
+    for _ in 0..<count {
+      guard place + 9 <= body.upperBound else { break }
+      let start = Int64(bytes.integer(place)) << 32 | Int64(bytes.integer(place + 4))
+      let length = Int(bytes[place + 8])
+      guard place + 9 + length <= body.upperBound, (0..<Int64.max / 100).contains(start) else { break }
+      let title = String(decoding: bytes[place + 9..<place + 9 + length], as: UTF8.self)
+      found.append(ChapterMark(start: ClockTime(nanoseconds: start * 100), end: nil, title: title))
+      place += 9 + length
+    }
+    return found.isEmpty ? nil : found.sorted { $0.start < $1.start }
+  }
+
+  private static func track(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark]? {
+    let bytes = index.bytes
+    let wanted = index.tracks.lazy.compactMap { bytes.box("tref", "chap", in: $0) }.first.flatMap {
+      $0.count >= 4 ? bytes.integer($0.lowerBound) : nil
+    }
+    guard let wanted,
+      let track = index.tracks.first(where: { track in
+        bytes.box("tkhd", in: track).flatMap { MP4Track.identifier(in: $0, of: bytes) } == wanted
+      }),
+      let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
+      let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
+    else { return nil }
+    // Samples may overlap, and a title take 64 KiB: what a damaged table promises is not believed.
+    guard samples.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
+    var found: [ChapterMark] = []
+    for sample in samples {
+      // Beyond ten years it is damage.
+      guard (sample.start + sample.duration) / timescale < 300_000_000, let text = file.read(sample.place),
+        text.count >= 2
+      else { return nil }
+      let length = min(Int(text[0]) << 8 | Int(text[1]), text.count - 2)
+      let title = String(decoding: text[2..<2 + length], as: UTF8.self)
+      found.append(
+        ChapterMark(
+          start: ClockTime(sampleIndex: sample.start, rate: timescale),
+          end: ClockTime(sampleIndex: sample.start + sample.duration, rate: timescale), title: title))
+    }
+    return found.isEmpty ? nil : found
+  }
+
+  /// More than any movie has chapters: what a damaged table promises is not believed.
+  private static let most = 100_000
+
+  /// Where the samples of a track of text lie, and when each starts, in the media's timescale (ISO/IEC 14496-12, 8.6.1); nil where
+  /// the table is damaged.
+  private static func samples(
+    _ bytes: [UInt8], _ table: Range<Int>
+  ) -> [(place: Range<Int>, start: Int, duration: Int)]? {
+    guard let times = bytes.box("stts", in: table), let places = SampleTable(bytes, table) else { return nil }
+    var durations: [Int] = []
+    for (count, duration) in bytes.pairs(times) where durations.count < most {
+      durations += Array(repeating: duration, count: min(count, most - durations.count))
+    }
+    var found: [(place: Range<Int>, start: Int, duration: Int)] = []
+    var start = 0
+    var isDamaged = false
+    places.forEachChunk { place, samples in
+      var offset = place
+      for sample in samples {
+        guard sample < durations.count else { return false }
+        let size = places.size(of: sample)
+        guard (0..<1 << 60).contains(offset), size <= 1 << 16 else {
+          isDamaged = true
+          return false
+        }
+        found.append((offset..<offset + size, start, durations[sample]))
+        offset += size
+        start += durations[sample]
+      }
+      return true
+    }
+    return isDamaged ? nil : found
+  }
+
+  /// The body of a `moov` box with a list of chapters in its user data.
+  static func adding(_ chapters: [ChapterMark], to movie: [UInt8]) -> [UInt8] {
+    var list: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
+    // One byte counts them.
+    let kept = chapters.prefix(255)
+    list.append(UInt8(kept.count))
+    for chapter in kept {
+      var title = chapter.title
+      while title.utf8.count > 255 { title.removeLast() }
+      list += withUnsafeBytes(of: (chapter.start.nanoseconds / 100).bigEndian, Array.init)
+      list += [UInt8(title.utf8.count)] + Array(title.utf8)
+    }
+    let box = Box.header("chpl", list.count) + list
+    guard let user = Box.all(in: movie[...]).first(where: { $0.type == "udta" })?.body else {
+      return movie + Box.header("udta", box.count) + box
+    }
+    return Array(movie[..<(user.lowerBound - 8)]) + Box.header("udta", user.count + box.count) + Array(movie[user])
+      + box
+      + Array(movie[user.upperBound...])
+  }
+}

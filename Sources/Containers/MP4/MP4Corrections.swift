@@ -1,0 +1,210 @@
+import MediaTime
+
+/// Where MP4's and MOV's header says that the whole and its tracks end, as GStreamer 1.22's qtdemux must hear it to give all
+/// that belongs to them (`gst_qtdemux_loop_state_movie`, `gst_qtdemux_advance_sample`):
+///
+/// - It ends an audio stream where the time of a packet in its media, of which the encoder's priming is a part, passes the
+///   duration of the whole, and not where its time in the presentation does. So the last packet is lost of audio that
+///   lasts as long as the file, as it does in every .m4a.
+/// - It ends an edit at the first packet that is decoded at or after the edit's end, though it, or one after it, is shown
+///   before. Where frames may be shown earlier than they are decoded (offsets below 0 in `ctts`), the last ones are lost.
+/// - It ends a track without edits at its duration. Android's MediaMuxer gives the last sample none: it starts there.
+struct MP4Corrections: FileCorrection {
+  private struct Patch: Sendable {
+    /// Where it stands in the file.
+    var place: Range<Int>
+    var bytes: [UInt8]
+
+    func isWhole(in range: Range<Int>) -> Bool {
+      range.lowerBound <= place.lowerBound && place.upperBound <= range.upperBound
+    }
+  }
+  private var patches: [Patch] = []
+  private(set) var ends: [String: ClockTime] = [:]
+
+  var demuxer: String { "qtdemux" }
+
+  /// - Returns: nil where nothing has to be changed.
+  init?(_ index: MP4Index) {
+    let header = index.bytes
+    guard let (overall, timescale) = index.header, timescale < 1 << 31, let field = header.durationField(overall) else {
+      return nil
+    }
+    // The times of fragments are in the fragments.
+    let isFragmented = index.isFragmented
+    let tracks = index.tracks.compactMap { Track($0, in: header, timescale) }
+    var latest = 0
+    var videos = 0
+    for track in tracks {
+      var end = track.end(timescale)
+      if !isFragmented, let longer = track.longerMedia {
+        add(longer.field, longer.value, after: index.place.lowerBound)
+        end = Track.scaled(longer.value, track.timescale, to: timescale)
+      } else if !isFragmented, track.kind == .video, let longer = track.longerEdit(timescale) {
+        add(longer.field, longer.value, after: index.place.lowerBound)
+        ends["video_\(videos)"] = track.editsEnd.map { ClockTime(sampleIndex: $0, rate: timescale) }
+        end = end.map { $0 + longer.value }
+      } else if track.kind != .audio {
+        end = nil
+      }
+      latest = max(latest, end ?? 0)
+      if track.kind == .video { videos += 1 }
+    }
+    // It may be unknown, as it is while a file is still being written.
+    let duration = header.number(field)
+    if duration > 0, duration < header.unknownDuration(field), latest > duration {
+      add(field, latest, after: index.place.lowerBound)
+    }
+    if patches.isEmpty { return nil }
+  }
+
+  /// Has the field of the header that stands at `field` say `value`, if there is room for it.
+  private mutating func add(_ field: Range<Int>, _ value: Int, after start: Int) {
+    guard value < (field.count == 8 ? 1 << 48 : 0xFFFF_FFFF) else { return }
+    patches.append(
+      Patch(
+        place: start + field.lowerBound..<start + field.upperBound,
+        bytes: Array(withUnsafeBytes(of: UInt64(value).bigEndian, Array.init).suffix(field.count))))
+  }
+
+  func changes(_ range: Range<Int>) -> Bool { patches.contains { $0.isWhole(in: range) } }
+
+  func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+    for patch in patches where patch.isWhole(in: offset..<offset + bytes.count) {
+      bytes[(patch.place.lowerBound - offset)..<(patch.place.upperBound - offset)].copyBytes(from: patch.bytes)
+    }
+  }
+}
+
+extension MP4Corrections {
+  /// What a track's boxes say of its times (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
+  private struct Track {
+    struct Edit {
+      /// Where its duration stands, and what it is, at the movie's timescale.
+      var field: Range<Int>
+      var duration: Int
+      /// At the media's timescale; nil for a stretch in which nothing is shown.
+      var start: Int?
+    }
+
+    let kind: StreamKind
+    let timescale: Int
+    /// Of the media, and where it stands.
+    let duration: Int
+    let durationField: Range<Int>
+    let unknownDuration: Int
+    let edits: [Edit]
+    /// When the last sample is decoded, and when it ends, or would if it lasted as long as the one before.
+    let lastStart: Int
+    let lastEnd: Int
+    /// How much earlier than it is decoded a sample is shown, at the most.
+    let lead: Int
+
+    init?(_ track: Range<Int>, in header: [UInt8], _ movieTimescale: Int) {
+      guard let handler = header.box("mdia", "hdlr", in: track), let media = header.box("mdia", "mdhd", in: track),
+        let timescale = header.timescale(media), (1..<1 << 31).contains(timescale),
+        let field = header.durationField(media)
+      else { return nil }
+      kind = MP4Track.kind(ofHandler: handler, of: header)
+      self.timescale = timescale
+      durationField = field
+      duration = header.number(field)
+      unknownDuration = header.unknownDuration(field)
+      edits = header.box("edts", "elst", in: track).map { Track.edits($0, in: header) } ?? []
+      let table = header.box("mdia", "minf", "stbl", in: track) ?? 0..<0
+      let steps = header.box("stts", in: table).map { header.pairs($0) } ?? []
+      var total = 0
+      var last = 0
+      for (count, step) in steps where count > 0 {
+        let (length, isOver) = count.multipliedReportingOverflow(by: step)
+        guard !isOver, length < 1 << 48, total < 1 << 48 else { return nil }
+        total += length
+        last = step > 0 ? step : last
+      }
+      let hasLength = (steps.last { $0.0 > 0 }?.1 ?? 0) > 0
+      lastStart = hasLength ? total - last : total
+      lastEnd = steps.isEmpty ? 0 : lastStart + last
+      let offsets = header.box("ctts", in: table).map { header.pairs($0) } ?? []
+      lead = -(offsets.map { Int(Int32(truncatingIfNeeded: $0.1)) }.min().map { min($0, 0) } ?? 0)
+    }
+
+    private static func edits(_ list: Range<Int>, in header: [UInt8]) -> [Edit] {
+      guard list.count >= 8 else { return [] }
+      let width = header[list.lowerBound] == 1 ? 8 : 4
+      let step = 2 * width + 4
+      let count = min(header.integer(list.lowerBound + 4), (list.count - 8) / step)
+      return (0..<count).map { number in
+        let entry = list.lowerBound + 8 + number * step
+        let start = header.number(entry + width..<entry + 2 * width)
+        // An empty edit has -1 there.
+        return Edit(
+          field: entry..<entry + width, duration: header.number(entry..<entry + width),
+          start: start < 1 << 31 ? start : nil)
+      }
+    }
+
+    /// No time that is believed is longer than this, in any timescale: so sums of as many as there are edits fit.
+    private static let longest = 1 << 46
+
+    /// `time` at another timescale, rounded up; ``longest`` at the most.
+    static func scaled(_ time: Int, _ timescale: Int, to other: Int) -> Int {
+      let (whole, rest) = time.quotientAndRemainder(dividingBy: timescale)
+      let (product, isOver) = whole.multipliedReportingOverflow(by: other)
+      guard !isOver, product < longest else { return longest }
+      return min(product + (rest * other + timescale - 1) / timescale, longest)
+    }
+
+    /// Where the edits end in the presentation, at the movie's timescale; nil where there are none, or damaged ones.
+    var editsEnd: Int? {
+      guard !edits.isEmpty, edits.allSatisfy({ $0.duration < 1 << 40 }) else { return nil }
+      return edits.prefix(1 << 16).reduce(0) { $0 + $1.duration }
+    }
+
+    /// Where the edits end in the media, one after the other, at the movie's timescale; nil where there are none.
+    func end(_ movieTimescale: Int) -> Int? {
+      editsEnd.map { end in
+        edits.prefix(1 << 16).compactMap(\.start).reduce(end) { $0 + Track.scaled($1, timescale, to: movieTimescale) }
+      }
+    }
+
+    /// What the media's duration has to be for its last sample to come; nil where it is that.
+    var longerMedia: (field: Range<Int>, value: Int)? {
+      guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
+        duration <= lastStart,
+        lastEnd > lastStart
+      else { return nil }
+      return (durationField, lastEnd)
+    }
+
+    /// What the last edit's duration has to be for all that is shown in it to be decoded; nil where it is that.
+    func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
+      guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
+        edits.dropLast().allSatisfy({ $0.start == nil }),
+        start + Track.scaled(edit.duration, movieTimescale, to: timescale) < lastEnd
+      else { return nil }
+      return (edit.field, edit.duration + Track.scaled(lead, timescale, to: movieTimescale))
+    }
+  }
+}
+
+extension [UInt8] {
+  /// Where the duration stands in an `mvhd` or `mdhd` box.
+  fileprivate func durationField(_ body: Range<Int>) -> Range<Int>? {
+    guard !body.isEmpty else { return nil }
+    let isWide = self[body.lowerBound] == 1
+    let field = body.lowerBound + (isWide ? 24 : 16)..<body.lowerBound + (isWide ? 32 : 20)
+    return field.upperBound <= body.upperBound ? field : nil
+  }
+
+  /// A duration of this or more is not known.
+  fileprivate func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
+
+  /// The entries of a table of two numbers each, such as `stts`.
+  func pairs(_ body: Range<Int>) -> [(Int, Int)] {
+    guard body.count >= 8 else { return [] }
+    let count = Swift.min(integer(body.lowerBound + 4), (body.count - 8) / 8)
+    return (0..<count).map { entry in
+      (integer(body.lowerBound + 8 + entry * 8), integer(body.lowerBound + 12 + entry * 8))
+    }
+  }
+}

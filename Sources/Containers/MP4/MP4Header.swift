@@ -1,0 +1,184 @@
+import MediaTime
+
+/// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the video is
+/// (`tkhd`'s matrix), which track of a kind is played where nobody chooses (its flags), and that the audio's first samples
+/// are the encoder's priming, not to be heard (`elst`). All have their place in the file already; only their values change.
+/// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
+package struct MP4Header {
+  /// A video track; nil leaves a thing as it is.
+  package struct Video {
+    /// GST_TAG_IMAGE_ORIENTATION.
+    var orientation: String?
+    /// How long it is shown, from its first frame's start to its last one's end. qtmux adds up the intervals between
+    /// decoding times instead, which can end before the last frame begins, and then players leave that frame out.
+    var duration: ClockTime?
+    var isEnabled: Bool?
+
+    package init(orientation: String? = nil, duration: ClockTime? = nil, isEnabled: Bool? = nil) {
+      self.orientation = orientation
+      self.duration = duration
+      self.isEnabled = isEnabled
+    }
+  }
+
+  /// An audio track: the sample frames of priming, those to be heard, and their rate.
+  package struct Audio {
+    var priming: Int
+    var heard: Int
+    var rate: Int
+    var isEnabled: Bool?
+
+    package init(priming: Int, heard: Int, rate: Int, isEnabled: Bool?) {
+      self.priming = priming
+      self.heard = heard
+      self.rate = rate
+      self.isEnabled = isEnabled
+    }
+
+    /// How long it is heard, in units of which there are `timescale` in a second, rounded; 68 years at the most.
+    fileprivate func length(in timescale: Int) -> Int {
+      let rate = max(rate, 1)
+      return min(heard / rate, Int(Int32.max)) * timescale + (heard % rate * timescale + rate / 2) / rate
+    }
+  }
+
+  /// By kind, in the order of the tracks.
+  package var videos: [Video] = []
+  package var audio: [Audio] = []
+  /// Whether each track of text is enabled.
+  package var subtitles: [Bool?] = []
+
+  /// Written beside what is there (`chpl`), where the header is the last thing in the file.
+  package var chapters: [ChapterMark] = []
+
+  package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
+
+  /// - Throws: ``FileError``.
+  package func apply(to path: String) throws {
+    guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
+    guard let movie = file.boxes.first(where: { $0.type == "moov" }) else {
+      throw FileError.missing("its header (moov)")
+    }
+    // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
+    guard var bytes = file.read(movie.body) else { throw FileError.last }
+    change(&bytes)
+    // Behind it are no media, only what qtmux says of them in XMP.
+    if !chapters.isEmpty, let rest = file.read(movie.body.upperBound..<file.size), rest.count < 1 << 20 {
+      bytes = MP4Chapters.adding(chapters, to: bytes)
+      guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else {
+        throw FileError.last
+      }
+      bytes += rest
+    }
+    guard file.write(bytes, at: movie.body.lowerBound) else { throw FileError.last }
+  }
+
+  /// Changes the movie's header in place.
+  /// - Parameter movie: the body of the `moov` box.
+  func change(_ movie: inout [UInt8]) {
+    let parts = Box.all(in: movie[...])
+    guard let timescale = parts.first(where: { $0.type == "mvhd" }).flatMap({ movie.timescale($0.body) }) else {
+      return
+    }
+    var audio = Array(zip(audio, MP4Header.playable(audio.map(\.isEnabled))))[...]
+    var videos = Array(zip(videos, MP4Header.playable(videos.map(\.isEnabled))))[...]
+    var subtitles = subtitles[...]
+    for track in parts where track.type == "trak" {
+      guard let header = movie.box("tkhd", in: track.body), let handler = movie.box("mdia", "hdlr", in: track.body)
+      else {
+        continue
+      }
+      switch MP4Track.kind(ofHandler: handler, of: movie) {
+      case .video:
+        guard let (video, isEnabled) = videos.popFirst() else { continue }
+        enable(&movie, header, isEnabled)
+        turn(&movie, header, video.orientation)
+        if let edit = edit(movie, track.body), let duration = video.duration {
+          // Rounded up: the last frame is to begin before the edit ends.
+          movie.set(Int(exactly: (duration.seconds * Double(timescale)).rounded(.up)) ?? Int(UInt32.max), at: edit)
+        }
+      case .audio:
+        guard let (played, isEnabled) = audio.popFirst() else { continue }
+        enable(&movie, header, isEnabled)
+        if let preSkip = orderOpus(&movie, track.body) {
+          hide(preSkip, of: &movie, track.body, played.length(in: timescale))
+          continue
+        }
+        guard played.priming > 0, played.rate > 0, let edit = edit(movie, track.body),
+          let mediaTimescale = movie.box("mdia", "mdhd", in: track.body).flatMap({ movie.timescale($0) })
+        else { continue }
+        // The edit starts after the priming, and ends with the last sample.
+        movie.set(played.length(in: timescale), at: edit)
+        movie.set(movie.integer(edit + 4) + played.priming * mediaTimescale / played.rate, at: edit + 4)
+      case .subtitles: enable(&movie, header, subtitles.popFirst() ?? nil)
+      default: break
+      }
+    }
+  }
+
+  /// What is said of tracks of a kind, such that one of them is played: others may have none that is the default, but what
+  /// is not enabled in MP4 is not played at all.
+  private static func playable(_ enabled: [Bool?]) -> [Bool?] {
+    enabled.allSatisfy { $0 == false } ? [true] + enabled.dropFirst() : enabled
+  }
+
+  /// The lowest of the flags (ISO/IEC 14496-12, 8.3.2: `track_enabled`).
+  private func enable(_ movie: inout [UInt8], _ header: Range<Int>, _ isEnabled: Bool?) {
+    guard let isEnabled, header.count >= 4 else { return }
+    let flags = header.lowerBound + 3
+    movie[flags] = isEnabled ? movie[flags] | 1 : movie[flags] & ~1
+  }
+
+  /// qtmux 1.22 writes the numbers of Opus's header with their lowest byte first, so that players take 312 samples of priming
+  /// for 14,337 (`dOps`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2).
+  /// - Returns: the samples of priming, at 48 kHz; nil where that is not how it is.
+  private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
+    guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
+      let entry = movie.box("Opus", in: table.lowerBound + 8..<table.upperBound), entry.count > 28,
+      let opus = movie.box("dOps", in: entry.lowerBound + 28..<entry.upperBound), opus.count >= 11,
+      // No rate is that high.
+      movie.integer(opus.lowerBound + 4) >= 1 << 24
+    else { return nil }
+    for field in [2..<4, 4..<8, 8..<10] {
+      movie[opus.lowerBound + field.lowerBound..<opus.lowerBound + field.upperBound].reverse()
+    }
+    return movie.number(opus.lowerBound + 2..<opus.lowerBound + 4)
+  }
+
+  /// Has Opus's first packet take the time that it has, as all others do, and the edit begin after its priming. opusenc says
+  /// that it is shorter by that.
+  private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
+    guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
+      let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,
+      movie.timescale(media) == 48000, let edit = edit(movie, track)
+    else { return }
+    let first = times.lowerBound + 8
+    guard movie.integer(first) == 1, movie.integer(first + 4) + preSkip == movie.integer(first + 12) else { return }
+    movie.set(movie.integer(first + 12), at: first + 4)
+    movie.set(movie.integer(media.lowerBound + 16) + preSkip, at: media.lowerBound + 16)
+    movie.set(duration, at: edit)
+    movie.set(movie.integer(edit + 4) + preSkip, at: edit + 4)
+  }
+
+  /// Where the entry of a track's edit list lies that plays the track: its duration, then its start in the media. The
+  /// entry before it, if any, is an empty edit: the track starts late.
+  private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
+    guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
+    else { return nil }
+    return stride(from: list.lowerBound + 8, through: list.upperBound - 12, by: 12)
+      .first { movie.integer($0 + 4) != 0xFFFF_FFFF }
+  }
+
+  private func turn(_ movie: inout [UInt8], _ header: Range<Int>, _ orientation: String?) {
+    guard let orientation, let axes = MP4Matrix.axes[orientation],
+      let matrix = MP4Matrix.place(in: header, of: movie)
+    else { return }
+    let width = movie.integer(matrix + 36)
+    let height = movie.integer(matrix + 40)
+    // The turned frame is moved back to where its corner was.
+    let x = (axes[0] < 0 ? width : 0) + (axes[2] < 0 ? height : 0)
+    let y = (axes[1] < 0 ? width : 0) + (axes[3] < 0 ? height : 0)
+    let values = [axes[0] << 16, axes[1] << 16, 0, axes[2] << 16, axes[3] << 16, 0, x, y, 1 << 30]
+    for (index, value) in values.enumerated() { movie.set(value, at: matrix + 4 * index) }
+  }
+}

@@ -1,0 +1,28 @@
+/// The index of an MP4 or MOV file (`moov`, ISO/IEC 14496-12, 8.2.1), in memory.
+struct MP4Index {
+  /// The body of the box.
+  let bytes: [UInt8]
+  /// Where in the file it lies.
+  let place: Range<Int>
+
+  /// - Returns: nil where there is none, or one of 256 MiB and more, which is damage.
+  init?(_ file: RandomAccessFile) {
+    guard let movie = file.boxes.first(where: { $0.type == "moov" }), movie.body.count < 1 << 28,
+      let bytes = file.read(movie.body)
+    else { return nil }
+    self.bytes = bytes
+    place = movie.body
+  }
+
+  /// The bodies of the boxes of the tracks.
+  var tracks: [Range<Int>] { Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body) }
+  /// Whether there are fragments, which say of themselves what is in them.
+  var isFragmented: Bool { bytes.box("mvex", in: 0..<bytes.count) != nil }
+  /// The body of the header, and its timescale.
+  var header: (body: Range<Int>, timescale: Int)? {
+    guard let body = bytes.box("mvhd", in: 0..<bytes.count), let timescale = bytes.timescale(body), timescale > 0 else {
+      return nil
+    }
+    return (body, timescale)
+  }
+}

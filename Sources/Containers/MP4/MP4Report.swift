@@ -1,0 +1,137 @@
+import MediaTime
+
+/// MP4 and MOV: tables of all samples, or fragments that follow each other (ISO/IEC 14496-12).
+extension ContainerReport {
+  private static let types: Set = [
+    "ftyp", "styp", "moov", "moof", "mdat", "free", "skip", "wide", "udta", "uuid", "meta", "sidx", "mfra", "pdin",
+    "emsg", "prft", "pnot",
+  ]
+
+  static func mp4(_ file: RandomAccessFile, _ index: MP4Index?) -> ContainerReport? {
+    var declared = ContainerReport()
+    var fragments: [Int: Int] = [:]  // samples by track
+    var place = 0
+    while let size32 = file.number(at: place, 4), let type = file.text(at: place + 4), types.contains(type) {
+      let isLong = size32 == 1
+      guard let size = isLong ? file.number(at: place + 8, 8) : size32 == 0 ? file.size - place : size32 else {
+        declared.isCut = true
+        break
+      }
+      guard size >= (isLong ? 16 : 8) else { break }
+      guard size <= file.size - place else {
+        declared.isCut = true
+        break
+      }
+      if ["moof", "sidx"].contains(type), size < 1 << 28,
+        let body = file.read(place + (isLong ? 16 : 8)..<place + size)
+      {
+        switch type {
+        case "moof": for (track, count) in samples(ofFragment: body) { fragments[track, default: 0] += count }
+        case "sidx": if let index = segments(body) { declared.note(index, from: place + size, in: file) }
+        default: break
+        }
+      }
+      place += size
+    }
+    guard let index else { return declared.isCut ? declared : nil }
+    declared.tracks(index, fragments, file)
+    declared.slack = ClockTime(seconds: 1)
+    return declared
+  }
+
+  /// Whether it is an MP4 or MOV file that ends before its index comes.
+  static func lacksIndex(_ file: RandomAccessFile) -> Bool {
+    guard let type = file.text(at: 4), types.contains(type) else { return false }
+    let boxes = file.boxes
+    let end = boxes.last?.body.upperBound ?? 0
+    let isDamaged =
+      file.text(at: end + 4).map { !types.contains($0) } ?? false || (2..<8).contains(file.number(at: end, 4) ?? 0)
+    return !isDamaged && !boxes.contains { $0.type == "moov" }
+  }
+
+  private mutating func tracks(_ index: MP4Index, _ fragments: [Int: Int], _ file: RandomAccessFile) {
+    let header = index.bytes
+    let isFragmented = index.isFragmented
+    guard let (overall, timescale) = index.header else { return }
+    // Beside fragments it is that of all streams, timed metadata and names of chapters too.
+    if isFragmented,
+      let duration = header.duration(overall, at: (16, 24))
+        ?? header.box("mvex", "mehd", in: 0..<header.count).flatMap({
+          header.duration($0, at: (4, 4))
+        })
+    {
+      end = max(end ?? .zero, ClockTime(seconds: Double(duration) / Double(timescale)))
+    }
+    for track in index.tracks {
+      guard let handler = header.box("mdia", "hdlr", in: track), let overall = header.box("tkhd", in: track),
+        let table = header.box("mdia", "minf", "stbl", in: track),
+        let identifier = MP4Track.identifier(in: overall, of: header)
+      else { continue }
+      let kind = MP4Track.kind(ofHandler: handler, of: header)
+      guard kind == .video || kind == .audio else { continue }
+      let samples = SampleTable(header, table)
+      let count = (samples?.count ?? 0) + fragments[identifier, default: 0]
+      if count == 0 { continue }
+      if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
+      let duration = isFragmented ? nil : header.duration(overall, at: (20, 28))
+      streams.append(
+        Stream(
+          kind: kind, frames: kind == .video ? count : nil,
+          end: duration.map { ClockTime(seconds: Double($0) / Double(timescale)) }))
+    }
+  }
+
+  private static func samples(ofFragment fragment: [UInt8]) -> [(track: Int, count: Int)] {
+    Box.all(in: fragment[...]).filter { $0.type == "traf" }.compactMap { part in
+      guard let header = fragment.box("tfhd", in: part.body), header.count >= 8 else { return nil }
+      let runs = Box.all(in: fragment[part.body]).filter { $0.type == "trun" && $0.body.count >= 8 }
+      return (
+        fragment.integer(header.lowerBound + 4), runs.reduce(0) { $0 + fragment.integer($1.body.lowerBound + 4) }
+      )
+    }
+  }
+
+  /// What a segment index promises: bytes, from its own end on, and ticks.
+  private static func segments(_ index: [UInt8]) -> (bytes: Int, ticks: Int, timescale: Int)? {
+    guard index.count >= 32 else { return nil }
+    let isLong = index[0] == 1
+    let entries = isLong ? 32 : 24
+    let timescale = index.integer(8)
+    guard timescale > 0 else { return nil }
+    let first = isLong ? index.number(20..<28) : index.integer(16)
+    guard first < 1 << 40 else { return nil }
+    var (bytes, ticks) = (first, 0)
+    for entry in stride(from: entries, through: index.count - 12, by: 12) {
+      bytes += index.integer(entry) & 0x7FFF_FFFF
+      ticks += index.integer(entry + 4)
+    }
+    return (bytes, ticks, timescale)
+  }
+
+  private mutating func note(
+    _ index: (bytes: Int, ticks: Int, timescale: Int), from place: Int, in file: RandomAccessFile
+  ) {
+    if index.bytes > file.size - place { isCut = true }
+    end = max(end ?? .zero, ClockTime(seconds: Double(index.ticks) / Double(index.timescale)))
+  }
+}
+
+extension [UInt8] {
+  /// A duration in the box whose body is `body`: four bytes, or in version 1 eight; nil where it is not known.
+  fileprivate func duration(_ body: Range<Int>, at place: (short: Int, long: Int)) -> Int? {
+    guard let version = self[body].first else { return nil }
+    let start = body.lowerBound + (version == 1 ? place.long : place.short)
+    let field = start..<start + (version == 1 ? 8 : 4)
+    guard field.upperBound <= body.upperBound else { return nil }
+    let value = number(field)
+    return value > 0 && value < (version == 1 ? 1 << 48 : 0xFFFF_FFFF) ? value : nil
+  }
+
+  /// Whether the samples of a track lie in the file itself (8.7.2).
+  fileprivate func isSelfContained(_ track: Range<Int>) -> Bool {
+    guard let list = box("mdia", "minf", "dinf", "dref", in: track), list.count > 8 else { return true }
+    return Box.all(in: self[list.lowerBound + 8..<list.upperBound]).allSatisfy {
+      $0.body.count >= 4 && self[$0.body.lowerBound + 3] & 1 == 1
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// The tracks of MP4 and MOV files.
+enum MP4Track {
+  /// In order, without those that only hold the names of chapters.
+  static func all(in index: MP4Index) -> [ContainerTrack] {
+    let bytes = index.bytes
+    let lists = index.tracks.compactMap { bytes.box("tref", "chap", in: $0) }
+    let chapters = Set(
+      lists.flatMap { list in
+        stride(from: list.lowerBound, through: list.upperBound - 4, by: 4).map { bytes.integer($0) }
+      })
+    return index.tracks.compactMap { track in
+      guard let header = bytes.box("tkhd", in: track), let identifier = identifier(in: header, of: bytes),
+        !chapters.contains(identifier)
+      else { return nil }
+      return ContainerTrack(
+        kind: bytes.box("mdia", "hdlr", in: track).map { kind(ofHandler: $0, of: bytes) } ?? .other,
+        disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
+        orientation: MP4Matrix.orientation(in: header, of: bytes))
+    }
+  }
+
+  /// - Parameter handler: the body of an `hdlr` box (ISO/IEC 14496-12, 8.4.3).
+  static func kind(ofHandler handler: Range<Int>, of bytes: [UInt8]) -> StreamKind {
+    guard handler.count >= 12 else { return .other }
+    return switch bytes.text(handler.lowerBound + 8) {
+    case "vide": .video
+    case "soun": .audio
+    case "text", "sbtl", "subt", "subp": .subtitles
+    default: .other
+    }
+  }
+
+  /// - Parameter header: the body of a `tkhd` box, as in what follows.
+  static func identifier(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
+    guard header.count >= 24 else { return nil }
+    return bytes.integer(header.lowerBound + (bytes[header.lowerBound] == 1 ? 20 : 12))
+  }
+
+  private static func isEnabled(_ header: Range<Int>, of bytes: [UInt8]) -> Bool {
+    bytes[header.lowerBound + 3] & 1 == 1
+  }
+}

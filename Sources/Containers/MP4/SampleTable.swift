@@ -1,0 +1,66 @@
+/// Where the samples of a track lie in the file (ISO/IEC 14496-12, 8.7).
+struct SampleTable {
+  /// How many samples there are.
+  let count: Int
+  private let bytes: [UInt8]
+  /// The bodies of `stsz`, `stsc`, and `stco` or `co64`.
+  private let sizes: Range<Int>
+  private let runs: Range<Int>
+  private let chunks: Range<Int>
+  /// The bytes of a chunk's place.
+  private let width: Int
+  /// The size of all samples; 0 where each has one of its own.
+  private let commonSize: Int
+
+  /// - Parameter table: the body of an `stbl` box.
+  init?(_ bytes: [UInt8], _ table: Range<Int>) {
+    let parts = Box.all(in: bytes[table])
+    func part(_ type: String, least: Int) -> Range<Int>? {
+      parts.first { $0.type == type }.map(\.body).flatMap { $0.count >= least ? $0 : nil }
+    }
+    guard let sizes = part("stsz", least: 12), let runs = part("stsc", least: 8),
+      let chunks = part("stco", least: 8) ?? part("co64", least: 8)
+    else { return nil }
+    self.bytes = bytes
+    self.sizes = sizes
+    self.runs = runs
+    self.chunks = chunks
+    width = part("stco", least: 8) == nil ? 8 : 4
+    commonSize = bytes.integer(sizes.lowerBound + 4)
+    let said = bytes.integer(sizes.lowerBound + 8)
+    count = commonSize > 0 ? said : min(said, (sizes.count - 12) / 4)
+  }
+
+  /// In bytes.
+  func size(of sample: Int) -> Int { commonSize > 0 ? commonSize : bytes.integer(sizes.lowerBound + 12 + 4 * sample) }
+
+  /// The chunks, until `body` says that it is enough: where each lies, and which samples are in it.
+  func forEachChunk(_ body: (_ place: Int, _ samples: Range<Int>) -> Bool) {
+    var run = runs.lowerBound + 8
+    var perChunk = 0
+    var sample = 0
+    let places = stride(from: chunks.lowerBound + 8, through: chunks.upperBound - width, by: width)
+    for (number, place) in places.enumerated() where sample < count {
+      // A run goes on until the next one's first chunk; chunks are counted from 1.
+      while run + 12 <= runs.upperBound, bytes.integer(run) <= number + 1 {
+        perChunk = bytes.integer(run + 4)
+        run += 12
+      }
+      let next = min(count, sample + perChunk)
+      guard body(bytes.number(place..<place + width), sample..<next) else { return }
+      sample = next
+    }
+  }
+
+  /// The end of what lies furthest back in the file.
+  var end: Int {
+    var furthest = 0
+    forEachChunk { place, samples in
+      var size = commonSize.multipliedReportingOverflow(by: samples.count).partialValue
+      if commonSize == 0 { for sample in samples { size += self.size(of: sample) } }
+      furthest = max(furthest, place.addingReportingOverflow(size).partialValue)
+      return true
+    }
+    return furthest
+  }
+}

@@ -1,0 +1,102 @@
+/// An element of an EBML document (RFC 8794).
+package struct EBMLElement {
+  package let id: UInt32
+  package var bytes: [UInt8]
+  /// How many bytes its length takes, at the least.
+  private var lengthSize: Int
+
+  /// An unsigned integer, in as few bytes as it takes.
+  package init(id: UInt32, number: Int) {
+    let digits = withUnsafeBytes(of: UInt64(number).bigEndian, Array.init)
+    self.init(id: id, bytes: Array(digits.drop { $0 == 0 }.isEmpty ? [0] : digits.drop { $0 == 0 }))
+  }
+
+  package init(id: UInt32, bytes: [UInt8]) { self.init(id: id, bytes: bytes, lengthSize: 1) }
+
+  private init(id: UInt32, bytes: [UInt8], lengthSize: Int) {
+    self.id = id
+    self.bytes = bytes
+    self.lengthSize = lengthSize
+  }
+
+  /// The body as an unsigned integer.
+  package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
+
+  /// How many elements are read side by side, at the most: an element of nothing takes two bytes, and many more to note.
+  fileprivate static let most = 1 << 20
+
+  /// Reads the elements of a master; what is no whole element at the end is left out.
+  package static func all(in bytes: [UInt8]) -> [EBMLElement] {
+    var found: [EBMLElement] = []
+    var place = 0
+    while found.count < most, let header = header(in: bytes[place...]),
+      place + header.size + header.length <= bytes.count
+    {
+      let body = place + header.size
+      found.append(
+        EBMLElement(
+          id: header.id, bytes: Array(bytes[body..<body + header.length]), lengthSize: header.lengthSize))
+      place = body + header.length
+      if place >= bytes.count { break }
+    }
+    return found
+  }
+
+  /// The identifier, the length of the body, and the size of both as they are written.
+  package static func header(in bytes: ArraySlice<UInt8>) -> (id: UInt32, length: Int, size: Int, lengthSize: Int)? {
+    guard let first = bytes.first, first != 0 else { return nil }
+    let idSize = first.leadingZeroBitCount + 1
+    guard idSize <= 4, bytes.count > idSize else { return nil }
+    let id = bytes.prefix(idSize).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let rest = bytes.dropFirst(idSize)
+    guard let second = rest.first, second != 0 else { return nil }
+    let lengthSize = second.leadingZeroBitCount + 1
+    guard rest.count >= lengthSize else { return nil }
+    let mask = UInt64(1) << UInt64(7 * lengthSize) - 1
+    let value = rest.prefix(lengthSize).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & mask
+    guard value != mask, value < 1 << 56 else { return nil }
+    return (id, Int(value), idSize + lengthSize, lengthSize)
+  }
+
+  package var encoded: [UInt8] {
+    var size = lengthSize
+    while size < 8, bytes.count >= 1 << (7 * size) - 1 { size += 1 }
+    let length = UInt64(bytes.count) | 1 << UInt64(7 * size)
+    let name = withUnsafeBytes(of: id.bigEndian, Array.init).drop { $0 == 0 }
+    let written = withUnsafeBytes(of: length.bigEndian, Array.init).suffix(size)
+    return name + written + bytes
+  }
+
+  /// The element in `size` bytes, of which those that it does not need are a `Void` behind it (RFC 8794, 11.3.2); nil where it
+  /// needs more.
+  package func encoded(in size: Int) -> [UInt8]? {
+    // No `Void` is one byte long: the length takes that one.
+    (1...8).lazy.map { EBMLElement(id: id, bytes: bytes, lengthSize: $0).encoded }
+      .first { $0.count == size || $0.count + 2 <= size }
+      .map { $0 + EBMLElement.void(size - $0.count) }
+  }
+
+  /// An element of `size` bytes in all that says nothing; 0, or 2 and more.
+  private static func void(_ size: Int) -> [UInt8] {
+    guard size >= 2 else { return [] }
+    let lengthSize = size < 128 ? 1 : 4
+    let body = size - 1 - lengthSize
+    let length = withUnsafeBytes(of: (UInt32(body) | (lengthSize == 4 ? 0x1000_0000 : 0x80)).bigEndian, Array.init)
+    return [0xEC] + length.suffix(lengthSize) + [UInt8](repeating: 0, count: body)
+  }
+}
+
+extension RandomAccessFile {
+  /// The elements of a master that lie in `range`, up to the first that has no known length.
+  package func elements(in range: Range<Int>) -> [(id: UInt32, body: Range<Int>)] {
+    var found: [(id: UInt32, body: Range<Int>)] = []
+    var place = range.lowerBound
+    while found.count < EBMLElement.most, place < range.upperBound, let bytes = read(place..<min(place + 12, size)),
+      let header = EBMLElement.header(in: bytes[...]), place + header.size + header.length <= size
+    {
+      found.append((header.id, place + header.size..<place + header.size + header.length))
+      place += header.size + header.length
+    }
+    return found
+  }
+}

@@ -1,0 +1,177 @@
+/// Puts right in a finished Matroska or WebM file what GStreamer 1.22's matroskamux writes wrong or not at all. No byte of the
+/// file moves: what becomes shorter is followed by a `Void` element (RFC 8794, 11.3.2).
+///
+/// - Text in tags is written as GStreamer serialises values, in quotes and with backslashes, which other programs show.
+/// - Tracks without a name are called "Video", "Audio", "Subtitle".
+/// - Interlaced video lacks the order of its fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3).
+/// - Every track is said to be the default one of its kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5).
+/// - The size at which video of pixels that are not square is shown is rounded to whole pixels (`DisplayWidth`, RFC 9559,
+///   5.1.4.1.28.12): 720x480 at 32:27 comes out as 853 by 480. As a ratio (`DisplayUnit` 3) it is exact.
+/// - A track without a language counts as English (`Language`, RFC 9559, 5.1.4.1.19).
+///
+/// The room for what is added comes from lengths written in eight bytes, and from names.
+package struct MatroskaHeader {
+  /// What is to be said of a track.
+  package struct Track {
+    var disposition: Disposition?
+    /// Of interlaced video.
+    var fieldOrder: FieldOrder?
+    /// Width and height of a pixel.
+    var pixelAspectRatio: (width: Int, height: Int)?
+
+    package init(
+      disposition: Disposition?, fieldOrder: FieldOrder? = nil, pixelAspectRatio: (width: Int, height: Int)? = nil
+    ) {
+      self.disposition = disposition
+      self.fieldOrder = fieldOrder
+      self.pixelAspectRatio = pixelAspectRatio
+    }
+  }
+
+  /// By kind, in the order of the tracks.
+  private let tracks: [StreamKind: [Track]]
+  /// The text that GStreamer serialised in quotes.
+  private let unquoted: (String) -> String?
+
+  package init(
+    videos: [Track], audio: [Track], subtitles: [Track], unquoted: @escaping (String) -> String?
+  ) {
+    tracks = [.video: videos, .audio: audio, .subtitles: subtitles]
+    self.unquoted = unquoted
+  }
+
+  package enum FieldOrder: UInt8 {
+    case topFirst = 1
+    case bottomFirst = 6
+
+    package init(isTopFieldFirst: Bool) { self = isTopFieldFirst ? .topFirst : .bottomFirst }
+  }
+
+  private enum ID {
+    static let tags: UInt32 = 0x1254_C367
+    static let tag: UInt32 = 0x7373
+    static let simpleTag: UInt32 = 0x67C8
+    static let tagString: UInt32 = 0x4487
+    static let name: UInt32 = 0x536E
+    static let language: UInt32 = 0x22B59C
+    static let video: UInt32 = 0xE0
+    static let interlaced: UInt32 = 0x9A
+    static let fieldOrder: UInt32 = 0x9D
+    static let pixelWidth: UInt32 = 0xB0
+    static let pixelHeight: UInt32 = 0xBA
+    static let displayWidth: UInt32 = 0x54B0
+    static let displayHeight: UInt32 = 0x54BA
+    static let displayUnit: UInt32 = 0x54B2
+  }
+
+  private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
+
+  /// - Throws: ``FileError``.
+  package func apply(to path: String) throws {
+    guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
+    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else { return }
+    for part in file.elements(in: segment.body) {
+      guard [MatroskaID.tracks, ID.tags].contains(part.id), part.body.count < 1 << 24, let bytes = file.read(part.body)
+      else {
+        continue
+      }
+      let changed = part.id == ID.tags ? tags(bytes) : tracks(bytes)
+      if changed.count == bytes.count, changed != bytes, !file.write(changed, at: part.body.lowerBound) {
+        throw FileError.last
+      }
+    }
+  }
+
+  private func tags(_ bytes: [UInt8]) -> [UInt8] {
+    rewritten(bytes) { tag in
+      guard tag.id == ID.tag else { return nil }
+      let changed = rewritten(tag.bytes) { simple in
+        guard simple.id == ID.simpleTag else { return nil }
+        return EBMLElement.all(in: simple.bytes).map { part in
+          guard part.id == ID.tagString, let text = text(serialized: part.bytes) else { return part }
+          return EBMLElement(id: part.id, bytes: text)
+        }
+      }
+      return EBMLElement.all(in: changed)
+    }
+  }
+
+  /// The text that GStreamer serialised; nil where it is not in quotes.
+  private func text(serialized bytes: [UInt8]) -> [UInt8]? {
+    let bytes = MatroskaHeader.text(bytes)
+    guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
+    return unquoted(String(decoding: bytes, as: UTF8.self)).map { Array($0.utf8) }
+  }
+
+  /// Text may end in zeros.
+  private static func text(_ bytes: [UInt8]) -> [UInt8] { Array(bytes.prefix { $0 != 0 }) }
+
+  private func tracks(_ bytes: [UInt8]) -> [UInt8] {
+    var left = tracks.mapValues { $0[...] }
+    return rewritten(bytes) { track in
+      guard track.id == MatroskaID.trackEntry else { return nil }
+      var parts = EBMLElement.all(in: track.bytes).map { EBMLElement(id: $0.id, bytes: $0.bytes) }
+      let kind = MatroskaTrack.kind(ofType: parts.first { $0.id == MatroskaID.trackType }?.number)
+      let stream = left[kind]?.popFirst()
+      parts.removeAll { $0.id == ID.name && MatroskaHeader.madeUpNames.contains(MatroskaHeader.text($0.bytes)) }
+      if let stream, let place = parts.firstIndex(where: { $0.id == ID.video }) {
+        parts[place].bytes = video(EBMLElement.all(in: parts[place].bytes), stream).flatMap(\.encoded)
+      }
+      if let disposition = stream?.disposition {
+        parts.removeAll { [MatroskaID.flagDefault, MatroskaID.flagForced].contains($0.id) }
+        // What is not said is that it is a default, and not forced.
+        if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, number: 0)) }
+        if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, number: 1)) }
+      }
+      if !parts.contains(where: { $0.id == ID.language }) {
+        parts.append(EBMLElement(id: ID.language, bytes: Array("und".utf8)))
+      }
+      return parts
+    }
+  }
+
+  private func video(_ parts: [EBMLElement], _ stream: Track) -> [EBMLElement] {
+    var parts = parts
+    func set(_ id: UInt32, _ value: Int) {
+      parts.removeAll { $0.id == id }
+      parts.append(EBMLElement(id: id, number: value))
+    }
+    if let order = stream.fieldOrder {
+      set(ID.interlaced, 1)
+      set(ID.fieldOrder, Int(order.rawValue))
+    }
+    func number(_ id: UInt32) -> Int? { parts.first { $0.id == id }.map { Int($0.number) } }
+    if let width = number(ID.pixelWidth), let height = number(ID.pixelHeight), let shownWidth = number(ID.displayWidth),
+      let shownHeight = number(ID.displayHeight), let pixel = stream.pixelAspectRatio,
+      (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
+    {
+      let (across, down) = (width * pixel.width, height * pixel.height)
+      // What the muxer made of this very shape: the video may have been made to fit another on the way.
+      let isRounded =
+        (shownWidth, shownHeight) == (across / pixel.height, height)
+        || (shownWidth, shownHeight) == (width, down / pixel.width)
+      if isRounded, shownWidth * down != shownHeight * across {
+        let common = greatestCommonDivisor(across, down)
+        set(ID.displayWidth, across / common)
+        set(ID.displayHeight, down / common)
+        set(ID.displayUnit, 3)
+      }
+    }
+    return parts
+  }
+
+  private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }
+
+  /// The elements of a master, each with the parts that `change` gives it, if any. What is added comes last among them: where
+  /// there is no room for all, it is that which is left out.
+  private func rewritten(_ bytes: [UInt8], _ change: (EBMLElement) -> [EBMLElement]?) -> [UInt8] {
+    EBMLElement.all(in: bytes).flatMap { element -> [UInt8] in
+      let before = element.encoded
+      guard let parts = change(element) else { return before }
+      let fitting = (0...parts.count).lazy.compactMap { left in
+        EBMLElement(id: element.id, bytes: parts.dropLast(left).flatMap(\.encoded)).encoded(in: before.count)
+      }
+      return fitting.first ?? before
+    }
+  }
+}

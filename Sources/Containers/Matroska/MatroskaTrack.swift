@@ -1,0 +1,43 @@
+import MediaTime
+
+/// The elements on the way to Matroska's tracks, and in them (RFC 9559, 5.1.4).
+enum MatroskaID {
+  static let segment: UInt32 = 0x1853_8067
+  static let tracks: UInt32 = 0x1654_AE6B
+  static let trackEntry: UInt32 = 0xAE
+  static let trackType: UInt32 = 0x83
+  static let flagDefault: UInt32 = 0x88
+  static let flagForced: UInt32 = 0x55AA
+  static let codecDelay: UInt32 = 0x56AA
+}
+
+/// The tracks of Matroska and WebM files.
+enum MatroskaTrack {
+  /// In order.
+  static func all(in file: RandomAccessFile) -> [ContainerTrack] {
+    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }),
+      let tracks = file.elements(in: segment.body).first(where: { $0.id == MatroskaID.tracks }),
+      tracks.body.count < 1 << 24,
+      let bytes = file.read(tracks.body)
+    else { return [] }
+    return EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.trackEntry }.map { entry in
+      let parts = EBMLElement.all(in: entry.bytes)
+      func number(_ id: UInt32) -> Int64? { parts.first { $0.id == id }?.number }
+      return ContainerTrack(
+        kind: kind(ofType: number(MatroskaID.trackType)),
+        disposition: Disposition(
+          isDefault: number(MatroskaID.flagDefault) != 0, isForced: number(MatroskaID.flagForced) == 1),
+        codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)))
+    }
+  }
+
+  /// - Parameter type: of a track (RFC 9559, 5.1.4.1.3).
+  static func kind(ofType type: Int64?) -> StreamKind {
+    switch type {
+    case 1: .video
+    case 2: .audio
+    case 17: .subtitles
+    default: .other
+    }
+  }
+}

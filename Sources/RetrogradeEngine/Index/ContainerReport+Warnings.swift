@@ -1,0 +1,104 @@
+import Containers
+import MediaTime
+
+/// What of a source its container promises and nothing came of.
+extension ContainerReport {
+  /// A stream as it was found.
+  package struct Found: Sendable {
+    package var kind: StreamKind
+    package var frames: Int?
+    package var end: ClockTime
+  }
+
+  /// Containers round to a millisecond.
+  private static let rounding = ClockTime(nanoseconds: 2_000_000)
+  /// Where nothing shows that bytes are missing, the length of a last frame may be told in two ways.
+  private static let vagueness = ClockTime(nanoseconds: 60_000_000)
+
+  /// What of it is not in `found`.
+  /// - Parameters:
+  ///   - isDamaged: it is known already that not all could be read, so that all of it is counted.
+  ///   - isWhole: no stream was left out because nobody wanted it.
+  package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
+    guard let last = found.map(\.end).max() else { return [] }
+    let end = presentationEnd
+    let allowed = isDamaged ? ContainerReport.vagueness : slack
+    let isShort = isWhole && allowed.flatMap { allowed in end.map { $0 - last > allowed } } ?? false
+    guard isCut || isShort else { return [] }
+    let isCut = isCut || countsSamples
+    var (parts, count) = missing(from: found)
+    let isLater = end.map { $0 - last > ContainerReport.rounding } ?? false
+    let place =
+      isCut ? "cut: the file ends at \(last.inSeconds)" : "damaged: the file can be read until \(last.inSeconds)"
+    let message: String
+    if let end, isLater || !parts.isEmpty {
+      if parts.isEmpty { parts.append((end - last).inSeconds) }
+      message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"
+    } else if end != nil {
+      message = "cut: the file ends before its container does, after all of the media that it says it has"
+    } else if !parts.isEmpty {
+      message = "\(place) before its container does: at least \(parts.joined(separator: " and ")) are missing"
+    } else {
+      message = "\(place) before its container does, which does not say how much is missing"
+    }
+    let span = TimeSpan(start: last, end: isLater ? end ?? last : last)
+    return [Warning(isCut ? .truncated : .damaged, message, count: count, span: span)]
+  }
+
+  /// What follows the first of several files in one.
+  package func further(after end: ClockTime) -> [Warning] {
+    guard links > 1 else { return [] }
+    return [
+      Warning(
+        .streamLeftOut,
+        "left out: what follows the first of \(links) Ogg files in this one; cut it at \(end.inSeconds) to have the parts mirrored one by one",
+        count: links - 1, span: TimeSpan(start: end, end: end))
+    ]
+  }
+
+  /// What each stream lacks, in words, and how many frames that is.
+  private func missing(from found: [Found]) -> (parts: [String], count: Int?) {
+    var parts: [String] = []
+    var count: Int?
+    for kind in [StreamKind.video, .audio] {
+      let (listed, there) = (streams.filter { $0.kind == kind }, found.filter { $0.kind == kind })
+      // Which of them were left out is not known here.
+      guard listed.count == there.count else { continue }
+      for (listed, there) in zip(listed, there) {
+        if let frames = listed.frames, let got = there.frames {
+          if frames > got {
+            parts.append("\(frames - got) of \(frames) frames of video")
+            count = (count ?? 0) + frames - got
+          }
+        } else if let end = listed.end, end - there.end > ContainerReport.rounding {
+          parts.append("\((end - there.end).inSeconds) of \(kind.rawValue)")
+        }
+      }
+    }
+    return (parts, count)
+  }
+}
+
+extension ClockTime {
+  /// Such as `5.055 s`.
+  fileprivate var inSeconds: String {
+    let milliseconds = (nanoseconds + 500_000) / 1_000_000
+    let rest = String(milliseconds % 1000)
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+  }
+}
+
+extension Topology {
+  /// Streams that the container lists and the demuxer passes over without a word.
+  func unknown(of declared: ContainerReport, _ options: ReverseOptions) -> [Warning] {
+    [StreamKind.video, .audio].filter { options.wantsAny($0) }.compactMap { kind in
+      let listed = declared.streams.count { $0.kind == kind }
+      let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
+      guard listed > known else { return nil }
+      let what = listed == 1 ? "the \(kind) stream" : "\(listed - known) of \(listed) \(kind) streams"
+      return Warning(
+        .streamLeftOut, "left out: \(what) of the file: what describes it there is damaged, or it begins too late",
+        count: listed - known)
+    }
+  }
+}
