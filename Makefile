@@ -19,14 +19,15 @@ BENCH_PACKAGES = ffmpeg python3-numpy time
 TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev
 
-.PHONY: help setup setup-tools build plugin run test lint format corpus hostile fuzz faults bench quality install install-plugin clean
+.PHONY: help setup setup-tools build plugin run test lint architecture format corpus hostile fuzz faults bench quality install install-plugin clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
 	@echo "make build      build the command (release)"
 	@echo "make run        reverse a clip: INPUT=clip.mp4 OUTPUT=pilc.mp4; without INPUT, one made for the purpose"
 	@echo "make test       run all tests; SANITIZE=thread or SANITIZE=address: under that sanitizer"
-	@echo "make lint       check the code's format"
+	@echo "make lint       check the code's format, and that targets import only what they may"
+	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
 	@echo "make format     put it right"
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
@@ -59,10 +60,11 @@ run: build
 
 # make test SANITIZE=thread, or address: a build of its own. A report is an error: of the tests themselves, and of each command
 # that they run. The plugin, which they load into other programs, is built as ever. With ThreadSanitizer the build is optimised:
-# else threads wait for each other in Swift's runtime, at each step of a generic loop, until tests give up. GLib's slices are left out, so that the sanitizer knows what is freed (G_SLICE). Leaks are not looked for: GLib and
-# GStreamer keep what they register for the life of the process. ThreadSanitizer keeps a copy of constants in a file, unless there
-# is no such folder (TEST_TMPDIR), and would crash under the `ulimit -f` of one of the tests. AddressSanitizer keeps 16 MiB of
-# what was freed, so that a test can measure memory.
+# else threads wait for each other in Swift's runtime, at each step of a generic loop, until tests give up. GLib's slices are left
+# out, so that the sanitizer knows what is freed (G_SLICE). Leaks are not looked for: GLib and GStreamer keep what they register
+# for the life of the process. ThreadSanitizer keeps a copy of constants in a file, unless there is no such folder (TEST_TMPDIR),
+# and would crash under the `ulimit -f` of one of the tests. AddressSanitizer keeps 16 MiB of what was freed, so that a test can
+# measure memory.
 SANITIZE ?=
 SANITIZER_FLAGS = $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/$(SANITIZE))
 ifeq ($(SANITIZE),thread)
@@ -86,8 +88,14 @@ test: plugin
 	mkdir -p $(@D)
 	$(dir $(shell command -v $(SWIFT)))clang -Wall -O1 -fPIC -c $< -o $@
 
-lint:
+lint: setup
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	$(SWIFT) package dump-package | scripts/architecture.py
+	$(SWIFT) build --explicit-target-dependency-import-check error
+
+# The picture of the targets in docs/how-it-works.md.
+architecture:
+	$(SWIFT) package dump-package | scripts/architecture.py --write
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

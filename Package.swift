@@ -20,7 +20,7 @@ let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 let package = Package(
   name: "retrograde",
   products: [
-    .library(name: "Retrograde", targets: ["Retrograde"]),
+    .library(name: "Retrograde", targets: ["Retrograde", "RetrogradePlayer"]),
     // libgstretrograde.so; `make plugin` builds it without any dependency on the Swift runtime.
     .library(name: "gstretrograde", type: .dynamic, targets: ["RetrogradePlugin"]),
     .executable(name: "retrograde", targets: ["RetrogradeCommand"]),
@@ -51,18 +51,20 @@ let package = Package(
     .target(
       name: "Retrograde",
       dependencies: [
-        "RetrogradeEngine", "RetrogradePlugin", "Containers", "Drawing", "Images", "GStreamer", "MediaTime",
-        "CSystemSupport",
+        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport",
       ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
     .target(
       name: "RetrogradePlugin",
       dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"],
       swiftSettings: strict),
+    .target(
+      name: "RetrogradePlayer", dependencies: ["RetrogradeEngine", "RetrogradePlugin", "GStreamer", "MediaTime"],
+      swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
-        "Retrograde", "CSystemSupport",
+        "Retrograde", "RetrogradePlayer", "CSystemSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -81,8 +83,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeTests",
-      dependencies: ["Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "TestSupport"],
+      dependencies: [
+        "Retrograde", "RetrogradePlayer", "RetrogradeEngine", "Containers", "GStreamer", "TestSupport",
+      ],
       swiftSettings: strict),
+    .testTarget(
+      name: "ContainersTests", dependencies: ["Containers", "MediaTime", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",
       dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "CGStreamer", "TestSupport"],

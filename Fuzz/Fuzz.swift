@@ -8,7 +8,6 @@ enum Fuzz {
   static let targets: [String: Body] = [
     "ebml": MatroskaTargets.elements,
     "matroska": MatroskaTargets.file,
-    "movie": MovieTargets.read,
     "movie-header": MovieTargets.write,
     "declared": DeclaredTargets.read,
     "wave": SoundTargets.wave,

@@ -2,15 +2,6 @@ import Containers
 import MediaTime
 
 enum MovieTargets {
-  /// What any container says, whatever it is.
-  static func read(_ bytes: [UInt8]) {
-    let facts = ContainerFacts(ScratchFile.path(bytes))
-    facts.correction.map { correction in
-      var copy = bytes
-      copy.withUnsafeMutableBytes { correction.apply(to: $0, at: 0) }
-    }
-  }
-
   /// What is put into a file that a muxer has finished.
   static func write(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)

@@ -16,7 +16,7 @@ CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.
               "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob"]
 # What a target starts from: files, of which those of a container are cut to a fifth of a second, or texts.
 SEEDS = {
-    "ebml": MATROSKA, "matroska": MATROSKA, "movie": MOVIES, "movie-header": MOVIES,
+    "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES,
     "declared": MOVIES + MATROSKA + WAVES + CONTAINERS,
     "wave": WAVES,
     "mp3": ["mp3.mp3", "mp3_free.mp3"],

@@ -18,6 +18,9 @@ package struct ContainerFacts: Sendable {
   /// It is an MP4 or MOV file that ends before its index comes.
   package private(set) var lacksIndex = false
 
+  /// What the system said where the file could not be read (errno(3)): then what is not here may be in the file.
+  package private(set) var readingFailure: Int32?
+
   /// - Parameter path: of a plain file; of others nothing is read, and nothing is said.
   package init(_ path: String) { self.init(path, checkpoint: {}) }
 
@@ -25,7 +28,13 @@ package struct ContainerFacts: Sendable {
   ///   - path: of a plain file; of others nothing is read, and nothing is said.
   ///   - checkpoint: called now and then, for reading all of a long recording takes a while; what it throws ends that.
   package init(_ path: String, checkpoint: () throws -> Void) rethrows {
-    guard let file = RandomAccessFile(path), let format = ContainerFormat(file) else { return }
+    guard let file = RandomAccessFile(path) else { return }
+    try read(file, checkpoint)
+    readingFailure = file.readingFailure
+  }
+
+  private mutating func read(_ file: RandomAccessFile, _ checkpoint: () throws -> Void) rethrows {
+    guard let format = ContainerFormat(file) else { return }
     switch format {
     case .mp4:
       let index = MP4Index(file)

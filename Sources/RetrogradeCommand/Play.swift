@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import Retrograde
+import RetrogradePlayer
 import Synchronization
 
 struct Play: AsyncParsableCommand {

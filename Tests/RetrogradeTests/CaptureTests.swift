@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
+import RetrogradePlayer
 @testable import RetrogradeEngine
 
 /// From live sources that every machine has.

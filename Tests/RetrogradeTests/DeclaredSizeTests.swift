@@ -1,5 +1,4 @@
 import Foundation
-import Containers
 import GStreamer
 import TestSupport
 import Testing
@@ -51,7 +50,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")
     try Data(animatedPNG(8, 8)).write(to: URL(fileURLWithPath: path))
-    let file = try #require(MovieFile(path))
+    let file = try #require(RandomAccessFile(path))
     #expect(file.read(file.size..<file.size + 1) == nil)
     try file.checkReading("a.png")
     #expect(truncate(path, 40) == 0)
@@ -91,34 +90,5 @@ import Testing
     #expect(!APNGFrames.isAnimated(read(plain)))
     #expect(APNGFrames.isAnimated(read(animatedPNG(1, 1))))
     #expect(!APNGFrames.isAnimated(read(APNGChunks.signature)))
-  }
-
-  private func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }
-
-  /// A hundred thousand chunks, each with a run of its own: by looking through all runs for each, ten billion steps.
-  @Test func chaptersOfALongTableAreReadInOnePass() throws {
-    let folder = try TemporaryFolder()
-    let count = 100_000
-    let times = big(0, 4) + big(1, 4) + big(count, 4) + big(1000, 4)
-    let sizes = big(0, 4) + big(4, 4) + big(count, 4)
-    let runs = big(0, 4) + big(count, 4) + (1...count).flatMap { big($0, 4) + big(1, 4) + big(1, 4) }
-    let chunks = big(0, 4) + big(count, 4) + [UInt8](repeating: 0, count: count * 4)
-    let table = box("stts", times) + box("stsz", sizes) + box("stsc", runs) + box("stco", chunks)
-    func track(_ identifier: Int, _ rest: [UInt8]) -> [UInt8] {
-      box("trak", box("tkhd", big(0, 12) + big(identifier, 4) + big(0, 68)) + rest)
-    }
-    let media = box("mdia", box("mdhd", big(0, 12) + big(1000, 4) + big(0, 8)) + box("minf", box("stbl", table)))
-    let movie = box("moov", track(1, box("tref", box("chap", big(2, 4)))) + track(2, media))
-    // Every title is the first bytes of the file: a length of 0.
-    try Data([0, 0, 0, 12] + Array("free".utf8) + [0, 0, 0, 0] + movie).write(
-      to: URL(fileURLWithPath: folder.path("a.mp4")))
-    #expect(ContainerFacts(folder.path("a.mp4")).chapters.count == count)
-  }
-
-  /// They take a gigabyte to note.
-  @Test func boxesAndElementsOfNothingAreNotReadWithoutEnd() throws {
-    let boxes = (0..<(1 << 20) + 10).flatMap { _ in [0, 0, 0, 8, 0x66, 0x72, 0x65, 0x65] as [UInt8] }
-    #expect(Box.all(in: boxes[...]).count == 1 << 20)
-    #expect(EBMLElement.all(in: [UInt8](repeating: 0x80, count: 1 << 22)).count == 1 << 20)
   }
 }

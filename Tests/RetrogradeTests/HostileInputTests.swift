@@ -1,5 +1,4 @@
 import Foundation
-import Containers
 import GStreamer
 import TestSupport
 import Testing
@@ -47,52 +46,6 @@ import Testing
       #expect(rate.count(before: ClockTime(nanoseconds: .max)) > 0)
     }
     #expect(FrameRate.usual.count(before: ClockTime(nanoseconds: -1)) == 0)
-  }
-
-  /// Bytes in order, numbers of four bytes with the first byte first (`little`) or last.
-  private func bytes(_ parts: Any...) -> [UInt8] {
-    parts.flatMap { part -> [UInt8] in
-      switch part {
-      case let text as String: Array(text.utf8)
-      case let number as UInt32: withUnsafeBytes(of: number.bigEndian, Array.init)
-      case let list as [UInt8]: list
-      default: []
-      }
-    }
-  }
-
-  private func little(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.littleEndian, Array.init) }
-
-  @Test func listsOfAVIThatAreTooShortForTheirNamesSayNothing() throws {
-    let folder = try TemporaryFolder()
-    let list = bytes("LIST", little(0), "strl", little(0))
-    let header = bytes("LIST", little(UInt32(4 + list.count)), "hdrl", list)
-    let path = folder.path("a.avi")
-    let file = bytes("RIFF", little(UInt32(4 + header.count)), "AVI ", header)
-    try Data(file).write(to: URL(fileURLWithPath: path))
-    #expect(ContainerFacts(path).report?.streams.isEmpty ?? true)
-  }
-
-  @Test func editsOfCenturiesDoNotOverflow() throws {
-    let folder = try TemporaryFolder()
-    func box(_ type: String, _ body: [UInt8]) -> [UInt8] { bytes(UInt32(body.count + 8), type, body) }
-    let zero = UInt32(0)
-    let most = UInt32(Int32.max)
-    // Three edits of 2^31 - 1 from 2^31 - 1 on, at timescales as far apart as can be.
-    let edits = (0..<3).flatMap { _ in bytes(most, most, UInt32(0x10000)) }
-    let track = box(
-      "trak",
-      box("tkhd", bytes(zero, zero, zero, UInt32(1), zero, most) + [UInt8](repeating: 0, count: 60))
-        + box("edts", box("elst", bytes(zero, UInt32(3), edits)))
-        + box(
-          "mdia",
-          box("mdhd", bytes(zero, zero, zero, UInt32(1), most, zero))
-            + box("hdlr", bytes(zero, zero, "vide", zero, zero, zero, [0]))
-            + box("minf", box("stbl", box("stts", bytes(zero, UInt32(1), UInt32(2), most))))))
-    let movie = box("moov", box("mvhd", bytes(zero, zero, zero, most, most) + [UInt8](repeating: 0, count: 80)) + track)
-    let path = folder.path("a.mp4")
-    try Data(box("ftyp", bytes("isom", zero)) + movie).write(to: URL(fileURLWithPath: path))
-    _ = ContainerFacts(path)
   }
 
   @Test func parameterSetsWithNumbersOfSixtyFourBitsAreNoReasonToStop() throws {

@@ -44,25 +44,6 @@ import Testing
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path(name))
   }
 
-  /// Four billion bytes are more than the header of a WAV file can say; nothing but the header is written here.
-  @Test(arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
-  func howLongAWaveFileIsIsKnown(_ bytes: Int) throws {
-    func digits(_ value: Int, _ count: Int) -> [UInt8] {
-      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
-    }
-    let folder = try TemporaryFolder()
-    let isLong = bytes > 0xFFFF_FFFF
-    let size = isLong ? 0xFFFF_FFFF : bytes
-    var file = Array((isLong ? "RF64" : "RIFF").utf8) + digits(size, 4) + Array("WAVE".utf8)
-    if isLong { file += Array("ds64".utf8) + digits(28, 4) + digits(bytes + 72, 8) + digits(bytes, 8) + digits(0, 12) }
-    file += Array("fmt ".utf8) + digits(16, 4) + digits(1, 2) + digits(1, 2) + digits(1000, 4) + digits(1000, 4)
-    file += digits(1, 2) + digits(8, 2) + Array("data".utf8) + digits(size, 4)
-    try Data(file).write(to: URL(fileURLWithPath: folder.path("a.wav")))
-    let wave = try #require(ContainerFacts(folder.path("a.wav")).wave)
-    #expect(wave.duration == ClockTime(sampleIndex: bytes, rate: 1000))
-    #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
-  }
-
   @Test func wave64IsRead() async throws {
     let folder = try TemporaryFolder()
     // Sony's format: RIFF with identifiers and lengths of 16 and 8 bytes, lengths with those in them, padded to 8.

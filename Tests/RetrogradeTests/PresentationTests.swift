@@ -175,42 +175,6 @@ import Testing
     #expect(warnings.filter { $0.message.contains("chapters") }.map(\.count) == [2])
   }
 
-  @Test func quickTimesChapterTrackIsRead() throws {
-    func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }
-    func word(_ value: Int) -> [UInt8] { withUnsafeBytes(of: UInt32(value).bigEndian, Array.init) }
-    func header(_ id: Int) -> [UInt8] {
-      box("tkhd", word(0) + word(0) + word(0) + word(id) + [UInt8](repeating: 0, count: 68))
-    }
-    let texts = ["One", "Zwei"].map { [UInt8](arrayLiteral: 0, UInt8($0.utf8.count)) + Array($0.utf8) }
-    let start = 8
-    let table = box(
-      "stbl",
-      box("stts", word(0) + word(2) + word(1) + word(1500) + word(1) + word(500))
-        + box("stsz", word(0) + word(0) + word(2) + texts.flatMap { word($0.count) })
-        + box("stsc", word(0) + word(1) + word(1) + word(2) + word(1)) + box("stco", word(0) + word(1) + word(start)))
-    let media = box(
-      "mdia", box("mdhd", word(0) + word(0) + word(0) + word(1000) + word(2000) + word(0)) + box("minf", table))
-    let movie = box("moov", box("trak", header(1) + box("tref", box("chap", word(2)))) + box("trak", header(2) + media))
-    let folder = try TemporaryFolder()
-    try Data(box("mdat", texts.flatMap { $0 }) + movie).write(to: URL(fileURLWithPath: folder.path("a.mov")))
-    let found = ContainerFacts(folder.path("a.mov")).chapters
-    #expect(found.map(\.title) == ["One", "Zwei"])
-    #expect(found.map(\.start) == [ms(0), ms(1500)] && found.map(\.end) == [ms(1500), ms(2000)])
-    // What a damaged table promises neither crashes nor fills the memory.
-    var generator = SeededGenerator(3)
-    for _ in 0..<2000 {
-      var bytes = box("mdat", texts.flatMap { $0 }) + movie
-      for _ in 0..<Int.random(in: 1...6, using: &generator) {
-        bytes[Int.random(in: 16..<bytes.count, using: &generator)] =
-          [0, 1, 0x7F, 0x80, 0xFF].randomElement(using: &generator) ?? 0
-      }
-      try Data(bytes).write(to: URL(fileURLWithPath: folder.path("damaged.mov")))
-      #expect(ContainerFacts(folder.path("damaged.mov")).chapters.count <= 100_000)
-    }
-    try Data(box("moov", [1, 2, 3])).write(to: URL(fileURLWithPath: folder.path("b.mov")))
-    #expect(ContainerFacts(folder.path("b.mov")).chapters.isEmpty)
-  }
-
   @Test(arguments: ["a.mkv", "a.mp4"])
   func allStreamsAreMirroredEachWithItsLanguage(_ output: String) async throws {
     let folder = try TemporaryFolder()

@@ -79,7 +79,7 @@ struct CaptureJob: Sendable {
         "\(capture.source) ! tee name=split", "split. ! \(keep)",
         // What the window has no time for, it does not show.
         "split. ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale "
-          + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Window.sink()) name=preview sync=false",
+          + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Display.sink()) name=preview sync=false",
       ]
     } else {
       lines = ["\(capture.source) ! \(keep)"]

@@ -12,7 +12,7 @@ struct PlayerSinks: Sendable {
   /// - Throws: ``RetrogradeError``: of code `usage` where a description can't be understood, `missingPlugin` where there is no
   ///   display or an element of it is not installed.
   func properties() throws -> String {
-    try [("video-sink", try video ?? Window.sink(), "show the picture"), ("audio-sink", audio, "play the sound")]
+    try [("video-sink", try video ?? Display.sink(), "show the picture"), ("audio-sink", audio, "play the sound")]
       .compactMap { property, sink, purpose in
         guard let sink else { return nil }
         do {

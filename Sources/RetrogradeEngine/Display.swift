@@ -1,13 +1,12 @@
 import Glibc
-import RetrogradeEngine
 
-/// Windows to show pictures in.
-enum Window {
-  /// The sink that opens one. GStreamer tries all that are installed, and where there is no display, DirectFB's
+/// Where windows are opened.
+package enum Display {
+  /// The sink that opens a window. GStreamer tries all that are installed, and where there is no display, DirectFB's
   /// (`dfbvideosink` of 1.22) takes the process down: so that is found out here.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where there is no display.
-  static func sink() throws -> String {
+  package static func sink() throws -> String {
     let displays = [getenv("DISPLAY"), getenv("WAYLAND_DISPLAY")].compactMap { $0 }
     guard displays.contains(where: { $0.pointee != 0 }) else {
       throw RetrogradeError(

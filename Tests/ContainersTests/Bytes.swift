@@ -1,0 +1,24 @@
+import Containers
+import Foundation
+
+/// Bytes in order: text, numbers of four bytes, the highest first, and bytes.
+func bytes(_ parts: Any...) -> [UInt8] {
+  parts.flatMap { part -> [UInt8] in
+    switch part {
+    case let text as String: Array(text.utf8)
+    case let number as UInt32: withUnsafeBytes(of: number.bigEndian, Array.init)
+    case let list as [UInt8]: list
+    default: []
+    }
+  }
+}
+
+/// A number of four bytes, the lowest first.
+func little(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.littleEndian, Array.init) }
+
+/// A number of `size` bytes, the highest first.
+func big(_ number: Int, _ size: Int) -> [UInt8] {
+  (0..<size).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+}
+
+func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }

@@ -1,0 +1,48 @@
+import Containers
+import Foundation
+import MediaTime
+import TestSupport
+import Testing
+
+/// What containers say of how much they hold, from headers of a few bytes.
+@Suite struct LengthTests {
+  /// Four billion bytes are more than the header of a WAV file can say; nothing but the header is written here.
+  @Test(arguments: [0x7FFF_FFFF, 0x8000_0000, 4_800_000_000])
+  func howLongAWaveFileIsIsKnown(_ bytes: Int) throws {
+    func digits(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+    let folder = try TemporaryFolder()
+    let isLong = bytes > 0xFFFF_FFFF
+    let size = isLong ? 0xFFFF_FFFF : bytes
+    var file = Array((isLong ? "RF64" : "RIFF").utf8) + digits(size, 4) + Array("WAVE".utf8)
+    if isLong { file += Array("ds64".utf8) + digits(28, 4) + digits(bytes + 72, 8) + digits(bytes, 8) + digits(0, 12) }
+    file += Array("fmt ".utf8) + digits(16, 4) + digits(1, 2) + digits(1, 2) + digits(1000, 4) + digits(1000, 4)
+    file += digits(1, 2) + digits(8, 2) + Array("data".utf8) + digits(size, 4)
+    try Data(file).write(to: URL(fileURLWithPath: folder.path("a.wav")))
+    let wave = try #require(ContainerFacts(folder.path("a.wav")).wave)
+    #expect(wave.duration == ClockTime(sampleIndex: bytes, rate: 1000))
+    #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
+  }
+
+  /// 2^36 samples at 1 Hz are more nanoseconds than there are.
+  @Test func aFLACThatSaysNonsenseOfItsLengthStopsNothing() throws {
+    let folder = try TemporaryFolder()
+    var bytes = Array("fLaC".utf8) + [0, 0, 0, 34] + [UInt8](repeating: 0, count: 34)
+    bytes[20] = 0x10
+    bytes.replaceSubrange(21..<26, with: [0x0F, 0xFF, 0xFF, 0xFF, 0xFF])
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path("s.flac")))
+    let declared = try #require(ContainerFacts(folder.path("s.flac")).report)
+    #expect(try #require(declared.end) > ClockTime(seconds: 1e9))
+  }
+
+  @Test func listsOfAVIThatAreTooShortForTheirNamesSayNothing() throws {
+    let folder = try TemporaryFolder()
+    let list = bytes("LIST", little(0), "strl", little(0))
+    let header = bytes("LIST", little(UInt32(4 + list.count)), "hdrl", list)
+    let path = folder.path("a.avi")
+    let file = bytes("RIFF", little(UInt32(4 + header.count)), "AVI ", header)
+    try Data(file).write(to: URL(fileURLWithPath: path))
+    #expect(ContainerFacts(path).report?.streams.isEmpty ?? true)
+  }
+}
