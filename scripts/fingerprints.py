@@ -1,0 +1,49 @@
+#!/usr/bin/python3
+"""Writes a line for each mirror of each file in a folder, to be compared with those of another build:
+
+    fingerprints.py COMMAND FOLDER > before.tsv      ... fingerprints.py OTHER FOLDER | diff before.tsv -
+
+A line has the file, how it was mirrored, the exit status, a digest of all packets with their times, of what ffprobe says of streams, chapters
+and tags, and of the warnings. Dates and the random identifiers that muxers make up are left out.
+"""
+import argparse, concurrent.futures, hashlib, json, os, re, subprocess, tempfile
+
+WAYS = [("o.mkv", ["--quality", "lossless"]), ("o.mp4", ["--preset", "ultrafast"]), ("o.mkv", ["--loop", "ping-pong", "--no-video"])]
+PROBE = ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "md5", "-of", "json"]
+CHANGING = re.compile(r"date|time_?stamp|creation|filename|segment_uid|encoder", re.I)
+
+
+def steady(value):
+    if isinstance(value, dict):
+        return {key: steady(item) for key, item in value.items() if not CHANGING.search(key) or key in ("pts_time", "dts_time")}
+    return [steady(item) for item in value] if isinstance(value, list) else value
+
+
+def line(command, source, way):
+    output, arguments = way
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, output)
+        # More than one thread of an encoder may divide the work by chance.
+        done = subprocess.run([command, "reverse", source, path, "--quiet"] + arguments, capture_output=True, text=True, timeout=600)
+        found = b""
+        if done.returncode == 0:
+            found = json.dumps(steady(json.loads(subprocess.run(PROBE + [path], capture_output=True).stdout)), sort_keys=True).encode()
+        words = done.stderr.replace(path, output)
+        digests = [hashlib.sha256(part).hexdigest()[:16] for part in (found, words.encode())]
+    return "\t".join([os.path.basename(source), " ".join(way[1] + [output]), str(done.returncode)] + digests)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command")
+    parser.add_argument("folder")
+    parser.add_argument("--largest", type=int, default=3 << 20, help="bytes: larger files are left out")
+    options = parser.parse_args()
+    files = [os.path.join(options.folder, name) for name in sorted(os.listdir(options.folder))]
+    files = [path for path in files if os.path.isfile(path) and os.path.getsize(path) <= options.largest and not path.endswith((".tsv", ".md"))]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for text in pool.map(lambda job: line(options.command, *job), [(path, way) for path in files for way in WAYS]):
+            print(text, flush=True)
+
+
+main()
