@@ -89,4 +89,26 @@ import Testing
     #expect(Box.all(in: boxes[...]).count == 1 << 20)
     #expect(EBMLElement.all(in: [UInt8](repeating: 0x80, count: 1 << 22)).count == 1 << 20)
   }
+
+  /// What a muxer of the user's own writes into its header is no reason to trap.
+  @Test(arguments: [(1000, 48_000, 1000), (Int(UInt32.max), 1 << 40, nil as Int?)])
+  func aHeaderOfAnyTimescaleCanBePutRight(timescale: Int, heard: Int, length: Int?) throws {
+    func times(_ type: String) -> [UInt8] {
+      var body = [UInt8](repeating: 0, count: 24)
+      body.set(timescale, at: 12)
+      return box(type, body)
+    }
+    let handler = box("hdlr", [UInt8](repeating: 0, count: 8) + Array("soun".utf8) + [UInt8](repeating: 0, count: 12))
+    let edits = box("edts", box("elst", [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 12)))
+    let header = box("tkhd", [UInt8](repeating: 0, count: 84))
+    var movie = times("mvhd") + box("trak", header + edits + box("mdia", handler + times("mdhd")))
+    let size = movie.count
+    var change = MP4Header()
+    change.audio = [.init(priming: 1024, heard: heard, rate: 48_000, isEnabled: nil)]
+    change.change(&movie)
+    #expect(movie.count == size)
+    let track = try #require(movie.box("trak", in: 0..<size))
+    let list = try #require(movie.box("edts", "elst", in: track))
+    if let length { #expect(movie.integer(list.lowerBound + 8) == length) }
+  }
 }

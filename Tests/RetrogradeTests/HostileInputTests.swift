@@ -94,27 +94,4 @@ import Testing
       #expect(error.message.contains("bits a sample, 4:"), "\(error.message)")
     }
   }
-
-  /// What a muxer of the user's own writes into its header is no reason to trap.
-  @Test(arguments: [(1000, 48_000, 1000), (Int(UInt32.max), 1 << 40, nil as Int?)])
-  func aHeaderOfAnyTimescaleCanBePutRight(timescale: Int, heard: Int, length: Int?) throws {
-    func box(_ type: String, _ body: [UInt8]) -> [UInt8] { Box.header(type, body.count) + body }
-    func times(_ type: String) -> [UInt8] {
-      var body = [UInt8](repeating: 0, count: 24)
-      body.set(timescale, at: 12)
-      return box(type, body)
-    }
-    let handler = box("hdlr", [UInt8](repeating: 0, count: 8) + Array("soun".utf8) + [UInt8](repeating: 0, count: 12))
-    let edits = box("edts", box("elst", [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 12)))
-    let header = box("tkhd", [UInt8](repeating: 0, count: 84))
-    var movie = times("mvhd") + box("trak", header + edits + box("mdia", handler + times("mdhd")))
-    let size = movie.count
-    var change = MovieHeader()
-    change.sounds = [.init(priming: 1024, heard: heard, rate: 48_000)]
-    change.change(&movie)
-    #expect(movie.count == size)
-    let track = try #require(movie.box("trak", in: 0..<size))
-    let list = try #require(movie.box("edts", "elst", in: track))
-    if let length { #expect(movie.integer(list.lowerBound + 8) == length) }
-  }
 }

@@ -75,7 +75,7 @@ package struct MP4Header {
 
   /// Changes the movie's header in place.
   /// - Parameter movie: the body of the `moov` box.
-  func change(_ movie: inout [UInt8]) {
+  package func change(_ movie: inout [UInt8]) {
     let parts = Box.all(in: movie[...])
     guard let timescale = parts.first(where: { $0.type == "mvhd" }).flatMap({ movie.timescale($0.body) }) else {
       return

@@ -32,6 +32,8 @@ extension ContainerReport {
     let kinds: [(ids: ClosedRange<UInt8>, kind: StreamKind)] = [(0xE0...0xEF, .video), (0xC0...0xDF, .audio)]
     return ContainerReport(
       isCut: place > tail.count,
-      streams: kinds.flatMap { ids, kind in streams.filter(ids.contains).map { _ in Stream(kind: kind, frames: nil, end: nil) } })
+      streams: kinds.flatMap { ids, kind in
+        streams.filter(ids.contains).map { _ in Stream(kind: kind, frames: nil, end: nil) }
+      })
   }
 }
