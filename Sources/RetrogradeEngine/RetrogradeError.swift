@@ -133,11 +133,19 @@ extension RetrogradeError {
   }
 }
 
+extension RetrogradeError {
+  /// - Parameters:
+  ///   - name: what messages call the file.
+  ///   - number: why it can't be read, errno(3).
+  init(reading name: String, errno number: Int32) {
+    self.init(.inputOutput, "\(name): can't be read: \(String(cString: strerror(number)))")
+  }
+}
+
 extension RandomAccessFile {
   /// - Parameter name: what messages call the file.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, where reading it failed.
   package func checkReading(_ name: String) throws {
-    guard let readingFailure else { return }
-    throw RetrogradeError(.inputOutput, "\(name): can't be read: \(String(cString: strerror(readingFailure)))")
+    if let readingFailure { throw RetrogradeError(reading: name, errno: readingFailure) }
   }
 }

@@ -82,6 +82,7 @@ package struct Source: Sendable {
   }
 
   private static func opening(_ path: String, _ name: String, _ facts: ContainerFacts) throws -> String {
+    if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
     try Playlist.refuse(path, name: name)
     if let picture = StillPicture(path) { return picture.opening(path) }
     return "filesrc name=source location=\(Description.quoted(path))"

@@ -313,7 +313,7 @@ final class MediaWriter: Sendable {
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
     if !path.isEmpty {
-      guard MovieFile(path)?.size != 0 else {
+      guard RandomAccessFile(path)?.size != 0 else {
         throw RetrogradeError(
           .cannotCreateOutput,
           "\(target): can't be made: nothing of what was encoded reached the file; try another format")

@@ -4,14 +4,15 @@ import GStreamer
 /// (`gst_ffmpegviddec_get_buffer2`), and take the process with them.
 enum UnnamedFormat {
   /// Depths that are neither 8, 10 nor 12 bits a sample; grey pictures of more than 8, but for H.264, whose decoder gives them colour.
-  private static let caps = Caps(
+  private static let caps =
     "video/x-h264, bit-depth-luma=(uint){9, 11, 13, 14}; video/x-h265, bit-depth-luma=(uint){9, 11, 13, 14, 15, 16}; "
-      + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint){10, 12}")
+    + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint){10, 12}"
 
   /// - Parameter packets: the caps of what is to be decoded.
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where `decoder` would crash on it.
   static func refuse(_ packets: Caps, by decoder: String, source: String) throws {
-    guard decoder.hasPrefix("avdec_"), let caps, packets.intersects(caps), packets.has("bit-depth-luma") else { return }
+    guard decoder.hasPrefix("avdec_"), let caps = Caps(caps), packets.intersects(caps), packets.has("bit-depth-luma")
+    else { return }
     let depth = packets.description.firstMatch(of: /bit-depth-luma=\(uint\)([0-9]+)/)?.output.1 ?? ""
     throw RetrogradeError(
       .missingPlugin,
