@@ -59,16 +59,16 @@ run: build
 	@scripts/run $(BIN) "$(INPUT)" "$(OUTPUT)"
 
 # make test SANITIZE=thread, or address: a build of its own. A report is an error: of the tests themselves, and of each command
-# that they run. The plugin, which they load into other programs, is built as ever. With ThreadSanitizer the build is optimised:
+# that they run. The plugin, which they load into other programs, is built as ever. The build is optimised:
 # else threads wait for each other in Swift's runtime, at each step of a generic loop, until tests give up. GLib's slices are left
 # out, so that the sanitizer knows what is freed (G_SLICE). Leaks are not looked for: GLib and GStreamer keep what they register
 # for the life of the process. ThreadSanitizer keeps a copy of constants in a file, unless there is no such folder (TEST_TMPDIR),
 # and would crash under the `ulimit -f` of one of the tests. AddressSanitizer keeps 16 MiB of what was freed, so that a test can
 # measure memory.
 SANITIZE ?=
-SANITIZER_FLAGS = $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/$(SANITIZE))
+SANITIZER_FLAGS = $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/$(SANITIZE) -Xswiftc -O)
 ifeq ($(SANITIZE),thread)
-SANITIZER_FLAGS += -Xswiftc -O -Xlinker $(CURDIR)/.build/thread/locks.o
+SANITIZER_FLAGS += -Xlinker $(CURDIR)/.build/thread/locks.o
 test: .build/thread/locks.o
 endif
 ifneq ($(SANITIZE),)
