@@ -64,6 +64,9 @@ public final class Element: @unchecked Sendable {
 
   private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
+  /// Whether a thread of its own drives it or what follows it, and has not been paused (`GstTask`).
+  var isRunning: Bool { pads(gst_element_foreach_pad).contains { gst_pad_get_task_state($0.raw) == GST_TASK_STARTED } }
+
   /// The pads that `forEach` walks over: on a copy of the element's list, which it makes with the object's lock held. Others
   /// add and remove pads meanwhile.
   private func pads(

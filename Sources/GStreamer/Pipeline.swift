@@ -98,6 +98,9 @@ public final class Pipeline: @unchecked Sendable {
     }
   }
 
+  /// Whether anything may still come: elements go on after some of the errors that they post, and pause their threads after others.
+  public var isStreaming: Bool { elements.contains(where: \.isRunning) }
+
   /// All elements, those inside bins too.
   private var elements: [Element] {
     guard let iterator = gst_bin_iterate_recurse(bin) else { return [] }

@@ -207,6 +207,24 @@ import Testing
     try await Reverser(source, options: options).reverse(to: folder.path("m.avi"))
   }
 
+  /// qtdemux 1.22 calls the file corrupt before it gives the tracks that it can read.
+  @Test func aTrackThatIsNotDescribedLeavesTheOthersWhole() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.sampleCount = 48_000
+    media.audio = "audioconvert ! avenc_aac ! aacparse"
+    let source = try media.write(to: folder)
+    var header = try Header(source)
+    // The audio track's, which is the last.
+    try header.rename("stsd", to: "free")
+    try header.write()
+    let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
+    #expect(
+      summary.warnings.contains { $0.code == .streamLeftOut && $0.message.contains("audio") }, "\(summary.warnings)")
+    media.sampleCount = 0
+    #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
+  }
+
   /// As XviD and DivX wrote AVI: a frame and the first B-frame that needs it in one packet, and a packet without a
   /// frame behind the last B-frame.
   @Test func bFramesThatArePackedIntoOthersPacketsAreShownAtTheirTimes() async throws {

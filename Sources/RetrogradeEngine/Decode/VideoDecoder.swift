@@ -26,6 +26,8 @@ final class VideoDecoder: Sendable {
   private let first: Mutex<Sample?>
 
   private let watch: PipelineWatch
+  /// The first error that an element posted.
+  private let failure = Mutex<GStreamerError?>(nil)
   /// In nanoseconds: nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
   private let stall: Int
 
@@ -49,7 +51,7 @@ final class VideoDecoder: Sendable {
     self.watch = watch
     pipeline.set(.playing)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
-    let sample = try VideoDecoder.pull(pipeline, sink, watch, stall, cancellation, source)
+    let sample = try VideoDecoder.pull(pipeline, sink, watch, failure, stall, cancellation, source)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
       throw RetrogradeError(.damagedInput, "\(source): no picture can be decoded\(codec)")
@@ -76,7 +78,9 @@ final class VideoDecoder: Sendable {
   /// The next frame in display order; nil at the end of the stream.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
-    guard let sample = try VideoDecoder.pull(pipeline, sink, watch, stall, cancellation, source) else { return nil }
+    guard let sample = try VideoDecoder.pull(pipeline, sink, watch, failure, stall, cancellation, source) else {
+      return nil
+    }
     do {
       return try changes.fit(isRaw ? try sample.laidOut() : sample, to: decodedCaps)
     } catch let error as GStreamerError {
@@ -85,18 +89,22 @@ final class VideoDecoder: Sendable {
   }
 
   private static func pull(
-    _ pipeline: Pipeline, _ sink: AppSink, _ watch: PipelineWatch, _ stall: Int, _ cancellation: Cancellation,
-    _ source: String
+    _ pipeline: Pipeline, _ sink: AppSink, _ watch: PipelineWatch, _ failure: borrowing Mutex<GStreamerError?>,
+    _ stall: Int,
+    _ cancellation: Cancellation, _ source: String
   ) throws -> Sample? {
     try cancellation.onCancel({ pipeline.set(.null) }) {
       watch.reset()
       while true {
         try cancellation.check()
+        // An element may go on after an error; where nothing does, all that could come lies in the appsink.
+        let last = failure.withLock { $0 }
+        let isOver = last != nil && !pipeline.isStreaming
         if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
         if sink.isEndOfStream { return nil }
+        if isOver, let last { throw RetrogradeError.reading(source, last) }
         while let message = pipeline.nextMessage() {
-          // What the decoder could give before it failed has been pulled by now.
-          if case .failed(let error) = message { throw RetrogradeError.reading(source, error) }
+          if case .failed(let error) = message { failure.withLock { $0 = $0 ?? error } }
         }
         if watch.idle(100_000_000) > stall {
           throw RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")

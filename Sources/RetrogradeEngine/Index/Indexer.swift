@@ -108,10 +108,10 @@ struct Indexer: Sendable {
       var gaps = StreamGaps()
       waiting: while !activity.isFinished(of: chosen.count) {
         if cancellation.isCancelled { break }
+        // qtdemux, for one, calls a file corrupt for one bad track, and reads the others.
+        if failure != nil, !pipeline.isStreaming { break }
         switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
-        case .failed(let error):
-          failure = error
-          break waiting
+        case .failed(let error): failure = failure ?? error
         case .warning(let warning): gaps.note(warning, at: activity.position)
         case nil:
           progress(activity.position)
@@ -125,6 +125,7 @@ struct Indexer: Sendable {
         default: break
         }
       }
+      let isWhole = activity.isFinished(of: chosen.count)
       activity.stop()
       let found = try videoWorkers.map { try $0.join() }
       let subtitles = try textWorkers.map { try $0.join() }
@@ -135,9 +136,13 @@ struct Indexer: Sendable {
         let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
         if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
         warnings.append(
-          Warning(
-            .damaged, "damaged: reading it failed at \(activity.position): \(failure.message)",
-            span: TimeSpan(start: activity.position, end: activity.position)))
+          isWhole
+            ? Warning(
+              .damaged,
+              "damaged: what can be played was read to its end, but of the file GStreamer says: \(failure.message)")
+            : Warning(
+              .damaged, "damaged: reading it failed at \(activity.position): \(failure.message)",
+              span: TimeSpan(start: activity.position, end: activity.position)))
       }
       while let message = pipeline.nextMessage() {
         if case .warning(let warning) = message { gaps.note(warning, at: activity.position) }

@@ -141,13 +141,13 @@ extension Topology {
     var missing: [MissingPlugin] = []
     try cancellation.onCancel({ pipeline.set(.null) }) {
       var idle = 0
+      var failure: GStreamerError?
       waiting: while !shared.isReady {
         try cancellation.check()
+        // An element may go on after an error, and its streams come then.
+        if failure != nil, !pipeline.isStreaming { break }
         switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 20_000_000)) {
-        case .failed(let error):
-          // What was found before the failure can be mirrored; the index says how far it goes.
-          guard shared.pads.contains(where: { $0.caps != nil }) else { throw RetrogradeError.reading(path, error) }
-          break waiting
+        case .failed(let error): failure = failure ?? error
         case .endOfStream: break waiting
         case .missingPlugin(let plugin): missing.append(plugin)
         case nil where watch.isReading: break
@@ -161,6 +161,8 @@ extension Topology {
         default: break
         }
       }
+      // What was found before a failure can be mirrored; the index says how far it goes.
+      if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
