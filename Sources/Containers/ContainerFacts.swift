@@ -21,19 +21,16 @@ package struct ContainerFacts: Sendable {
   /// What the system said where the file could not be read (errno(3)): then what is not here may be in the file.
   package private(set) var readingFailure: Int32?
 
-  /// - Parameter path: of a plain file; of others nothing is read, and nothing is said.
-  package init(_ path: String) { self.init(path, checkpoint: {}) }
-
   /// - Parameters:
   ///   - path: of a plain file; of others nothing is read, and nothing is said.
-  ///   - checkpoint: called now and then, for reading all of a long recording takes a while; what it throws ends that.
-  package init(_ path: String, checkpoint: () throws -> Void) rethrows {
-    guard let file = RandomAccessFile(path) else { return }
-    try read(file, checkpoint)
+  ///   - isCancelled: asked now and then, for reading all of a long recording takes a while; then nothing more is read.
+  package init(_ path: String, isCancelled: @escaping () -> Bool = { false }) {
+    guard let file = RandomAccessFile(path, isCancelled: isCancelled) else { return }
+    read(file)
     readingFailure = file.readingFailure
   }
 
-  private mutating func read(_ file: RandomAccessFile, _ checkpoint: () throws -> Void) rethrows {
+  private mutating func read(_ file: RandomAccessFile) {
     guard let format = ContainerFormat(file) else { return }
     switch format {
     case .mp4:
@@ -52,7 +49,7 @@ package struct ContainerFacts: Sendable {
       report = wave.map { ContainerReport($0) }
     case .transportStream(let packets):
       report = .transportStream(file, packets)
-      correction = try TransportClock(file, packets, checkpoint)
+      correction = TransportClock(file, packets)
     case .avi: report = .avi(file)
     case .ogg: report = .ogg(file)
     case .gif:
@@ -83,7 +80,7 @@ enum ContainerFormat {
     case ("RIFF", _, "WAVE"), ("RF64", _, _), ("riff", _, _): self = .wave
     case ("OggS", _, _): self = .ogg
     case ("GIF8", _, _): self = .gif
-    case (_, "ftyp", _), (_, "moov", _), (_, "mdat", _), (_, "wide", _), (_, "free", _), (_, "styp", _): self = .mp4
+    case (_, let type, _) where ContainerReport.mp4Types.contains(type): self = .mp4
     default:
       switch (start[0], start[1], start[2], start[3]) {
       case (0x1A, 0x45, 0xDF, 0xA3): self = .matroska

@@ -26,7 +26,7 @@ package struct Source: Sendable {
     try whole.append(blocks, of: path)
     spool = whole
     path = whole.path
-    opening = try Source.opening(path, name, facts)
+    opening = try Source.opening(path, name, facts, options)
   }
 
   private init(reading input: String, options: ReverseOptions, cancellation: Cancellation) throws {
@@ -35,8 +35,8 @@ package struct Source: Sendable {
       let spool = try Source.spool(descriptor: STDIN_FILENO, name, options, cancellation)
       self.spool = spool
       path = spool.path
-      facts = try ContainerFacts(path, checkpoint: cancellation.check)
-      opening = try Source.opening(path, name, facts)
+      facts = try Source.facts(path, cancellation)
+      opening = try Source.opening(path, name, facts, options)
       return
     }
     var info = stat()
@@ -45,7 +45,7 @@ package struct Source: Sendable {
       spool = nil
       path = input
       opening = sequence.opening(options.sequenceRate)
-      facts = try ContainerFacts(input, checkpoint: cancellation.check)
+      facts = try Source.facts(input, cancellation)
       return
     }
     guard exists else {
@@ -71,8 +71,8 @@ package struct Source: Sendable {
       self.spool = spool
       path = spool.path
     }
-    facts = try ContainerFacts(path, checkpoint: cancellation.check)
-    opening = try Source.opening(path, name, facts)
+    facts = try Source.facts(path, cancellation)
+    opening = try Source.opening(path, name, facts, options)
   }
 
   /// Whether it may be opened more than once: what comes through a pipe is gone.
@@ -81,10 +81,18 @@ package struct Source: Sendable {
     return input != "-" && (stat(input, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
   }
 
-  private static func opening(_ path: String, _ name: String, _ facts: ContainerFacts) throws -> String {
+  private static func facts(_ path: String, _ cancellation: Cancellation) throws -> ContainerFacts {
+    let facts = ContainerFacts(path) { cancellation.isCancelled }
+    try cancellation.check()
+    return facts
+  }
+
+  private static func opening(
+    _ path: String, _ name: String, _ facts: ContainerFacts, _ options: ReverseOptions
+  ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
     try Playlist.refuse(path, name: name)
-    if let picture = StillPicture(path) { return picture.opening(path) }
+    if let picture = StillPicture(path) { return try picture.opening(path, name: name, memory: options.memory) }
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }

@@ -7,7 +7,7 @@ enum StillPicture {
   /// One or more, one after the other: `jpegparse` tells them apart, which `parsebin` leaves out (rank none).
   case jpeg
   /// To be read in one piece; its media type.
-  case whole(String)
+  case whole(String, bytes: Int)
 
   /// nil where the file at `path` begins like none (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2).
   init?(_ path: String) {
@@ -16,20 +16,28 @@ enum StillPicture {
     }
     switch (start[0], start[1], start[2], start[3]) {
     case (0xFF, 0xD8, 0xFF, _): self = .jpeg
-    case (0x42, 0x4D, _, _) where start[6..<10].allSatisfy({ $0 == 0 }): self = .whole("image/bmp")
-    case (0x49, 0x49, 42, 0), (0x4D, 0x4D, 0, 42): self = .whole("image/tiff")
+    case (0x42, 0x4D, _, _) where start[6..<10].allSatisfy({ $0 == 0 }): self = .whole("image/bmp", bytes: file.size)
+    case (0x49, 0x49, 42, 0), (0x4D, 0x4D, 0, 42): self = .whole("image/tiff", bytes: file.size)
     default: return nil
     }
   }
 
   /// What reads it, in `gst-launch-1.0` syntax.
-  func opening(_ path: String) -> String {
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where reading it would take more than `memory`.
+  func opening(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {
     case .jpeg: return "filesrc name=source location=\(Description.quoted(path)) ! jpegparse"
-    case .whole(let type):
+    case .whole(let type, let bytes):
+      // The file, a copy of it on its way, and the picture that comes of it.
+      guard bytes < memory.bytes / 3 else {
+        throw RetrogradeError(
+          .damagedInput,
+          "\(name): a picture in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (--memory) is "
+            + "\(memory)")
+      }
       // Its name is a pattern of numbered files.
-      let name = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
-      return "multifilesrc name=source location=\(Description.quoted(name)) start-index=0 stop-index=0 caps=\(type)"
+      let pattern = path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+      return "multifilesrc name=source location=\(Description.quoted(pattern)) start-index=0 stop-index=0 caps=\(type)"
     }
   }
 }

@@ -6,10 +6,14 @@ package final class RandomAccessFile {
   package let size: Int
   /// `errno` of the last reading that failed although the bytes are in the file.
   package private(set) var readingFailure: Int32?
+  private let isCancelled: () -> Bool
+  /// What was read last, and where it lies: headers are walked through in small steps.
+  private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
+  private static let blockSize = 1 << 16
 
   /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
   /// what it writes.
-  package init?(_ path: String, forWriting: Bool = false) {
+  package init?(_ path: String, forWriting: Bool = false, isCancelled: @escaping () -> Bool = { false }) {
     var kind = stat()
     guard stat(path, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
     let descriptor = open(path, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
@@ -20,14 +24,27 @@ package final class RandomAccessFile {
       return nil
     }
     self.descriptor = descriptor
+    self.isCancelled = isCancelled
     size = Int(info.st_size)
   }
 
   deinit { close(descriptor) }
 
-  /// nil where that is not all in the file, or can't be read (``readingFailure``).
+  /// nil where that is not all in the file, or can't be read (``readingFailure``), or when reading was cancelled.
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
+    if range.count > RandomAccessFile.blockSize { return load(range) }
+    if !(block.place.lowerBound <= range.lowerBound && range.upperBound <= block.place.upperBound) {
+      let place = range.lowerBound..<min(range.lowerBound + RandomAccessFile.blockSize, size)
+      guard let bytes = load(place) else { return nil }
+      block = (place, bytes)
+    }
+    let start = range.lowerBound - block.place.lowerBound
+    return Array(block.bytes[start..<start + range.count])
+  }
+
+  private func load(_ range: Range<Int>) -> [UInt8]? {
+    if isCancelled() { return nil }
     var bytes = [UInt8](repeating: 0, count: range.count)
     let isRead = bytes.withUnsafeMutableBytes { readAll($0, from: descriptor, at: range.lowerBound) }
     guard isRead else {
@@ -39,7 +56,8 @@ package final class RandomAccessFile {
 
   /// False where that fails; `errno` says why.
   package func write(_ bytes: [UInt8], at offset: Int) -> Bool {
-    bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
+    block = (0..<0, [])
+    return bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
   /// An unsigned number of `count` bytes, eight at the most; nil where that is not all in the file, or does not fit an `Int`.

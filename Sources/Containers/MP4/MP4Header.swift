@@ -62,8 +62,10 @@ package struct MP4Header {
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
     guard var bytes = file.read(movie.body) else { throw FileError.last }
     change(&bytes)
-    // Behind it are no media, only what qtmux says of them in XMP.
-    if !chapters.isEmpty, let rest = file.read(movie.body.upperBound..<file.size), rest.count < 1 << 20 {
+    // Behind it are no media where it comes last, only what qtmux says of them in XMP.
+    let behind = movie.body.upperBound..<file.size
+    let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
+    if !chapters.isEmpty, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
       bytes = MP4Chapters.adding(chapters, to: bytes)
       guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else {
         throw FileError.last

@@ -2,8 +2,10 @@ import MediaTime
 
 /// MP4 and MOV: tables of all samples, or fragments that follow each other (ISO/IEC 14496-12).
 extension ContainerReport {
-  private static let types: Set = [
+  /// What boxes of the outermost level are called; old QuickTime files begin with a picture (`PICT`, `pnot`).
+  static let mp4Types: Set = [
     "ftyp", "styp", "moov", "moof", "mdat", "free", "skip", "wide", "udta", "uuid", "meta", "sidx", "mfra", "pdin",
+    "PICT",
     "emsg", "prft", "pnot",
   ]
 
@@ -11,7 +13,7 @@ extension ContainerReport {
     var declared = ContainerReport()
     var fragments: [Int: Int] = [:]  // samples by track
     var place = 0
-    while let size32 = file.number(at: place, 4), let type = file.text(at: place + 4), types.contains(type) {
+    while let size32 = file.number(at: place, 4), let type = file.text(at: place + 4), mp4Types.contains(type) {
       let isLong = size32 == 1
       guard let size = isLong ? file.number(at: place + 8, 8) : size32 == 0 ? file.size - place : size32 else {
         declared.isCut = true
@@ -41,11 +43,11 @@ extension ContainerReport {
 
   /// Whether it is an MP4 or MOV file that ends before its index comes.
   static func lacksIndex(_ file: RandomAccessFile) -> Bool {
-    guard let type = file.text(at: 4), types.contains(type) else { return false }
+    guard let type = file.text(at: 4), mp4Types.contains(type) else { return false }
     let boxes = file.boxes
     let end = boxes.last?.body.upperBound ?? 0
     let isDamaged =
-      file.text(at: end + 4).map { !types.contains($0) } ?? false || (2..<8).contains(file.number(at: end, 4) ?? 0)
+      file.text(at: end + 4).map { !mp4Types.contains($0) } ?? false || (2..<8).contains(file.number(at: end, 4) ?? 0)
     return !isDamaged && !boxes.contains { $0.type == "moov" }
   }
 

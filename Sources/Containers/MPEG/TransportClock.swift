@@ -19,14 +19,12 @@ struct TransportClock: FileCorrection {
   var demuxer: String { "tsdemux" }
   var ends: [String: ClockTime] { [:] }
 
-  /// - Parameter checkpoint: called now and then, for reading all of a long recording takes a while; what it throws ends that.
   /// - Returns: nil where nothing has to be changed.
-  init?(_ file: RandomAccessFile, _ packets: TransportPackets, _ checkpoint: () throws -> Void) rethrows {
+  init?(_ file: RandomAccessFile, _ packets: TransportPackets) {
     var scan = Scan()
     var start = packets.start
     let block = packets.size * 4096
     while start + 188 <= file.size, let bytes = file.read(start..<min(start + block, file.size)) {
-      try checkpoint()
       for packet in stride(from: 0, through: bytes.count - 188, by: packets.size) {
         guard bytes[packet] == 0x47 else { return nil }
         scan.add(bytes[packet..<packet + 188], at: start + packet)

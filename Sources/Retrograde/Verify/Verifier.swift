@@ -68,7 +68,6 @@ struct VerifyJob: Sendable {
     }
     let mirror = try open(self.mirror, given)
     var result = Verification(source: self.source, mirror: name)
-    result.warnings = source.warnings
     result.checks = DescriptionComparison.streams(source, mirror)
     do {
       let delays = try videos(source, mirror, container, &result)
@@ -78,7 +77,8 @@ struct VerifyJob: Sendable {
       throw RetrogradeError(
         .internalFailure, "\(self.source), \(name): can't be compared: \(error.description)", underlying: error)
     }
-    result.warnings = (result.warnings + mirror.warnings).unique
+    // Some are known only when all has been decoded.
+    result.warnings = (result.warnings + source.warnings + mirror.warnings).unique
     return result
   }
 

@@ -21,7 +21,14 @@ final class PictureChanges: Sendable {
     var times: Set<ClockTime> = []
     /// What they are instead of what the first frame is.
     var names: [String] = []
-    var first: String
+    let first: String
+
+    init(first: String) { self.first = first }
+
+    mutating func note(_ time: ClockTime?, _ name: String) {
+      if let time { times.insert(time) }
+      if !names.contains(name) { names.append(name) }
+    }
   }
 
   private let changes = Mutex<[Kind: Change]>([:])
@@ -43,13 +50,12 @@ final class PictureChanges: Sendable {
   }
 
   private func note(_ kind: Kind, _ sample: Sample, _ name: String, _ first: String) {
-    changes.withLock { changes in
-      var change = changes[kind] ?? Change(first: first)
-      if let time = sample.streamTime { change.times.insert(time) }
-      if !change.names.contains(name) { change.names.append(name) }
-      changes[kind] = change
-    }
+    // In place: a copy of the times for each frame would take long.
+    changes.withLock { $0[kind, default: Change(first: first)].note(sample.streamTime, name) }
   }
+
+  /// What came so far comes again, perhaps at other times: transport streams are told other ones after a seek.
+  func forget() { changes.withLock { $0 = [:] } }
 
   /// What is to be said of the frames that came so far.
   var warnings: [Warning] {

@@ -96,7 +96,9 @@ package final class VideoSource: Sendable {
           idle = Mutex(decoder)
           ready = Mutex((window, decoded))
           return
-        } catch is VideoDecoder.Mismatch {}
+        } catch is VideoDecoder.Mismatch {
+          changes.forget()
+        }
       }
     }
     let read = try VideoSource.readForward(
