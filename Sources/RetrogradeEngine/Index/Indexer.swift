@@ -125,7 +125,6 @@ struct Indexer: Sendable {
         default: break
         }
       }
-      let isWhole = activity.isFinished(of: chosen.count)
       activity.stop()
       let found = try videoWorkers.map { try $0.join() }
       let subtitles = try textWorkers.map { try $0.join() }
@@ -135,14 +134,15 @@ struct Indexer: Sendable {
       if let failure {
         let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
         if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
+        // Streams end after an error too, and what an element then gave may be all that it could have given.
+        let what =
+          failure.kind == .inputOutput
+          ? "reading it failed at \(activity.position)"
+          : "read until \(activity.position), and of the file GStreamer says"
         warnings.append(
-          isWhole
-            ? Warning(
-              .damaged,
-              "damaged: what can be played was read to its end, but of the file GStreamer says: \(failure.message)")
-            : Warning(
-              .damaged, "damaged: reading it failed at \(activity.position): \(failure.message)",
-              span: TimeSpan(start: activity.position, end: activity.position)))
+          Warning(
+            .damaged, "damaged: \(what): \(failure.cause)",
+            span: TimeSpan(start: activity.position, end: activity.position)))
       }
       while let message = pipeline.nextMessage() {
         if case .warning(let warning) = message { gaps.note(warning, at: activity.position) }
