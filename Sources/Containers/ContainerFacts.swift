@@ -12,6 +12,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
+  /// It is a WAVE file that ends before the first sample of its audio does.
+  package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
   /// MP3.
   package private(set) var gapless: GaplessInfo?
@@ -46,6 +48,7 @@ package struct ContainerFacts: Sendable {
       tracks = MatroskaTrack.all(in: file)
     case .wave:
       wave = WAVEHeader(file)
+      isEmptyWave = WAVEHeader.isEmpty(file)
       report = wave.map { ContainerReport($0) }
     case .transportStream(let packets):
       report = .transportStream(file, packets)

@@ -8,18 +8,29 @@ extension ContainerReport {
     return mp3(file, place) ?? adts(file, place)
   }
 
-  static func audio(end: ClockTime?, isCut: Bool = false, slack: ClockTime? = nil) -> ContainerReport {
-    ContainerReport(
-      isCut: isCut, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)], slack: slack, countsSamples: true)
+  /// - Parameter walk: what came of going from frame to frame.
+  static func audio(
+    end: ClockTime?, _ walk: (isCut: Bool, brokenAt: Int?) = (false, nil), slack: ClockTime? = nil
+  ) -> ContainerReport {
+    var report = ContainerReport(
+      isCut: walk.isCut, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)], slack: slack,
+      countsSamples: true)
+    report.brokenAt = walk.brokenAt
+    return report
   }
 
-  /// Whether the file ends within a frame.
-  static func ends(_ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?) -> Bool {
+  /// Goes from frame to frame: whether the file ends within one, and where there is none though others follow. What follows the
+  /// last one, tags and padding, is nobody's loss.
+  static func walk(
+    _ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?
+  ) -> (isCut: Bool, brokenAt: Int?) {
     var place = start
     while let size = size(place) {
       place += size
-      if place > file.size { return true }
+      if place > file.size { return (true, nil) }
     }
-    return false
+    let near = place..<max(place, min(place + 1 << 16, file.size))
+    let follows = near.contains { next in size(next).map { size(next + $0) != nil } ?? false }
+    return (false, follows ? place : nil)
   }
 }

@@ -21,6 +21,8 @@ package struct ContainerReport: Equatable, Sendable {
 
   /// The file ends inside something that says how long it is, or without the mark that the format ends with.
   package var isCut = false
+  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none, or nobody looked.
+  package var brokenAt: Int?
   /// When the whole ends, in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []

@@ -91,6 +91,10 @@ package struct Source: Sendable {
     _ path: String, _ name: String, _ facts: ContainerFacts, _ options: ReverseOptions
   ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
+    // wavparse 1.22 ends such a file before anything that waits for its audio hears of it.
+    if facts.isEmptyWave {
+      throw RetrogradeError(.damagedInput, "\(name): cut: the file ends before its audio begins")
+    }
     try Playlist.refuse(path, name: name)
     if let picture = StillPicture(path) { return try picture.opening(path, name: name, memory: options.memory) }
     return "filesrc name=source location=\(Description.quoted(path))"

@@ -134,6 +134,46 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array(0..<whole).reversed())
   }
 
+  /// A disk that lost a sector: the rest of the file is there, and demuxers pass over what they do not know, or end.
+  @Test(arguments: [
+    ["s.flv", "flvmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"], ["s.ogg", "oggmux", "vorbisenc"],
+    ["s.aac", "identity name=sink", "avenc_aac ! aacparse ! audio/mpeg,stream-format=adts"],
+  ])
+  func aHoleInTheMiddleIsNamed(_ kind: [String]) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(120, rate: 30)
+    media.frameRate = "30/1"
+    (media.name, media.muxer) = (kind[0], kind[1])
+    if !kind[2].isEmpty {
+      media.video = nil
+      media.sampleCount = 480_000
+      media.audio = "audioconvert ! \(kind[2])"
+      if kind[0] == "s.aac" { media.muxer = "identity" }
+    }
+    let path = try media.write(to: folder)
+    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let hole = bytes.count / 2..<bytes.count / 2 + min(4096, bytes.count / 4)
+    bytes.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let warnings = try await Reverser(path).plan().warnings
+    #expect(warnings.contains { $0.code == .damaged }, "\(warnings)")
+  }
+
+  /// As a recorder leaves it whose battery was empty.
+  @Test(arguments: [40, 44, 45]) func aWAVThatEndsBeforeItsAudioIsRefusedAtOnce(_ count: Int) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video = nil
+    media.sampleCount = 4800
+    (media.name, media.muxer, media.audio) = ("s.wav", "wavenc", "identity")
+    let path = try media.write(to: folder)
+    try Data(contentsOf: URL(fileURLWithPath: path)).prefix(count).write(to: URL(fileURLWithPath: path))
+    let error = await #expect(throws: RetrogradeError.self) { _ = try await Reverser(path).plan() }
+    #expect(error?.code == .damagedInput && error?.message.contains("cut") ?? false, "\(String(describing: error))")
+  }
+
   /// Pure: no file has to be so for it.
   @Test func roundingAndLengthsThatAreNotKnownAreNoLoss() {
     let second = ClockTime(seconds: 1)

@@ -7,6 +7,6 @@ extension ContainerReport {
       return size >= 7 ? size : nil
     }
     guard size(at: start) != nil else { return nil }
-    return audio(end: nil, isCut: ends(file, from: start, size))
+    return audio(end: nil, walk(file, from: start, size))
   }
 }

@@ -7,7 +7,11 @@ extension ContainerReport {
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
     var isFirst = true
-    while let type = file.number(at: place, 1), [8, 9, 18].contains(type) {
+    while let type = file.number(at: place, 1) {
+      guard [8, 9, 18].contains(type) else {
+        declared.brokenAt = place
+        break
+      }
       guard let size = file.number(at: place + 1, 3), size <= file.size - place - 11 else {
         declared.isCut = true
         break
@@ -19,7 +23,7 @@ extension ContainerReport {
       }
       place += 11 + size + 4
     }
-    declared.slack = ClockTime(seconds: 1)
+    declared.slack = declared.brokenAt == nil ? ClockTime(seconds: 1) : .zero
     return declared
   }
 

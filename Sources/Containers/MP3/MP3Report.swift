@@ -3,11 +3,11 @@ import MediaTime
 extension ContainerReport {
   static func mp3(_ file: RandomAccessFile, _ start: Int) -> ContainerReport? {
     guard let first = file.read(start..<start + 4), InfoFrame.size(first) != nil else { return nil }
-    let isCut = ends(file, from: start) { file.read($0..<$0 + 4).flatMap(InfoFrame.size) }
-    guard let info = InfoFrame(file), let frames = info.frames else { return audio(end: nil, isCut: isCut) }
+    let walk = walk(file, from: start) { file.read($0..<$0 + 4).flatMap(InfoFrame.size) }
+    guard let info = InfoFrame(file), let frames = info.frames else { return audio(end: nil, walk) }
     let whole = ClockTime(sampleIndex: frames * info.samplesPerFrame, rate: info.rate)
     // Whether the frame that says so is counted is not agreed upon, nor what the decoder puts before the first.
     let slack = ClockTime(sampleIndex: 3 * info.samplesPerFrame, rate: info.rate)
-    return audio(end: info.gapless?.duration ?? whole, isCut: isCut, slack: slack)
+    return audio(end: info.gapless?.duration ?? whole, walk, slack: slack)
   }
 }

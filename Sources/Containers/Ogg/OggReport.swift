@@ -25,8 +25,14 @@ extension ContainerReport {
       if isLast { open.remove(serial) } else { open.insert(serial) }
       place += 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
     }
+    if place < file.size, !open.isEmpty, follows(place, in: file) { declared.brokenAt = place }
     // Some writers mark only the last page of all.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
+  }
+
+  /// Whether another page begins behind `place`, within what a page can be long (6).
+  private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
+    (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
   }
 }

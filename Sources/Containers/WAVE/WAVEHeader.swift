@@ -11,40 +11,41 @@ package struct WAVEHeader: Sendable {
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
   package init?(_ file: RandomAccessFile) {
-    guard let name = file.text(at: 0) else { return nil }
+    guard let data = WAVEHeader.chunk("data", in: file), let format = WAVEHeader.chunk("fmt ", in: file),
+      let bytesPerSecond = file.number(at: format.body + 8, 4, isLittleEndian: true)
+    else { return nil }
+    let long = WAVEHeader.chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
+    let bytes = data.size == 0xFFFF_FFFF ? long ?? data.size : data.size
+    guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
+    duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
+    let isWave64 = file.text(at: 0) == "riff"
+    isCutShort = !isWave64 && bytes > Int(Int32.max)
+    // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
+    let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
+    isIncomplete = bytes > file.size - data.body && !isUnknown
+  }
+
+  /// Whether the file ends before the first sample of its audio does.
+  static func isEmpty(_ file: RandomAccessFile) -> Bool {
+    guard let data = chunk("data", in: file) else { return true }
+    let frame = chunk("fmt ", in: file).flatMap { file.number(at: $0.body + 12, 2, isLittleEndian: true) }
+    return file.size - data.body < max(frame ?? 1, 1)
+  }
+
+  /// The first chunk of a name: where its body begins, and its size in bytes; nil where the file ends before it.
+  private static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
     // Wave64 has identifiers of 16 bytes, and lengths of 8 in which those are counted.
-    let isWave64 = name == "riff"
-    guard isWave64 || ["RIFF", "RF64"].contains(name) else { return nil }
-    func number(_ range: Range<Int>) -> Int? {
-      guard let value = file.read(range)?.reversed().reduce(UInt64(0), { $0 << 8 | UInt64($1) }) else { return nil }
-      return value < 1 << 60 ? Int(value) : nil
-    }
+    let isWave64 = file.text(at: 0) == "riff"
     let header = isWave64 ? 24 : 8
+    let unit = isWave64 ? 8 : 2
     var place = isWave64 ? 40 : 12
-    var bytesPerSecond = 0
-    var longSize: Int?
-    while let identifier = file.read(place..<place + 4),
-      let written = isWave64 ? number(place + 16..<place + 24) : number(place + 4..<place + 8)
+    while let found = file.text(at: place),
+      let written = file.number(at: place + header - (isWave64 ? 8 : 4), isWave64 ? 8 : 4, isLittleEndian: true)
     {
-      let body = place + header
       let size = isWave64 ? written - header : written
-      guard size >= 0 else { return nil }
-      switch String(decoding: identifier, as: UTF8.self) {
-      case "ds64": longSize = number(body + 8..<body + 16)
-      case "fmt ": bytesPerSecond = number(body + 8..<body + 12) ?? 0
-      case "data":
-        let bytes = size == 0xFFFF_FFFF ? longSize ?? size : size
-        guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
-        duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
-        isCutShort = !isWave64 && bytes > Int(Int32.max)
-        // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
-        let isUnknown = bytes == size && (size >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(size))
-        isIncomplete = bytes > file.size - body && !isUnknown
-        return
-      default: break
-      }
-      let unit = isWave64 ? 8 : 2
-      place = body + (size + unit - 1) / unit * unit
+      guard (0..<1 << 60).contains(size) else { return nil }
+      if found == name { return (place + header, size) }
+      place += header + (size + unit - 1) / unit * unit
     }
     return nil
   }

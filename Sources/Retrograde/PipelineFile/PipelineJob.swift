@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import RetrogradeEngine
 import Synchronization
@@ -36,12 +37,24 @@ struct PipelineJob: Sendable {
     let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
     let settings = try PipelineSettings(pipelines, given)
     return try Outputs.write(overwrites: settings.options.overwrites, inputs: inputs) { outputs in
-      try run(pipelines, settings, outputs)
+      try run(pipelines, settings, outputs, inputs)
+    }
+  }
+
+  /// What the files that are read say of themselves, and no length of the pipeline's own can tell.
+  private static func cut(_ inputs: [String]) -> [Warning] {
+    inputs.compactMap { path in
+      guard let report = ContainerFacts(path).report, report.isCut || report.brokenAt != nil else { return nil }
+      return report.isCut
+        ? Warning(.truncated, "cut: \(path) ends before its container does; what is missing there is missing here")
+        : Warning(
+          .damaged, "damaged: bytes in the middle of \(path) are nothing that its format has; what was there is missing"
+        )
     }
   }
 
   private func run(
-    _ pipelines: ResolvedPipelines, _ settings: PipelineSettings, _ outputs: Outputs
+    _ pipelines: ResolvedPipelines, _ settings: PipelineSettings, _ outputs: Outputs, _ inputs: [String]
   ) throws -> Summary {
     let options = settings.options
     let names = try names(pipelines)
@@ -61,7 +74,7 @@ struct PipelineJob: Sendable {
     let found = try indexer.run()
     let index = SourceIndex(
       recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),
-      tags: settings.tags ?? found.tags, warnings: found.warnings)
+      tags: settings.tags ?? found.tags, warnings: found.warnings + PipelineJob.cut(inputs))
     let source = try PlayableSource(file.name, index, found.video?.source, options: options, count: options.count)
     let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
     let isBackward = source.legs[0]?.direction == .backward

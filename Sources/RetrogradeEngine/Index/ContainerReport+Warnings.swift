@@ -20,12 +20,15 @@ extension ContainerReport {
   ///   - isDamaged: it is known already that not all could be read, so that all of it is counted.
   ///   - isWhole: no stream was left out because nobody wanted it.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
-    guard let last = found.map(\.end).max() else { return [] }
+    // Subtitles may end later than what is missing.
+    guard let whole = found.map(\.end).max(),
+      let last = found.filter({ $0.kind != .subtitles }).map(\.end).max()
+    else { return [] }
     let end = presentationEnd
     let allowed = isDamaged ? ContainerReport.vagueness : slack
-    let isShort = isWhole && allowed.flatMap { allowed in end.map { $0 - last > allowed } } ?? false
-    guard isCut || isShort else { return [] }
-    let isCut = isCut || countsSamples
+    let isShort = isWhole && allowed.flatMap { allowed in end.map { $0 - whole > allowed } } ?? false
+    guard isCut || isShort else { return brokenAt.map { [ContainerReport.broken(at: $0)] } ?? [] }
+    let isCut = isCut || countsSamples && brokenAt == nil
     var (parts, count) = missing(from: found)
     let isLater = end.map { $0 - last > ContainerReport.rounding } ?? false
     let place =
@@ -43,6 +46,13 @@ extension ContainerReport {
     }
     let span = TimeSpan(start: last, end: isLater ? end ?? last : last)
     return [Warning(isCut ? .truncated : .damaged, message, count: count, span: span)]
+  }
+
+  private static func broken(at place: Int) -> Warning {
+    Warning(
+      .damaged,
+      "damaged: byte \(place) of the file, and what follows it, is nothing that its format has: what was there is missing"
+    )
   }
 
   /// What follows the first of several files in one.
