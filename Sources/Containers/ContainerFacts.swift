@@ -15,6 +15,8 @@ package struct ContainerFacts: Sendable {
   /// It is a WAVE file that ends before the first sample of its audio does.
   package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
+  /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
+  package private(set) var isContinuous = false
   /// MP3.
   package private(set) var gapless: GaplessInfo?
   /// It is an MP4 or MOV file that ends before its index comes.
@@ -54,7 +56,9 @@ package struct ContainerFacts: Sendable {
       report = .transportStream(file, packets)
       correction = TransportClock(file, packets)
     case .avi: report = .avi(file)
-    case .ogg: report = .ogg(file)
+    case .ogg:
+      report = .ogg(file)
+      isContinuous = true
     case .gif:
       gif = GIFBlocks(file)
       report = gif?.isWhole == false ? ContainerReport(isCut: true) : nil
@@ -62,6 +66,7 @@ package struct ContainerFacts: Sendable {
     case .programStream: report = .programStream(file)
     case .audio:
       report = .audio(file)
+      isContinuous = true
       gapless = InfoFrame(file)?.gapless
       tagChapterCount = ID3Tag.chapterCount(in: file)
     }

@@ -67,6 +67,7 @@ package struct PlayableSource: Sendable {
           .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
           count: chapters))
     }
+    if stored.facts.isContinuous { index.warnings += index.audio.compactMap(\.missing) }
     if let declared = stored.facts.report {
       let found =
         ([video].compactMap { $0 } + further).map {

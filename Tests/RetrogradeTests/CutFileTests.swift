@@ -137,7 +137,7 @@ import Testing
   /// A disk that lost a sector: the rest of the file is there, and demuxers pass over what they do not know, or end.
   @Test(arguments: [
     ["s.flv", "flvmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"], ["s.ogg", "oggmux", "vorbisenc"],
-    ["s.aac", "identity name=sink", "avenc_aac ! aacparse ! audio/mpeg,stream-format=adts"],
+    ["s.aac", "identity", "avenc_aac ! aacparse ! audio/mpeg,stream-format=adts"], ["s.flac", "identity", "flacenc"],
   ])
   func aHoleInTheMiddleIsNamed(_ kind: [String]) async throws {
     let folder = try TemporaryFolder()
@@ -149,10 +149,10 @@ import Testing
       media.video = nil
       media.sampleCount = 480_000
       media.audio = "audioconvert ! \(kind[2])"
-      if kind[0] == "s.aac" { media.muxer = "identity" }
     }
     let path = try media.write(to: folder)
-    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    let whole = try await Reverser(path).plan().warnings
+    #expect(!whole.contains { [.damaged, .truncated].contains($0.code) }, "\(whole)")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let hole = bytes.count / 2..<bytes.count / 2 + min(4096, bytes.count / 4)
     bytes.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))

@@ -23,9 +23,16 @@ extension ContainerReport {
       isLast = head[5] & 4 != 0
       if isLast { hasEnded = true }
       if isLast { open.remove(serial) } else { open.insert(serial) }
-      place += 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
+      let size = 27 + segments.count + segments.reduce(0) { $0 + Int($1) }
+      // Demuxers pass over pages that do not have the sum that they say.
+      if declared.brokenAt == nil, let page = file.read(place..<place + size), !OggChecksum.holds(page) {
+        declared.brokenAt = place
+      }
+      place += size
     }
-    if place < file.size, !open.isEmpty, follows(place, in: file) { declared.brokenAt = place }
+    if declared.brokenAt == nil, place < file.size, !open.isEmpty, follows(place, in: file) {
+      declared.brokenAt = place
+    }
     // Some writers mark only the last page of all.
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
@@ -34,5 +41,22 @@ extension ContainerReport {
   /// Whether another page begins behind `place`, within what a page can be long (6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
+  }
+}
+
+/// The sum of a page's bytes (RFC 3533, 6, field 7): a CRC of 32 bits with the polynomial 0x04C11DB7, its own field counted as 0.
+private enum OggChecksum {
+  private static let table = (0..<256 as Range<UInt32>).map { number in
+    (0..<8).reduce(number << 24) { rest, _ in rest & 0x8000_0000 != 0 ? rest << 1 ^ 0x04C1_1DB7 : rest << 1 }
+  }
+
+  /// - Parameter page: all of it, 27 bytes at the least.
+  static func holds(_ page: [UInt8]) -> Bool {
+    let said = page[22..<26].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    var sum: UInt32 = 0
+    for (place, byte) in page.enumerated() {
+      sum = sum << 8 ^ table[Int(sum >> 24 ^ UInt32((22..<26).contains(place) ? 0 : byte))]
+    }
+    return sum == said
   }
 }

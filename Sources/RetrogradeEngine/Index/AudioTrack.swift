@@ -39,6 +39,21 @@ package struct AudioTrack: Sendable {
     return first.position..<last.position + last.count
   }
 
+  /// What is to be said of the silence between the chunks, where there should be audio; nil where there is none.
+  var missing: Warning? {
+    let gaps = zip(chunks, chunks.dropFirst()).map { $0.position + $0.count..<$1.position }.filter { !$0.isEmpty }
+    guard let first = gaps.first, let last = gaps.last else { return nil }
+    let length = ClockTime(sampleIndex: gaps.reduce(0) { $0 + $1.count }, rate: rate)
+    let span = TimeSpan(
+      start: ClockTime(sampleIndex: first.lowerBound, rate: rate),
+      end: ClockTime(sampleIndex: last.upperBound, rate: rate))
+    let places = gaps.count == 1 ? "1 place" : "\(gaps.count) places"
+    return Warning(
+      .damaged,
+      "damaged: \(length) of audio are missing in \(places), between \(span.start) and \(span.end); the mirror has silence there",
+      count: gaps.count, span: span)
+  }
+
   package var span: TimeSpan {
     TimeSpan(
       start: ClockTime(sampleIndex: frames.lowerBound, rate: rate),

@@ -20,7 +20,7 @@ struct StreamGaps {
     return [
       Warning(
         .damaged,
-        "damaged: packets of the transport stream are missing in \(count) places, between about \(span.start) and \(span.end)",
+        "damaged: packets of the transport stream are missing in \(count == 1 ? "1 place" : "\(count) places"), between about \(span.start) and \(span.end)",
         count: count, span: span)
     ]
   }
