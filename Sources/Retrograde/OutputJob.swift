@@ -31,9 +31,10 @@ struct OutputJob: Sendable {
     for (video, picture) in zip(source.videos, choice.pictures)
     where options.frameRate == nil {
       let isTheora = picture.codec?.text == "video/x-theora"
-      guard isTheora || choice.container.lacksTimes else { continue }
+      let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
+      guard isTheora || isEven else { continue }
       guard video.hasNoRate else {
-        choice.warnings += [video.shown.timeline.evened].compactMap { $0 }
+        if isEven { choice.warnings += [video.shown.timeline.evened].compactMap { $0 } }
         continue
       }
       throw RetrogradeError(

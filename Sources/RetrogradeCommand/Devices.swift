@@ -34,9 +34,12 @@ struct Devices: ParsableCommand {
     }
     for kind in Device.Kind.allCases {
       let own = entries.filter { $0.kind == kind }
-      print(kind == .video ? "Cameras and screens" : "Microphones")
-      if own.isEmpty { print("  none") }
-      for entry in own { print("  \(entry.number)  \(entry.name)\n     \(entry.source)") }
+      Terminal.print(kind == .video ? "Cameras and screens" : "Microphones")
+      if own.isEmpty { Terminal.print("  none") }
+      for entry in own {
+        Terminal.print("  \(entry.number)  \(entry.name)")
+        Terminal.print("     \(entry.source)")
+      }
     }
   }
 }

@@ -22,41 +22,43 @@ struct Info: AsyncParsableCommand {
 
   private func show(_ report: SourceReport) {
     let declared = report.declaredDuration.map { " of \(seconds($0))" } ?? ""
-    print("\(report.input)  \(seconds(report.duration))\(declared)")
+    Terminal.print("\(report.input)  \(seconds(report.duration))\(declared)")
     for (number, stream) in report.streams.enumerated() { show(stream, report, isFirst: number == 0) }
-    if !report.chapters.isEmpty { print("chapters") }
+    if !report.chapters.isEmpty { Terminal.print("chapters") }
     for chapter in report.chapters { show(chapter, depth: 1) }
-    if let tags = report.tags { print("tags       \(tags.replacing("taglist, ", with: "").replacing(";", with: ""))") }
-    if report.hasCoverArt { print("cover art") }
-    for warning in report.warnings { print("!          \(warning)") }
-    print("a mirror")
+    if let tags = report.tags {
+      Terminal.print("tags       \(tags.replacing("taglist, ", with: "").replacing(";", with: ""))")
+    }
+    if report.hasCoverArt { Terminal.print("cover art") }
+    for warning in report.warnings { Terminal.print("!          \(warning)") }
+    Terminal.print("a mirror")
     for fate in report.fates {
-      print(
+      Terminal.print(
         "  .\(fate.container)".padding(toLength: 11, withPad: " ", startingAt: 0) + fate.codecs.joined(separator: ", "))
-      for loss in fate.leftOut { print("           \(loss)") }
+      for loss in fate.leftOut { Terminal.print("           \(loss)") }
     }
   }
 
   private func show(_ stream: SourceReport.Stream, _ report: SourceReport, isFirst: Bool) {
     let names: [StreamKind: String] = [.video: "frames", .audio: "samples", .subtitles: "cues"]
     let label = stream.kind.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0)
-    print(
+    Terminal.print(
       "\(label)\(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(names[stream.kind] ?? "")"
     )
     let indent = String(repeating: " ", count: 11)
-    print(indent + stream.format.replacing(/\((?:string|int|fraction|bitmask|boolean)\)/, with: ""))
+    Terminal.print(indent + stream.format.replacing(/\((?:string|int|fraction|bitmask|boolean)\)/, with: ""))
     let facts = [
       stream.language.map { "language \($0)" }, stream.title.map { "“\($0)”" },
       stream.isDefault == true ? "default" : nil, stream.isForced == true ? "forced" : nil,
       stream.orientation.map { "orientation \($0)" }, stream.fieldOrder,
       isFirst && stream.kind == .video ? "\(report.keyframes.count) keyframes" : nil,
     ].compactMap { $0 }
-    if !facts.isEmpty { print(indent + facts.joined(separator: ", ")) }
+    if !facts.isEmpty { Terminal.print(indent + facts.joined(separator: ", ")) }
   }
 
   private func show(_ chapter: SourceReport.ChapterReport, depth: Int) {
     let indent = String(repeating: "  ", count: depth)
-    print("\(indent)\(seconds(chapter.start)) to \(seconds(chapter.end))  \(chapter.title)")
+    Terminal.print("\(indent)\(seconds(chapter.start)) to \(seconds(chapter.end))  \(chapter.title)")
     for child in chapter.chapters { show(child, depth: depth + 1) }
   }
 

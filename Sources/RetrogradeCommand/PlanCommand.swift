@@ -24,27 +24,27 @@ struct PlanCommand: AsyncParsableCommand {
 
   private func show(_ report: SourceReport) {
     let declared = report.declaredDuration.map { " of \(seconds($0))" } ?? ""
-    print("\(report.input)  \(seconds(report.duration))\(declared)")
+    Terminal.print("\(report.input)  \(seconds(report.duration))\(declared)")
     for stream in report.streams {
-      print(
+      Terminal.print(
         "  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
       )
-      print("         \(stream.format)")
+      Terminal.print("         \(stream.format)")
     }
-    for warning in report.warnings { print("  ! \(warning)") }
+    for warning in report.warnings { Terminal.print("  ! \(warning)") }
     guard let plan = report.plan else { return }
-    print("keyframes  \(report.keyframes.count)")
-    print(
+    Terminal.print("keyframes  \(report.keyframes.count)")
+    Terminal.print(
       "memory     \(ByteCount(report.memoryBytes)) of \(ByteCount(plan.budget)), \(ByteCount(plan.frameBytes)) a frame")
-    print("spool      \(ByteCount(report.spoolBytes))")
-    print("decoding   \(Double(Int(plan.decodingWork * 100)) / 100) times each frame")
+    Terminal.print("spool      \(ByteCount(report.spoolBytes))")
+    Terminal.print("decoding   \(Double(Int(plan.decodingWork * 100)) / 100) times each frame")
     if plan.method == .forward {
-      print("method     decoded once, forwards: seeking in this source is impossible or inexact")
+      Terminal.print("method     decoded once, forwards: seeking in this source is impossible or inexact")
     }
-    print("windows    \(plan.windows.count), last first")
+    Terminal.print("windows    \(plan.windows.count), last first")
     for window in plan.windows {
       let spooled = window.spooled > 0 ? ", \(window.spooled) in the spool" : ""
-      print(
+      Terminal.print(
         "  frames \(window.frames.lowerBound) to \(window.frames.upperBound - 1): \(window.held) in memory (\(ByteCount(window.held * plan.frameBytes)))\(spooled), decoded from \(window.keyframe)"
       )
     }

@@ -45,7 +45,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
           try command.run()
         }
       } catch let error where exitCode(for: error).isSuccess {
-        print(fullMessage(for: error))  // --help, --version
+        print(fullMessage(for: error))  // --help, --version, completion scripts: this program's own words
       }
       try Terminal.finishOutput()
     } catch let reported as ReportedError {
@@ -55,7 +55,9 @@ struct RetrogradeCommand: AsyncParsableCommand {
       Terminal.exit(interruption.status(of: error))
     } catch {
       // swift-argument-parser's own: usage errors end with EX_USAGE.
-      exit(withError: error)
+      let message = fullMessage(for: error)
+      if !message.isEmpty { Terminal.error(lines: message) }
+      Terminal.exit(exitCode(for: error).rawValue)
     }
   }
 }

@@ -87,7 +87,7 @@ struct Reverse: AsyncParsableCommand {
     var reverser = Reverser(source.input, options: options)
     reverser.overlay = output.overlay
     if printPipeline {
-      print(try await reverser.pipelines(to: output.output).file, terminator: "")
+      Terminal.print(file: try await reverser.pipelines(to: output.output).file)
       return
     }
     try await output.display.follow(reverser.start(to: output.output), source.memory)

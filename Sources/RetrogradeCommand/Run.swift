@@ -48,9 +48,12 @@ struct Run: AsyncParsableCommand {
   func run() async throws {
     let pipeline = try PipelineFile(path: file)
     if values.isEmpty && !check && pipeline.parameters.contains(where: { $0.fallback == nil }) {
-      print("\(pipeline.summary)\n\nParameters of \(file):")
+      Terminal.print(pipeline.summary)
+      Terminal.print("")
+      Terminal.print("Parameters of \(file):")
       for parameter in pipeline.parameters {
-        print("  \(parameter.name)=\(parameter.fallback ?? "…")\(parameter.fallback == nil ? "  (needed)" : "")")
+        Terminal.print(
+          "  \(parameter.name)=\(parameter.fallback ?? "…")\(parameter.fallback == nil ? "  (needed)" : "")")
       }
       throw ExitCode(64)
     }
@@ -62,7 +65,7 @@ struct Run: AsyncParsableCommand {
     let given = Dictionary(values.map { ($0.name, $0.text) }) { $1 }
     if check {
       try await pipeline.check(given, options: options)
-      if !quiet { print("\(file): can be run") }
+      if !quiet { Terminal.print("\(file): can be run") }
       return
     }
     try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)

@@ -34,7 +34,18 @@ enum Terminal {
   static func print(json value: some Encodable) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self))
+    print(lines: String(decoding: try encoder.encode(value), as: UTF8.self))
+  }
+
+  /// Writes a line to standard output, for people.
+  static func print(_ line: String) { Swift.print(line.withoutControls()) }
+
+  /// Writes text of several lines to standard output.
+  static func print(lines: String) { Swift.print(lines.withoutControls(keepingLines: true)) }
+
+  /// Writes a file's text to standard output: as it is, unless a terminal shows it.
+  static func print(file: String) {
+    Swift.print(isatty(STDOUT_FILENO) == 1 ? file.withoutControls(keepingLines: true) : file, terminator: "")
   }
 
   /// Writes a value as one line to standard error, for programs.
@@ -45,8 +56,13 @@ enum Terminal {
     if let line = try? encoder.encode(value) { error(String(decoding: line, as: UTF8.self)) }
   }
 
-  static func error(_ line: String) { write(line + "\n", to: STDERR_FILENO) }
+  /// Writes a line to standard error, for people.
+  static func error(_ line: String) { write(line.withoutControls() + "\n", to: STDERR_FILENO) }
 
+  /// Writes text of several lines to standard error.
+  static func error(lines: String) { write(lines.withoutControls(keepingLines: true) + "\n", to: STDERR_FILENO) }
+
+  /// Writes text as it is: what a terminal does with it has to be known.
   static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in

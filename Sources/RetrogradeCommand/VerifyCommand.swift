@@ -80,10 +80,10 @@ struct VerifyCommand: AsyncParsableCommand {
     let width = (result.checks.map(\.subject.count).max() ?? 0) + 2
     for check in result.checks {
       let subject = check.subject + String(repeating: " ", count: width - check.subject.count)
-      print("\(check.holds ? "  " : "! ")\(subject)\(check.finding)")
+      Terminal.print("\(check.holds ? "  " : "! ")\(subject)\(check.finding)")
     }
     for warning in result.warnings { Terminal.error("retrograde: warning: \(warning)") }
-    print(
+    Terminal.print(
       result.isMirror
         ? "\(result.mirror) is the mirror of \(result.source)"
         : "\(result.mirror) is not the mirror of \(result.source): "

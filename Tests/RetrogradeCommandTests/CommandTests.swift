@@ -304,6 +304,26 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("20 frames"))
   }
 
+  /// A terminal would take a name for commands: escape sequences, C1 codes, lines of its own.
+  @Test(arguments: ["info", "info --json", "plan", "reverse", "verify", "print", "refused", "usage"])
+  func controlCharactersInNamesAreSpelledOut(_ form: String) throws {
+    let scratch = try Scratch()
+    let odd = scratch.path("a\n\u{1B}[31m\u{7F}\u{9B}2J.mp4")
+    try Command.makeClip(scratch.path("plain.mp4"), frames: 2)
+    try FileManager.default.moveItem(atPath: scratch.path("plain.mp4"), toPath: odd)
+    let arguments: [String: [String]] = [
+      "info": ["info", odd], "info --json": ["info", odd, "--json"], "plan": ["plan", odd],
+      "reverse": ["reverse", odd, scratch.path("b\r\u{1B}c.mkv")], "verify": ["verify", odd, odd],
+      "refused": ["info", odd + ".none"], "usage": ["info", odd, odd],
+      "print": ["reverse", odd, scratch.path("b\u{1B}.nothing"), "--print-pipeline"],
+    ]
+    let result = try Command.run(arguments[form] ?? [])
+    let text = result.output + result.errors
+    let raw = text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
+    #expect(raw.isEmpty, "\(text.debugDescription)")
+    #expect(text.contains("\\u001b"))
+  }
+
   @Test func helpTeachesByExample() throws {
     for arguments in [["--help"], ["reverse", "--help"], ["plan", "--help"]] {
       let result = try Command.run(arguments)

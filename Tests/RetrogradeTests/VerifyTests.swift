@@ -93,6 +93,25 @@ import Testing
     #expect(try await !verifier.verify().isMirror)
   }
 
+  /// Neither PCM nor FLAC primes or pads: one silent sample at the end is one too many, or missing.
+  @Test(arguments: [-1, 1], ["wav", "mkv"])
+  func oneSilentSampleMoreOrLessIsNamed(_ change: Int, _ name: String) async throws {
+    let folder = try TemporaryFolder()
+    func source(_ name: String, more: Int) throws -> String {
+      try VerifyTests.source(folder, name) { media in
+        if name.hasSuffix("wav") {
+          (media.video, media.muxer, media.audio) = (nil, "wavenc", "identity")
+        }
+        (media.sampleCount, media.click) = (40_000 + more, 20_000 + more)
+      }
+    }
+    let wanted = try source("source.\(name)", more: 0)
+    let other = try await VerifyTests.mirror(try source("other.\(name)", more: change), to: folder.path("m.\(name)"))
+    #expect(try await VerifyTests.differences(wanted, other, isLossless: false).contains("audio 0"))
+    let mirror = try await VerifyTests.mirror(wanted, to: folder.path("w.\(name)"))
+    #expect(try await VerifyTests.differences(wanted, mirror, isLossless: false) == [])
+  }
+
   @Test func framesInAnotherOrderAreNamed() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)

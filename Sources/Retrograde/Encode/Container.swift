@@ -27,6 +27,8 @@ struct Container: Sendable {
   }
   /// It says nothing of when frames are shown (AVI): they must stand in it in the order of play.
   var lacksTimes: Bool { caps == "video/x-msvideo" }
+  /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
+  var isOgg: Bool { caps == "application/ogg" }
   var isWave: Bool { caps == "audio/x-wav" }
   /// Its sound has no timestamps of its own, and starts when the file does.
   var needsSoundFromStart = false

@@ -3,9 +3,11 @@ import RetrogradeEngine
 
 /// Compares the samples that a source's audio is to be played as with those of a mirror.
 struct AudioComparison {
-  /// Sample frames, at the mirror's rate.
-  var expected = 0
-  var found = 0
+  /// Sample frames, at the mirror's rate, with the silence before and after them while the video goes on.
+  private(set) var expected = 0
+  private(set) var found = 0
+  /// Those that are in the files, where they can be counted to the sample: no codec primes or pads, or none is meant to.
+  var stored: (expected: Int, found: Int)?
   /// How much later the mirror's audio is, in its sample frames; nil where there is nothing loud enough to tell by.
   var lag: Int?
   /// How far the lag differs along the way.

@@ -133,8 +133,13 @@ struct VerifyJob: Sendable {
             ["channels": Double(pair.1.channels)]))
         continue
       }
-      let comparison = try AudioComparison(
+      var comparison = try AudioComparison(
         (pair.0, source.legs), (pair.1, mirror.legs), delay: delay ?? .zero, cancellation, report: progress(source))
+      let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
+      if isExact, pair.0.rate == pair.1.rate {
+        let player = AudioPlayer(pair.0, source.legs, isPadded: container.needsSoundFromStart)
+        comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
+      }
       result.checks += comparison.checks(
         label, rates: (pair.0.rate, pair.1.rate), delay: delay, isLossless: isLossless)
     }

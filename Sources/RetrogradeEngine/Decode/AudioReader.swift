@@ -41,6 +41,9 @@ package struct AudioReader {
   /// When the first sample is heard in the output; nil if there is none.
   var start: ClockTime? { range.isEmpty ? nil : max(origin, leg.start) }
 
+  /// How many sample frames there are in all.
+  var count: Int { range.count }
+
   /// The next part; nil after the last.
   mutating func next() throws -> Part? {
     guard done < range.count else { return nil }
@@ -80,6 +83,14 @@ extension AudioTrack {
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)
     return start..<max(start, span.end.sampleIndex(rate: rate))
+  }
+
+  /// Whether the codec gives back as many sample frames as were encoded: it neither primes nor pads.
+  package var isWholeByCodec: Bool {
+    let exact = [
+      "audio/x-raw", "audio/x-flac", "audio/x-alac", "audio/x-wavpack", "audio/x-tta", "audio/x-mulaw", "audio/x-alaw",
+    ]
+    return exact.contains(codec.mediaType)
   }
 
   /// The sample frames that are heard during a stretch of the source.

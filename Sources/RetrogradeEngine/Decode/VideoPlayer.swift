@@ -166,20 +166,35 @@ package struct AudioPlayer {
   /// The next part; nil after the last.
   package mutating func next() throws -> AudioReader.Part? {
     while true {
-      if let part = try isDescending ? reader?.nextFromEnd() : reader?.next() {
-        hasBegun = true
-        return part
-      }
-      guard let number, let whole = legs[number] else { return nil }
+      if let part = try isDescending ? reader?.nextFromEnd() : reader?.next() { return part }
+      guard let next = nextReader() else { return nil }
+      reader = next
+    }
+  }
+
+  /// How many sample frames are to come from where the next leg begins; nil where they never end.
+  package var sampleCount: Int? {
+    guard legs.count != nil else { return nil }
+    var player = self
+    var count = 0
+    while let next = player.nextReader() { count += next.count }
+    return count
+  }
+
+  private mutating func nextReader() -> AudioReader? {
+    while let number, let whole = legs[number] {
       self.number = isDescending ? number - 1 : number + 1
       guard let leg = whole.clipped(from: from, to: end ?? whole.end) else {
         if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
       // Between legs sound goes on: what is missing there is silence.
-      reader = AudioReader(
+      let reader = AudioReader(
         track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false)
+      hasBegun = hasBegun || reader.count > 0
+      return reader
     }
+    return nil
   }
 }
 

@@ -1,0 +1,28 @@
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Theora in Ogg counts frames; in Matroska each has a time.
+@Suite struct TheoraTests {
+  @Test(arguments: [("m.ogv", ["converted"]), ("m.mkv", [])])
+  func onlyOggShowsItsFramesEquallyLong(_ name: String, _ codes: [String]) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.frameRate = "30/1"
+    media.video = "theoraenc"
+    // A quarter of a second is missing.
+    media.times = TestMedia.regular(60, rate: 30).enumerated().map { number, time in
+      number < 30 ? time : time + ClockTime(nanoseconds: 250_000_000)
+    }
+    let source = try media.write(to: folder)
+    let reversal = Reverser(source).start(to: folder.path(name))
+    let warnings = try await reversal.summary().warnings
+    #expect(warnings.map(\.code.rawValue) == codes, "\(warnings)")
+    guard codes.isEmpty else { return }
+    let times = try await Verifier(source, mirror: folder.path(name)).verify().checks.first { $0.subject == "times" }
+    #expect(times?.holds == true, "\(times?.finding ?? "")")
+  }
+}
