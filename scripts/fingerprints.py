@@ -10,7 +10,7 @@ import argparse, concurrent.futures, hashlib, json, os, re, subprocess, tempfile
 
 WAYS = [("o.mkv", ["--quality", "lossless"]), ("o.mp4", ["--preset", "ultrafast"]), ("o.mkv", ["--loop", "ping-pong", "--no-video"])]
 PROBE = ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "md5", "-of", "json"]
-CHANGING = re.compile(r"date|time_?stamp|creation|filename|segment_uid|encoder", re.I)
+CHANGING = re.compile(r"date|time_?stamp|creation|filename|segment_uid|encoder|^id$", re.I)
 
 
 def steady(value):
@@ -23,7 +23,6 @@ def line(command, source, way):
     output, arguments = way
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, output)
-        # More than one thread of an encoder may divide the work by chance.
         done = subprocess.run([command, "reverse", source, path, "--quiet"] + arguments, capture_output=True, text=True, timeout=600)
         found = b""
         if done.returncode == 0:

@@ -2,6 +2,10 @@
 ///
 /// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken from GStreamer.
 package struct ContainerFacts: Sendable {
+  /// Its first bytes, 1,024 at the most.
+  package private(set) var beginning: [UInt8] = []
+  /// How long it is, in bytes.
+  package private(set) var size = 0
   /// What the file says that it holds; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska and WebM.
@@ -12,7 +16,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
-  /// It is a WAVE file that ends before the first sample of its audio does.
+  /// It is a WAVE file in which no audio is found: it ends before that, or what comes before it is damaged.
   package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
@@ -35,6 +39,8 @@ package struct ContainerFacts: Sendable {
   }
 
   private mutating func read(_ file: RandomAccessFile) {
+    size = file.size
+    beginning = file.read(0..<min(size, 1024)) ?? []
     guard let format = ContainerFormat(file) else { return }
     switch format {
     case .mp4:
@@ -66,7 +72,7 @@ package struct ContainerFacts: Sendable {
     case .programStream: report = .programStream(file)
     case .audio:
       report = .audio(file)
-      isContinuous = true
+      isContinuous = report != nil
       gapless = InfoFrame(file)?.gapless
       tagChapterCount = ID3Tag.chapterCount(in: file)
     }

@@ -1,12 +1,10 @@
-import Containers
 import Glibc
 
 /// Files that hold no media, but say where it is: GStreamer would follow them, also into the network.
 enum Playlist {
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where the file at `path`, which people call `name`, is one.
-  static func refuse(_ path: String, name: String) throws {
-    guard let file = RandomAccessFile(path), let start = file.read(0..<min(file.size, 1024)) else { return }
-    let text = String(decoding: start, as: UTF8.self)
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where a file that begins so, and which people call `name`, is one.
+  static func refuse(_ bytes: [UInt8], name: String) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
     let beginning = text.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
     // HTTP Live Streaming (RFC 8216, 4.3.1.1), and MPEG-DASH (ISO/IEC 23009-1, 5.3.1.2).
     guard beginning.hasPrefix("#EXTM3U") || beginning.hasPrefix("<") && text.contains("<MPD") else { return }

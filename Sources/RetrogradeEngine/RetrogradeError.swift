@@ -137,7 +137,7 @@ extension RetrogradeError {
   /// - Parameters:
   ///   - name: what messages call the file.
   ///   - number: why it can't be read, errno(3).
-  init(reading name: String, errno number: Int32) {
+  package init(reading name: String, errno number: Int32) {
     self.init(.inputOutput, "\(name): can't be read: \(String(cString: strerror(number)))")
   }
 }

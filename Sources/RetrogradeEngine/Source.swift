@@ -91,12 +91,15 @@ package struct Source: Sendable {
     _ path: String, _ name: String, _ facts: ContainerFacts, _ options: ReverseOptions
   ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
-    // wavparse 1.22 ends such a file before anything that waits for its audio hears of it.
+    // wavparse 1.22 ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
     if facts.isEmptyWave {
-      throw RetrogradeError(.damagedInput, "\(name): cut: the file ends before its audio begins")
+      throw RetrogradeError(
+        .damagedInput,
+        "\(name): no audio is found in it: the file is cut before its audio begins, or what stands before that is damaged"
+      )
     }
-    try Playlist.refuse(path, name: name)
-    if let picture = StillPicture(path) { return try picture.opening(path, name: name, memory: options.memory) }
+    try Playlist.refuse(facts.beginning, name: name)
+    if let picture = StillPicture(facts) { return try picture.opening(path, name: name, memory: options.memory) }
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }

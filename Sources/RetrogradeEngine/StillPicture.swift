@@ -9,11 +9,10 @@ enum StillPicture {
   /// To be read in one piece; its media type.
   case whole(String, bytes: Int)
 
-  /// nil where the file at `path` begins like none (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2).
-  init?(_ path: String) {
-    guard let file = RandomAccessFile(path), let start = file.read(0..<min(10, file.size)), start.count == 10 else {
-      return nil
-    }
+  /// nil of a file that begins like none (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2).
+  init?(_ file: ContainerFacts) {
+    let start = file.beginning
+    guard start.count >= 10 else { return nil }
     switch (start[0], start[1], start[2], start[3]) {
     case (0xFF, 0xD8, 0xFF, _): self = .jpeg
     case (0x42, 0x4D, _, _) where start[6..<10].allSatisfy({ $0 == 0 }): self = .whole("image/bmp", bytes: file.size)

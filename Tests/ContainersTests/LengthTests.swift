@@ -45,4 +45,30 @@ import Testing
     try Data(file).write(to: URL(fileURLWithPath: path))
     #expect(try #require(ContainerFacts(path).report).streams.isEmpty)
   }
+
+  /// A chunk of 5 bytes without the byte that fills it up, and one of a size that no file has.
+  @Test(arguments: [5, 0x7FFF_FFFF])
+  func aWaveFileWhoseChunksLeadNowhereHasNoAudio(size: UInt32) throws {
+    let folder = try TemporaryFolder()
+    let format = bytes("fmt ", little(16), little(0x0001_0001), little(8000), little(16000), little(0x0010_0002))
+    let list = bytes("LIST", little(size), "INFOx")
+    let audio = bytes("data", little(4), little(0x0102_0304))
+    func facts(_ parts: [UInt8]) throws -> ContainerFacts {
+      try Data(bytes("RIFF", little(UInt32(4 + parts.count)), "WAVE", parts))
+        .write(to: URL(fileURLWithPath: folder.path("a.wav")))
+      return ContainerFacts(folder.path("a.wav"))
+    }
+    #expect(try facts(format + list + audio).isEmptyWave)
+    #expect(try !facts(format + audio).isEmptyWave)
+  }
+
+  /// AIFF, of which nothing is read: whether there is time between its packets is not known.
+  @Test func nothingIsSaidOfAFormatThatIsNotKnown() throws {
+    let folder = try TemporaryFolder()
+    try Data(bytes("FORM", UInt32(1004), "AIFF", [UInt8](repeating: 0, count: 1000)))
+      .write(to: URL(fileURLWithPath: folder.path("a.aiff")))
+    let facts = ContainerFacts(folder.path("a.aiff"))
+    #expect(facts.report == nil && !facts.isContinuous)
+    #expect(facts.size == 1012 && facts.beginning.prefix(4) == Array("FORM".utf8)[...])
+  }
 }

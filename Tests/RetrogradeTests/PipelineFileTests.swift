@@ -200,6 +200,24 @@ import Testing
     #expect(try DecodedMedia(folder.path("o.mp4"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
+  @Test func whatIsMissingInACutSourceIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let (whole, _) = try clip(folder)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+    let cut = folder.path("cut.mkv")
+    try bytes.prefix(bytes.count * 3 / 4).write(to: URL(fileURLWithPath: cut))
+    let file = try PipelineFile(path: PipelineFileTests.folder.appending(path: "lossless.pipeline").path)
+    let summary = try await file.start(["input": cut, "output": folder.path("o.mkv")]).summary()
+    #expect(summary.warnings.contains { $0.code == .truncated && $0.message.contains(cut) }, "\(summary.warnings)")
+    var options = ReverseOptions()
+    options.isStrict = true
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await file.start(["input": cut, "output": folder.path("strict.mkv")], options: options).summary()
+    }
+    #expect(error?.code == .damagedInput)
+    #expect(!folder.names.contains("strict.mkv"))
+  }
+
   /// The first packet of AAC gives no output, and GStreamer stamps what follows with its time: 21 ms early.
   @Test func soundFromDecodebinStaysInSync() async throws {
     let folder = try TemporaryFolder()

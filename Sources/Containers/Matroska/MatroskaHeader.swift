@@ -47,23 +47,6 @@ package struct MatroskaHeader {
     package init(isTopFieldFirst: Bool) { self = isTopFieldFirst ? .topFirst : .bottomFirst }
   }
 
-  private enum ID {
-    static let tags: UInt32 = 0x1254_C367
-    static let tag: UInt32 = 0x7373
-    static let simpleTag: UInt32 = 0x67C8
-    static let tagString: UInt32 = 0x4487
-    static let name: UInt32 = 0x536E
-    static let language: UInt32 = 0x22B59C
-    static let video: UInt32 = 0xE0
-    static let interlaced: UInt32 = 0x9A
-    static let fieldOrder: UInt32 = 0x9D
-    static let pixelWidth: UInt32 = 0xB0
-    static let pixelHeight: UInt32 = 0xBA
-    static let displayWidth: UInt32 = 0x54B0
-    static let displayHeight: UInt32 = 0x54BA
-    static let displayUnit: UInt32 = 0x54B2
-  }
-
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
 
   /// - Throws: ``FileError``.
@@ -71,11 +54,12 @@ package struct MatroskaHeader {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
     guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else { return }
     for part in file.elements(in: segment.body) {
-      guard [MatroskaID.tracks, ID.tags].contains(part.id), part.body.count < 1 << 24, let bytes = file.read(part.body)
+      guard [MatroskaID.tracks, MatroskaID.tags].contains(part.id), part.body.count < 1 << 24,
+        let bytes = file.read(part.body)
       else {
         continue
       }
-      let changed = part.id == ID.tags ? tags(bytes) : tracks(bytes)
+      let changed = part.id == MatroskaID.tags ? tags(bytes) : tracks(bytes)
       if changed.count == bytes.count, changed != bytes, !file.write(changed, at: part.body.lowerBound) {
         throw FileError.last
       }
@@ -84,11 +68,11 @@ package struct MatroskaHeader {
 
   private func tags(_ bytes: [UInt8]) -> [UInt8] {
     rewritten(bytes) { tag in
-      guard tag.id == ID.tag else { return nil }
+      guard tag.id == MatroskaID.tag else { return nil }
       let changed = rewritten(tag.bytes) { simple in
-        guard simple.id == ID.simpleTag else { return nil }
+        guard simple.id == MatroskaID.simpleTag else { return nil }
         return EBMLElement.all(in: simple.bytes).map { part in
-          guard part.id == ID.tagString, let text = text(serialized: part.bytes) else { return part }
+          guard part.id == MatroskaID.tagString, let text = text(serialized: part.bytes) else { return part }
           return EBMLElement(id: part.id, bytes: text)
         }
       }
@@ -113,8 +97,8 @@ package struct MatroskaHeader {
       var parts = EBMLElement.all(in: track.bytes).map { EBMLElement(id: $0.id, bytes: $0.bytes) }
       let kind = MatroskaTrack.kind(ofType: parts.first { $0.id == MatroskaID.trackType }?.number)
       let stream = left[kind]?.popFirst()
-      parts.removeAll { $0.id == ID.name && MatroskaHeader.madeUpNames.contains(MatroskaHeader.text($0.bytes)) }
-      if let stream, let place = parts.firstIndex(where: { $0.id == ID.video }) {
+      parts.removeAll { $0.id == MatroskaID.name && MatroskaHeader.madeUpNames.contains(MatroskaHeader.text($0.bytes)) }
+      if let stream, let place = parts.firstIndex(where: { $0.id == MatroskaID.video }) {
         parts[place].bytes = video(EBMLElement.all(in: parts[place].bytes), stream).flatMap(\.encoded)
       }
       if let disposition = stream?.disposition {
@@ -123,8 +107,8 @@ package struct MatroskaHeader {
         if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, number: 0)) }
         if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, number: 1)) }
       }
-      if !parts.contains(where: { $0.id == ID.language }) {
-        parts.append(EBMLElement(id: ID.language, bytes: Array("und".utf8)))
+      if !parts.contains(where: { $0.id == MatroskaID.language }) {
+        parts.append(EBMLElement(id: MatroskaID.language, bytes: Array("und".utf8)))
       }
       return parts
     }
@@ -137,12 +121,13 @@ package struct MatroskaHeader {
       parts.append(EBMLElement(id: id, number: value))
     }
     if let order = stream.fieldOrder {
-      set(ID.interlaced, 1)
-      set(ID.fieldOrder, Int(order.rawValue))
+      set(MatroskaID.interlaced, 1)
+      set(MatroskaID.fieldOrder, Int(order.rawValue))
     }
     func number(_ id: UInt32) -> Int? { parts.first { $0.id == id }.map { Int($0.number) } }
-    if let width = number(ID.pixelWidth), let height = number(ID.pixelHeight), let shownWidth = number(ID.displayWidth),
-      let shownHeight = number(ID.displayHeight), let pixel = stream.pixelAspectRatio,
+    if let width = number(MatroskaID.pixelWidth), let height = number(MatroskaID.pixelHeight),
+      let shownWidth = number(MatroskaID.displayWidth),
+      let shownHeight = number(MatroskaID.displayHeight), let pixel = stream.pixelAspectRatio,
       (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.width, height * pixel.height)
@@ -152,9 +137,9 @@ package struct MatroskaHeader {
         || (shownWidth, shownHeight) == (width, down / pixel.width)
       if isRounded, shownWidth * down != shownHeight * across {
         let common = greatestCommonDivisor(across, down)
-        set(ID.displayWidth, across / common)
-        set(ID.displayHeight, down / common)
-        set(ID.displayUnit, 3)
+        set(MatroskaID.displayWidth, across / common)
+        set(MatroskaID.displayHeight, down / common)
+        set(MatroskaID.displayUnit, 3)
       }
     }
     return parts

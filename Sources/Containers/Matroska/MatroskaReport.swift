@@ -2,14 +2,6 @@ import MediaTime
 
 /// Matroska and WebM (RFC 9559).
 extension ContainerReport {
-  private enum ID {
-    static let segment: UInt32 = 0x1853_8067
-    static let cluster: UInt32 = 0x1F43_B675
-    static let info: UInt32 = 0x1549_A966
-    static let timestampScale: UInt32 = 0x2AD7_B1
-    static let duration: UInt32 = 0x4489
-  }
-
   static func matroska(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport(slack: ClockTime(seconds: 1))
     var place = 0
@@ -26,8 +18,8 @@ extension ContainerReport {
       let body = place + header.size
       if header.length > file.size - body { declared.isCut = true }
       switch header.id {
-      case ID.segment: place = body
-      case ID.info:
+      case MatroskaID.segment: place = body
+      case MatroskaID.info:
         // What it says fits into far less; a damaged length is not believed.
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
@@ -44,19 +36,19 @@ extension ContainerReport {
   private static func unknownLength(_ bytes: [UInt8]) -> Int? {
     guard bytes.count > 4, let second = bytes.dropFirst(4).first, second != 0 else { return nil }
     let id = UInt32(bytes.integer(0))
-    return id == ID.segment || id == ID.cluster ? 4 + second.leadingZeroBitCount + 1 : nil
+    return id == MatroskaID.segment || id == MatroskaID.cluster ? 4 + second.leadingZeroBitCount + 1 : nil
   }
 
   private static func duration(_ info: [UInt8]) -> ClockTime? {
     let elements = EBMLElement.all(in: info)
-    guard let bytes = elements.first(where: { $0.id == ID.duration })?.bytes else { return nil }
+    guard let bytes = elements.first(where: { $0.id == MatroskaID.duration })?.bytes else { return nil }
     let value: Double
     switch bytes.count {
     case 4: value = Double(Float(bitPattern: UInt32(bytes.integer(0))))
     case 8: value = Double(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     default: return nil
     }
-    let scale = elements.first { $0.id == ID.timestampScale }?.number ?? 1_000_000
+    let scale = elements.first { $0.id == MatroskaID.timestampScale }?.number ?? 1_000_000
     let seconds = value * Double(scale) / 1e9
     return seconds.isFinite && seconds > 0 ? ClockTime(seconds: seconds) : nil
   }

@@ -1,16 +1,5 @@
 import MediaTime
 
-/// The elements on the way to Matroska's tracks, and in them (RFC 9559, 5.1.4).
-enum MatroskaID {
-  static let segment: UInt32 = 0x1853_8067
-  static let tracks: UInt32 = 0x1654_AE6B
-  static let trackEntry: UInt32 = 0xAE
-  static let trackType: UInt32 = 0x83
-  static let flagDefault: UInt32 = 0x88
-  static let flagForced: UInt32 = 0x55AA
-  static let codecDelay: UInt32 = 0x56AA
-}
-
 /// The tracks of Matroska and WebM files.
 enum MatroskaTrack {
   /// In order.

@@ -53,10 +53,10 @@ private enum OggChecksum {
   /// - Parameter page: all of it, 27 bytes at the least.
   static func holds(_ page: [UInt8]) -> Bool {
     let said = page[22..<26].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    var sum: UInt32 = 0
-    for (place, byte) in page.enumerated() {
-      sum = sum << 8 ^ table[Int(sum >> 24 ^ UInt32((22..<26).contains(place) ? 0 : byte))]
-    }
-    return sum == said
+    return sum(page[26...], after: sum([0, 0, 0, 0], after: sum(page[..<22], after: 0))) == said
+  }
+
+  private static func sum(_ bytes: some Sequence<UInt8>, after start: UInt32) -> UInt32 {
+    bytes.reduce(start) { $0 << 8 ^ table[Int(truncatingIfNeeded: $0 >> 24) ^ Int($1)] }
   }
 }

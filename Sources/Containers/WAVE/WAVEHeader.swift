@@ -25,7 +25,7 @@ package struct WAVEHeader: Sendable {
     isIncomplete = bytes > file.size - data.body && !isUnknown
   }
 
-  /// Whether the file ends before the first sample of its audio does.
+  /// Whether the first sample of its audio is not found.
   static func isEmpty(_ file: RandomAccessFile) -> Bool {
     guard let data = chunk("data", in: file) else { return true }
     let frame = chunk("fmt ", in: file).flatMap { file.number(at: $0.body + 12, 2, isLittleEndian: true) }

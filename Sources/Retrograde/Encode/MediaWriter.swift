@@ -378,7 +378,7 @@ extension Pipeline {
 }
 
 extension MediaWriter.Stream {
-  package var matroskaTrack: MatroskaHeader.Track {
+  fileprivate var matroskaTrack: MatroskaHeader.Track {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
     return MatroskaHeader.Track(disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel)
   }

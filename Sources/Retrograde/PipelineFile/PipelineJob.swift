@@ -42,14 +42,12 @@ struct PipelineJob: Sendable {
   }
 
   /// What the files that are read say of themselves, and no length of the pipeline's own can tell.
-  private static func cut(_ inputs: [String]) -> [Warning] {
-    inputs.compactMap { path in
-      guard let report = ContainerFacts(path).report, report.isCut || report.brokenAt != nil else { return nil }
-      return report.isCut
-        ? Warning(.truncated, "cut: \(path) ends before its container does; what is missing there is missing here")
-        : Warning(
-          .damaged, "damaged: bytes in the middle of \(path) are nothing that its format has; what was there is missing"
-        )
+  private func damage(_ inputs: [String]) throws -> [Warning] {
+    try inputs.compactMap { path in
+      let facts = ContainerFacts(path) { cancellation.isCancelled }
+      try cancellation.check()
+      if let failure = facts.readingFailure { throw RetrogradeError(reading: path, errno: failure) }
+      return facts.report?.warning(naming: path)
     }
   }
 
@@ -74,7 +72,7 @@ struct PipelineJob: Sendable {
     let found = try indexer.run()
     let index = SourceIndex(
       recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),
-      tags: settings.tags ?? found.tags, warnings: found.warnings + PipelineJob.cut(inputs))
+      tags: settings.tags ?? found.tags, warnings: found.warnings + (try damage(inputs)))
     let source = try PlayableSource(file.name, index, found.video?.source, options: options, count: options.count)
     let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
     let isBackward = source.legs[0]?.direction == .backward

@@ -17,41 +17,23 @@ final class VideoDecoder: Sendable {
   /// The caps of the first frame, as the decoder gave them.
   private let decodedCaps: Caps
   private let changes: PictureChanges
-  private let pipeline: Pipeline
-  private let sink: AppSink
+  private let output: DecoderOutput
   private let source: String
   /// Whether nothing decodes the frames.
   private let isRaw: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
 
-  private let watch: PipelineWatch
-  /// The first error that an element posted.
-  private let failure = Mutex<GStreamerError?>(nil)
-  /// In nanoseconds: nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
-  private let stall: Int
-
   /// Starts decoding at the beginning of the video.
   init(
     _ recipe: DecodingRecipe, _ changes: PictureChanges, _ cancellation: Cancellation, stall: Int = 30_000_000_000
   ) throws {
     self.changes = changes
-    self.stall = stall
     description = recipe.description
     source = recipe.source
-    do {
-      pipeline = try Pipeline(description)
-      sink = try pipeline.appSink(recipe.sink)
-    } catch let error as GStreamerError {
-      throw RetrogradeError.reading(source, error)
-    }
-    sink.pad?.acceptVideoMeta()
-    recipe.prepare(pipeline)
-    let watch = PipelineWatch(pipeline, reading: source, before: pipeline.element(recipe.sink))
-    self.watch = watch
-    pipeline.set(.playing)
+    output = try DecoderOutput(recipe, stall: stall)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
-    let sample = try VideoDecoder.pull(pipeline, sink, watch, failure, stall, cancellation, source)
+    let sample = try output.pull(cancellation)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
       throw RetrogradeError(.damagedInput, "\(source): no picture can be decoded\(codec)")
@@ -73,14 +55,10 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  deinit { pipeline.set(.null) }
-
   /// The next frame in display order; nil at the end of the stream.
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
-    guard let sample = try VideoDecoder.pull(pipeline, sink, watch, failure, stall, cancellation, source) else {
-      return nil
-    }
+    guard let sample = try output.pull(cancellation) else { return nil }
     do {
       return try changes.fit(isRaw ? try sample.laidOut() : sample, to: decodedCaps)
     } catch let error as GStreamerError {
@@ -88,36 +66,11 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  private static func pull(
-    _ pipeline: Pipeline, _ sink: AppSink, _ watch: PipelineWatch, _ failure: borrowing Mutex<GStreamerError?>,
-    _ stall: Int,
-    _ cancellation: Cancellation, _ source: String
-  ) throws -> Sample? {
-    try cancellation.onCancel({ pipeline.set(.null) }) {
-      watch.reset()
-      while true {
-        try cancellation.check()
-        // An element may go on after an error; where nothing does, all that could come lies in the appsink.
-        let last = failure.withLock { $0 }
-        let isOver = last != nil && !pipeline.isStreaming
-        if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
-        if sink.isEndOfStream { return nil }
-        if isOver, let last { throw RetrogradeError.reading(source, last) }
-        while let message = pipeline.nextMessage() {
-          if case .failed(let error) = message { failure.withLock { $0 = $0 ?? error } }
-        }
-        if watch.idle(100_000_000) > stall {
-          throw RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
-        }
-      }
-    }
-  }
-
   /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
   /// - Throws: ``Mismatch`` if the source can't be sought in.
   func start(at time: ClockTime) throws {
     first.withLock { $0 = nil }
-    guard sink.seek(to: time) else { throw Mismatch() }
+    guard output.sink.seek(to: time) else { throw Mismatch() }
   }
 
   /// A window did not come out as the index says.

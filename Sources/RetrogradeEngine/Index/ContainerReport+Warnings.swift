@@ -49,10 +49,17 @@ extension ContainerReport {
   }
 
   private static func broken(at place: Int) -> Warning {
-    Warning(
-      .damaged,
-      "damaged: byte \(place) of the file, and what follows it, is nothing that its format has: what was there is missing"
-    )
+    Warning(.damaged, "damaged: what stands at byte \(place) of the file can't be read: what was there is missing")
+  }
+
+  /// Of a file of which nothing is known but this: how much of it came is not.
+  package func warning(naming path: String) -> Warning? {
+    if isCut {
+      return Warning(.truncated, "cut: \(path) ends before its container does: what is missing there is missing here")
+    }
+    return brokenAt.map {
+      Warning(.damaged, "damaged: what stands at byte \($0) of \(path) can't be read: what was there is missing here")
+    }
   }
 
   /// What follows the first of several files in one.

@@ -1,0 +1,31 @@
+/// The identifiers of Matroska's elements (RFC 9559, 5.1).
+enum MatroskaID {
+  static let segment: UInt32 = 0x1853_8067
+  static let cluster: UInt32 = 0x1F43_B675
+
+  static let info: UInt32 = 0x1549_A966
+  static let timestampScale: UInt32 = 0x2AD7_B1
+  static let duration: UInt32 = 0x4489
+
+  static let tracks: UInt32 = 0x1654_AE6B
+  static let trackEntry: UInt32 = 0xAE
+  static let trackType: UInt32 = 0x83
+  static let flagDefault: UInt32 = 0x88
+  static let flagForced: UInt32 = 0x55AA
+  static let codecDelay: UInt32 = 0x56AA
+  static let name: UInt32 = 0x536E
+  static let language: UInt32 = 0x22B59C
+  static let video: UInt32 = 0xE0
+  static let interlaced: UInt32 = 0x9A
+  static let fieldOrder: UInt32 = 0x9D
+  static let pixelWidth: UInt32 = 0xB0
+  static let pixelHeight: UInt32 = 0xBA
+  static let displayWidth: UInt32 = 0x54B0
+  static let displayHeight: UInt32 = 0x54BA
+  static let displayUnit: UInt32 = 0x54B2
+
+  static let tags: UInt32 = 0x1254_C367
+  static let tag: UInt32 = 0x7373
+  static let simpleTag: UInt32 = 0x67C8
+  static let tagString: UInt32 = 0x4487
+}

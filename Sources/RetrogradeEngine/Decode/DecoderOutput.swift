@@ -1,0 +1,56 @@
+import GStreamer
+import Synchronization
+
+/// What a pipeline decodes, sample by sample, and what becomes of it where it fails or stands still.
+final class DecoderOutput: Sendable {
+  let sink: AppSink
+  private let pipeline: Pipeline
+  private let source: String
+  private let watch: PipelineWatch
+  /// The first error that an element posted.
+  private let failure = Mutex<GStreamerError?>(nil)
+  /// In nanoseconds: nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
+  private let stall: Int
+
+  /// Starts decoding at the beginning of the video.
+  init(_ recipe: DecodingRecipe, stall: Int) throws {
+    source = recipe.source
+    self.stall = stall
+    do {
+      pipeline = try Pipeline(recipe.description)
+      sink = try pipeline.appSink(recipe.sink)
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(source, error)
+    }
+    sink.pad?.acceptVideoMeta()
+    recipe.prepare(pipeline)
+    watch = PipelineWatch(pipeline, reading: source, before: pipeline.element(recipe.sink))
+    pipeline.set(.playing)
+  }
+
+  deinit { pipeline.set(.null) }
+
+  /// The next sample; nil at the end of the stream.
+  func pull(_ cancellation: Cancellation) throws -> Sample? {
+    let pipeline = pipeline
+    return try cancellation.onCancel({ pipeline.set(.null) }) {
+      watch.reset()
+      while true {
+        try cancellation.check()
+        // An element may go on after an error; where nothing does, all that could come lies in the appsink.
+        let failed = failure.withLock { $0 }
+        let isOver = failed != nil && !pipeline.isStreaming
+        if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
+        if sink.isEndOfStream { return nil }
+        if isOver, let failed { throw RetrogradeError.reading(source, failed) }
+        while let message = pipeline.nextMessage() {
+          if case .failed(let error) = message { failure.withLock { $0 = $0 ?? error } }
+        }
+        if watch.idle(100_000_000) > stall {
+          throw failed.map { RetrogradeError.reading(source, $0) }
+            ?? RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
+        }
+      }
+    }
+  }
+}
