@@ -59,8 +59,9 @@ package struct ContainerFacts: Sendable {
       isEmptyWave = WAVEHeader.isEmpty(file)
       report = wave.map { ContainerReport($0) }
     case .transportStream(let packets):
-      report = .transportStream(file, packets)
-      correction = TransportClock(file, packets)
+      guard let scan = TransportScan(file, packets) else { return }
+      report = .transportStream(scan)
+      correction = scan.correction
     case .avi: report = .avi(file)
     case .ogg:
       report = .ogg(file)

@@ -11,12 +11,22 @@ package struct ContainerReport: Equatable, Sendable {
     package var frames: Int?
     /// When it ends, in stream time; nil where that is not said.
     package var end: ClockTime?
+    /// It is listed, and nothing of it is in the file.
+    package var isEmpty = false
 
     package init(kind: StreamKind, frames: Int?, end: ClockTime?) {
       self.kind = kind
       self.frames = frames
       self.end = end
     }
+  }
+
+  /// Where packets that are counted, or bytes between them, are missing.
+  package struct Gaps: Equatable, Sendable {
+    package var count: Int
+    /// In stream time: what is there before the first, and what comes after the last.
+    package var start: ClockTime
+    package var end: ClockTime
   }
 
   /// The file ends inside something that says how long it is, or without the mark that the format ends with.
@@ -33,6 +43,11 @@ package struct ContainerReport: Equatable, Sendable {
   package var countsSamples = false
   /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4).
   package var links = 1
+
+  /// nil where nothing is missing, or nothing is counted.
+  package var gaps: Gaps?
+  /// How many programs there are besides the one that is read, as broadcasts may have them.
+  package var furtherPrograms = 0
 
   /// When the last stream ends, as far as anything is said of that.
   package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }

@@ -220,7 +220,8 @@ public final class Pad: @unchecked Sendable {
 
   /// Has whatever comes wait, until it is unblocked or stops.
   /// - Returns: what ``unblock(_:)`` wants.
-  func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
+  @discardableResult
+  public func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
   func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
 

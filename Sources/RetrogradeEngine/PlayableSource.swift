@@ -69,6 +69,7 @@ package struct PlayableSource: Sendable {
     }
     if stored.facts.isContinuous { index.warnings += index.audio.compactMap(\.missing) }
     if let declared = stored.facts.report {
+      index.warnings += declared.missingPackets
       let found =
         ([video].compactMap { $0 } + further).map {
           ContainerReport.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)
@@ -85,7 +86,7 @@ package struct PlayableSource: Sendable {
       let missing = declared.warnings(
         found, isDamaged: index.warnings.contains { $0.code == .damaged }, isWhole: isWhole)
       if !missing.isEmpty { index.declaredEnd = declared.presentationEnd }
-      index.warnings += missing + topology.unknown(of: declared, options)
+      index.warnings += missing + topology.unknown(of: declared, options) + declared.unread
       index.warnings += declared.further(after: found.map(\.end).max() ?? .zero)
     }
     try self.init(

@@ -1,9 +1,16 @@
 /// MPEG's transport streams and program streams.
 extension ContainerReport {
-  static func transportStream(_ file: RandomAccessFile, _ packets: TransportPackets) -> ContainerReport {
-    let rest = file.size % packets.size
-    return ContainerReport(
-      isCut: rest > packets.start && file.number(at: file.size - rest + packets.start, 1) == 0x47)
+  static func transportStream(_ scan: TransportScan) -> ContainerReport {
+    var report = ContainerReport(
+      isCut: scan.isCut,
+      streams: scan.streams.map { kind, isEmpty in
+        var stream = Stream(kind: kind, frames: nil, end: nil)
+        stream.isEmpty = isEmpty
+        return stream
+      })
+    report.gaps = scan.gaps
+    report.furtherPrograms = scan.furtherPrograms
+    return report
   }
 
   /// Packs of packets that say how long they are, and of which stream (ISO/IEC 13818-1, 2.5.3, table 2-22); only the end of the

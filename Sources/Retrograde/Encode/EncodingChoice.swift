@@ -80,8 +80,13 @@ struct EncodingChoice: Sendable {
       if options.profile != nil {
         throw RetrogradeError(.usage, "\(option): --profile says all of how it is encoded; put it into the profile")
       }
-      if container.videoCodecs.isEmpty || videos.isEmpty {
+      if container.videoCodecs.isEmpty {
         throw RetrogradeError(.usage, "\(option): \(output) has no encoder of video that it could be for")
+      }
+      if videos.isEmpty {
+        // The source may have some that can't be read, which is no mistake of whoever asks for this.
+        let names = options.forOneEncoder.joined(separator: " and ")
+        warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
       }
     }
     if container.pictures != nil {

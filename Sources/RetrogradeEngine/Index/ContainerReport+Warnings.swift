@@ -57,9 +57,34 @@ extension ContainerReport {
     if isCut {
       return Warning(.truncated, "cut: \(path) ends before its container does: what is missing there is missing here")
     }
-    return brokenAt.map {
-      Warning(.damaged, "damaged: what stands at byte \($0) of \(path) can't be read: what was there is missing here")
-    }
+    return gaps.map { ContainerReport.missingPackets($0, of: path) }
+      ?? brokenAt.map {
+        Warning(.damaged, "damaged: what stands at byte \($0) of \(path) can't be read: what was there is missing here")
+      }
+  }
+
+  /// What is known to be missing though the file goes on.
+  package var missingPackets: [Warning] {
+    gaps.map { [ContainerReport.missingPackets($0, of: "the transport stream")] } ?? []
+  }
+
+  private static func missingPackets(_ gaps: Gaps, of file: String) -> Warning {
+    let places = gaps.count == 1 ? "1 place" : "\(gaps.count) places"
+    return Warning(
+      .damaged, "damaged: packets of \(file) are missing in \(places), between about \(gaps.start) and \(gaps.end)",
+      count: gaps.count, span: TimeSpan(start: gaps.start, end: gaps.end))
+  }
+
+  /// The programs of a broadcast that are not read.
+  package var unread: [Warning] {
+    guard furtherPrograms > 0 else { return [] }
+    let what = furtherPrograms == 1 ? "1 more program" : "\(furtherPrograms) more programs"
+    return [
+      Warning(
+        .streamLeftOut,
+        "left out: \(what) of the transport stream: only its first is read; cut the others out to have them mirrored",
+        count: furtherPrograms)
+    ]
   }
 
   /// What follows the first of several files in one.
@@ -108,14 +133,22 @@ extension ClockTime {
 extension Topology {
   /// Streams that the container lists and the demuxer passes over without a word.
   func unknown(of declared: ContainerReport, _ options: ReverseOptions) -> [Warning] {
-    [StreamKind.video, .audio].filter { options.wantsAny($0) }.compactMap { kind in
-      let listed = declared.streams.count { $0.kind == kind }
+    [StreamKind.video, .audio].filter { options.wantsAny($0) }.flatMap { kind in
+      let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
-      guard listed > known else { return nil }
-      let what = listed == 1 ? "the \(kind) stream" : "\(listed - known) of \(listed) \(kind) streams"
-      return Warning(
-        .streamLeftOut, "left out: \(what) of the file: what describes it there is damaged, or it begins too late",
-        count: listed - known)
+      let lost = max(listed.count - known, 0)
+      // Which of them the demuxer knows is not known here; of an empty one it knows nothing.
+      let empty = min(listed.count { $0.isEmpty }, lost)
+      func what(_ count: Int) -> String {
+        listed.count == 1 ? "the \(kind) stream" : "\(count) of \(listed.count) \(kind) streams"
+      }
+      func leftOut(_ count: Int, _ why: String) -> Warning? {
+        count == 0 ? nil : Warning(.streamLeftOut, "left out: \(what(count)) of the file: \(why)", count: count)
+      }
+      return [
+        leftOut(empty, "it is listed there, but no packet of it is in the file"),
+        leftOut(lost - empty, "what describes it there is damaged, or it begins too late"),
+      ].compactMap { $0 }
     }
   }
 }

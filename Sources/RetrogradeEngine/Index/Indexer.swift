@@ -105,14 +105,12 @@ struct Indexer: Sendable {
         }
       }
       var failure: GStreamerError?
-      var gaps = StreamGaps()
       waiting: while !activity.isFinished(of: chosen.count) {
         if cancellation.isCancelled { break }
         // qtdemux, for one, calls a file corrupt for one bad track, and reads the others.
         if failure != nil, !pipeline.isStreaming { break }
         switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
         case .failed(let error): failure = failure ?? error
-        case .warning(let warning): gaps.note(warning, at: activity.position)
         case nil:
           progress(activity.position)
           if !watch.isReading, activity.idle(50_000_000) > stall {
@@ -144,10 +142,7 @@ struct Indexer: Sendable {
             .damaged, "damaged: \(what): \(failure.cause)",
             span: TimeSpan(start: activity.position, end: activity.position)))
       }
-      while let message = pipeline.nextMessage() {
-        if case .warning(let warning) = message { gaps.note(warning, at: activity.position) }
-      }
-      warnings += gaps.warnings + skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
+      warnings += skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
       let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
       if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
         warnings.append(

@@ -9,6 +9,8 @@ final class LateStreams: Sendable {
     /// The demuxers that said that they have all pads: of a short file, before anybody took its first packet.
     var complete: Set<String> = []
     var count = 0
+    /// How far the streams before came out of the demuxer, in stream time: not how far anybody has taken them.
+    var position = ClockTime.zero
     var start: ClockTime?
   }
   private let state = Mutex(State())
@@ -22,13 +24,20 @@ final class LateStreams: Sendable {
       pipeline.element(name)?.onNoMorePads { [self] in state.withLock { _ = $0.complete.insert(name) } }
       pipeline.element(name)?.onPadAdded { [self] pad in
         let full = "\(name).\(pad.name)"
-        state.withLock { state in
+        let isLate = state.withLock { state in
           let isNew = state.names.insert(full).inserted
           // One that is linked comes late where its demuxer waits for its first packet; others are left out with a word already.
           let isLate = activity.hasBegun || state.complete.contains(name)
-          guard isLate, !isNew || !known.contains(full) else { return }
+          guard isLate, !isNew || !known.contains(full) else { return false }
           state.count += 1
-          state.start = state.start ?? activity.position
+          state.start = state.start ?? state.position
+          return true
+        }
+        guard !isLate else { return }
+        pad.watchBuffers { [self] buffer, pad in
+          guard let time = buffer.pts else { return }
+          let position = pad.segment.streamTime(of: time)
+          state.withLock { $0.position = max($0.position, position) }
         }
       }
     }

@@ -203,7 +203,19 @@ extension Topology {
       try? sink.set("async", "false")
       pipeline.add(sink)
       if let target = sink.staticPad("sink") { pad.link(to: target) }
-      found.withLock { $0.pads.append(pad) }
+      let isFirst = found.withLock { found in
+        if !found.isComplete { found.pads.append(pad) }
+        return !found.isComplete
+      }
+      guard isFirst, let element = pad.origin?.element,
+        element.upstream.contains(where: { $0.factoryName == "tsdemux" })
+      else { return }
+      // All pads of a program are there before any packet of it passes. Where another program takes its place, parsebin takes
+      // the elements of this one apart: it must not come to that while they are looked at, nor read all of a long recording.
+      pad.watchBuffers { [self] _, pad in
+        complete()
+        if isReady { pad.block() }
+      }
     }
 
     func complete() { found.withLock { $0.isComplete = true } }

@@ -1,0 +1,132 @@
+/// What a transport stream says that it holds: its programs, and the streams of each (ISO/IEC 13818-1, 2.4.4).
+struct ProgramTables {
+  struct Program {
+    /// The stream that carries its clock references.
+    let clock: Int
+    let streams: [(number: Int, kind: StreamKind)]
+  }
+
+  /// Those whose streams are known, in the order in which the file tells them; as it tells them first.
+  private(set) var programs: [Program] = []
+
+  /// The streams that tables are still to come in.
+  private var awaited = [ProgramTables.list]
+  /// What came of a section so far, by the stream that it comes in.
+  private var sections: [Int: [UInt8]] = [:]
+  /// Where the list of all programs is.
+  private static let list = 0
+
+  /// - Parameter bytes: what the payload of `packet` is in.
+  mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
+    guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
+    if packet.isStart {
+      // What is left of the section before comes first.
+      let begin = min(first + 1 + Int(bytes[first]), packet.payload.upperBound)
+      add(bytes[first + 1..<begin], of: packet.stream)
+      sections[packet.stream] = []
+      add(bytes[begin..<packet.payload.upperBound], of: packet.stream)
+    } else {
+      add(bytes[packet.payload], of: packet.stream)
+    }
+  }
+
+  private mutating func add(_ bytes: ArraySlice<UInt8>, of stream: Int) {
+    guard var section = sections[stream] else { return }
+    section += bytes
+    // 0xFF fills up a packet.
+    while section.count >= 3, section[0] != 0xFF {
+      let count = 3 + Int(section[1] & 0xF) << 8 + Int(section[2])
+      guard section.count >= count else { break }
+      read(Array(section[..<count]), of: stream)
+      section.removeFirst(count)
+    }
+    sections[stream] = section.first == 0xFF || !awaited.contains(stream) ? nil : section
+  }
+
+  private mutating func read(_ section: [UInt8], of stream: Int) {
+    // A damaged one comes again; one that is not yet valid too.
+    guard section.count >= 12, section[5] & 1 == 1, ProgramTables.isWhole(section) else { return }
+    switch (stream, section[0]) {
+    case (ProgramTables.list, 0):
+      let entries = stride(from: 8, to: section.count - 7, by: 4)
+      // Program 0 is the network's own table.
+      let tables = entries.filter { section[$0] != 0 || section[$0 + 1] != 0 }.map { section.stream(at: $0 + 2) }
+      awaited = awaited.filter { $0 != stream } + Set(tables).subtracting([stream]).sorted()
+    case (_, 2):
+      guard let program = Program(section) else { return }
+      programs.append(program)
+      awaited.removeAll { $0 == stream }
+    default: break
+    }
+  }
+
+  /// Whether its checksum is right: a CRC of 32 bits over all of it, its own four bytes among them, gives 0 (annex A).
+  private static func isWhole(_ section: [UInt8]) -> Bool {
+    section.reduce(0xFFFF_FFFF as UInt32) { sum, byte in
+      (0..<8).reduce(sum ^ UInt32(byte) << 24) { sum, _ in sum & 0x8000_0000 != 0 ? sum << 1 ^ 0x04C1_1DB7 : sum << 1 }
+    } == 0
+  }
+}
+
+extension ProgramTables.Program {
+  /// - Parameter section: a whole one of a program's table (2.4.4.8).
+  fileprivate init?(_ section: [UInt8]) {
+    let end = section.count - 4
+    var place = 12 + section.length(at: 10)
+    guard place <= end else { return nil }
+    clock = section.stream(at: 8)
+    let isDisc = Descriptors(section[12..<place]).registration == "HDMV"
+    var streams: [(number: Int, kind: StreamKind)] = []
+    while place + 5 <= end {
+      let next = place + 5 + section.length(at: place + 3)
+      guard next <= end else { return nil }
+      let kind = Descriptors(section[place + 5..<next]).kind(ofType: section[place], isDisc: isDisc)
+      streams.append((section.stream(at: place + 1), kind))
+      place = next
+    }
+    self.streams = streams
+  }
+}
+
+/// What describes a stream, or a program, in its table: a tag, a length and that many bytes each (2.6).
+private struct Descriptors {
+  private var tags: Set<UInt8> = []
+  /// Who defined what is in the stream: four letters.
+  private(set) var registration: String?
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    var place = bytes.startIndex
+    while place + 2 <= bytes.endIndex {
+      let next = place + 2 + Int(bytes[place + 1])
+      guard next <= bytes.endIndex else { return }
+      tags.insert(bytes[place])
+      if bytes[place] == 5, next >= place + 6 { registration = Array(bytes[place + 2..<place + 6]).text(0) }
+      place = next
+    }
+  }
+
+  /// What a stream is, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own), or, where that only says that
+  /// it is private, by what describes it (ETSI EN 300 468, 6.1, and the registered names).
+  func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
+    switch type {
+    case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video
+    case 0x03, 0x04, 0x0F, 0x11, 0x81, 0x87: .audio
+    case 0x80 where !isDisc: .video
+    case 0x80, 0x82...0x86, 0xA1, 0xA2: isDisc ? .audio : .other
+    case 0x06:
+      switch registration {
+      case "AC-3", "EAC3", "DTS1", "DTS2", "DTS3", "BSSD", "Opus": .audio
+      case "HEVC", "AV01", "VC-1", "drac": .video
+      default: tags.isDisjoint(with: [0x6A, 0x7A, 0x7B, 0x7C]) ? .other : .audio
+      }
+    default: .other
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The 13 bits of a stream's number, behind three reserved ones.
+  fileprivate func stream(at place: Int) -> Int { Int(self[place] & 0x1F) << 8 | Int(self[place + 1]) }
+  /// The 12 bits of a length, behind four reserved ones.
+  fileprivate func length(at place: Int) -> Int { Int(self[place] & 0xF) << 8 | Int(self[place + 1]) }
+}

@@ -1,0 +1,146 @@
+import MediaTime
+
+/// What the headers of all packets of a transport stream say. The file is read once for it.
+struct TransportScan {
+  /// The streams of the first program, which is the one that tsdemux reads, and whether any packet of each is there.
+  let streams: [(kind: StreamKind, isEmpty: Bool)]
+  /// How many more programs have packets.
+  let furtherPrograms: Int
+  /// Where packets of these streams are missing.
+  let gaps: ContainerReport.Gaps?
+  /// The file ends in the middle of a packet.
+  let isCut: Bool
+  let correction: TransportClock?
+
+  /// - Returns: nil where the file can't be read, or that was cancelled.
+  init?(_ file: RandomAccessFile, _ packets: TransportPackets) {
+    var tables = ProgramTables()
+    var references = ClockReferences()
+    var clock = ElapsedTicks()
+    var streams = [PacketStream](repeating: PacketStream(), count: 1 << 13)
+    // Of bytes that are no packets nobody knows which stream's they were.
+    var bytesLost = TickGaps()
+    let end = packets.walk(file) { step, bytes in
+      guard case .packet(let packet) = step else {
+        bytesLost.open()
+        return
+      }
+      tables.add(packet, bytes)
+      references.add(packet)
+      if let reference = packet.reference {
+        clock.add(reference.value, of: packet.stream, in: tables.programs.first)
+      }
+      let time = packet.time.map { clock.elapsed($0.shown) }
+      if let time { bytesLost.pass(time) }
+      streams[packet.stream].add(packet, at: time)
+    }
+    guard let end else { return nil }
+    isCut = end < file.size && file.number(at: end, 1) == Int(TransportPackets.mark)
+    correction = bytesLost.count == 0 ? TransportClock(references) : nil
+    func media(_ program: ProgramTables.Program) -> [(kind: StreamKind, stream: PacketStream)] {
+      program.streams.filter { $0.kind != .other }.map { ($0.kind, streams[$0.number]) }
+    }
+    let first = tables.programs.first.map(media) ?? []
+    self.streams = first.map { ($0.kind, $0.stream.count == 0) }
+    furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }
+    // What tsdemux counts from (gst_ts_demux_calculate_and_push_new_segment, 1.22): the first reference.
+    let zero = correction?.time ?? clock.first ?? references.earliest ?? 0
+    gaps = TickGaps.all(first.map(\.stream.gaps), bytesLost)?.counted(from: zero)
+  }
+}
+
+/// The packets of one stream.
+private struct PacketStream {
+  private(set) var count = 0
+  private(set) var gaps = TickGaps()
+  private var counter: UInt8 = 0
+  /// When the last packet of media is decoded.
+  private var time: Int?
+
+  /// - Parameter time: when what begins in it is shown, counted from the file's beginning.
+  mutating func add(_ packet: TransportPacket, at time: Int?) {
+    guard !packet.payload.isEmpty else { return }
+    // tsdemux 1.22 takes one that comes twice, which is allowed (2.4.3.3), for a gap too, and lets go of what it is part of.
+    if count > 0, packet.counter != (counter + 1) & 0xF, !begins(packet) { gaps.open() }
+    counter = packet.counter
+    count += 1
+    if let time { gaps.pass(time) }
+    self.time = packet.time?.decoded ?? self.time
+  }
+
+  /// Whether all that came before is whole, though the packets are not counted on: where one file follows another.
+  private func begins(_ packet: TransportPacket) -> Bool {
+    guard packet.isStart else { return false }
+    let hasJumped =
+      packet.time.flatMap { next in time.map { !TransportClock.steps.contains(next.decoded - $0) } } ?? false
+    return packet.counter == 0 || hasJumped
+  }
+}
+
+/// Where something is missing: how often, and between which times, in ticks of 90 kHz.
+private struct TickGaps {
+  private(set) var count = 0
+  private var start: Int?
+  private var end: Int?
+  private var last: Int?
+  private var isOpen = false
+
+  /// Something is missing from here on.
+  mutating func open() {
+    if !isOpen { count += 1 }
+    start = start ?? last
+    isOpen = true
+  }
+
+  /// Something is there again.
+  mutating func pass(_ time: Int) {
+    if isOpen {
+      start = start ?? time
+      end = time
+    }
+    isOpen = false
+    last = time
+  }
+
+  /// Of several streams, and of bytes that may have been any of theirs.
+  static func all(_ streams: [TickGaps], _ bytes: TickGaps) -> TickGaps? {
+    let damaged = (streams + [bytes]).filter { $0.count > 0 }
+    guard !damaged.isEmpty else { return nil }
+    var all = TickGaps()
+    all.count = max(streams.reduce(0) { $0 + $1.count }, bytes.count)
+    all.start = damaged.compactMap(\.start).min()
+    // What never comes again is missing to the end.
+    let ends = damaged.compactMap { $0.isOpen ? bytes.last : $0.end }
+    all.end = ends.max()
+    return all
+  }
+
+  func counted(from zero: Int) -> ContainerReport.Gaps {
+    func time(_ ticks: Int?) -> ClockTime { max(.zero, ClockTime(sampleIndex: (ticks ?? zero) - zero, rate: 90_000)) }
+    // Frames are not shown in the order in which they come.
+    return ContainerReport.Gaps(count: count, start: min(time(start), time(end)), end: max(time(start), time(end)))
+  }
+}
+
+/// The time in a file whose clock may begin anew, in ticks of 90 kHz.
+private struct ElapsedTicks {
+  /// The first reference.
+  private(set) var first: Int?
+  private var last = 0
+  private var stream: Int?
+  /// By how much the clock has jumped.
+  private var jumps = 0
+
+  mutating func add(_ reference: Int, of stream: Int, in program: ProgramTables.Program?) {
+    let isOwn = stream == program?.clock
+    guard isOwn || self.stream == nil || stream == self.stream else { return }
+    if first == nil || stream != self.stream {
+      (self.stream, first, jumps) = (stream, reference, 0)
+    } else if !TransportClock.steps.contains(reference - last) {
+      jumps += reference - last
+    }
+    last = reference
+  }
+
+  func elapsed(_ time: Int) -> Int { time - jumps }
+}

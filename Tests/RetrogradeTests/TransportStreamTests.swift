@@ -1,0 +1,175 @@
+import Containers
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Transport streams of which packets are missing, and what their tables say that they hold.
+@Suite struct TransportStreamTests {
+  /// A file, packet by packet (ISO/IEC 13818-1, 2.4.3.2).
+  private struct Packets {
+    private let path: String
+    var all: [[UInt8]]
+
+    init(_ path: String) throws {
+      self.path = path
+      let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+      all = stride(from: 0, to: bytes.count - 187, by: 188).map { Array(bytes[$0..<$0 + 188]) }
+    }
+
+    func write() throws { try Data(all.joined()).write(to: URL(fileURLWithPath: path)) }
+
+    static func stream(_ packet: [UInt8]) -> Int { Int(packet[1] & 0x1F) << 8 | Int(packet[2]) }
+    private static func payload(_ packet: [UInt8]) -> ArraySlice<UInt8> {
+      packet[3] & 0x10 == 0 ? [] : packet.dropFirst(packet[3] & 0x20 == 0 ? 4 : 5 + Int(packet[4]))
+    }
+
+    /// Where packets of media begin, of audio (0xC0) or video (0xE0).
+    func starts(_ kind: UInt8) -> [Int] {
+      all.indices.filter { all[$0][1] & 0x40 != 0 && Packets.payload(all[$0]).starts(with: [0, 0, 1, kind]) }
+    }
+
+    /// When one is shown that begins in a packet, in stream time: from the first clock reference on.
+    func time(_ packet: Int) throws -> ClockTime {
+      let field = Packets.payload(all[packet]).dropFirst(9).prefix(5).map { Int($0) }
+      let shown =
+        (field[0] >> 1 & 7) << 30 | field[1] << 22 | (field[2] >> 1) << 15 | field[3] << 7 | (field[4] >> 1)
+      let clock = try #require(all.first { $0[3] & 0x20 != 0 && $0[4] > 6 && $0[5] & 0x10 != 0 })
+      let first = clock[6..<10].reduce(0) { $0 << 8 | Int($1) } * 2 + Int(clock[10] >> 7)
+      return ClockTime(sampleIndex: shown - first, rate: 90_000)
+    }
+
+    /// The packets after `start` of the same stream, up to where the next packet of media begins.
+    func rest(_ start: Int) -> [Int] {
+      let stream = Packets.stream(all[start])
+      let own = all.indices.dropFirst(start + 1).filter { Packets.stream(all[$0]) == stream }
+      return Array(own.prefix { all[$0][1] & 0x40 == 0 })
+    }
+  }
+
+  /// H.264 that says what it is only where it begins, and audio.
+  private func media() -> TestMedia {
+    var media = TestMedia()
+    media.video = "x264enc key-int-max=100 bframes=0 pass=qual quantizer=1 option-string=scenecut=0 ! h264parse"
+    media.sampleCount = 96_000
+    media.audio = "avenc_mp2 bitrate=384000 ! mpegaudioparse"
+    media.muxer = "mpegtsmux"
+    media.name = "s.ts"
+    return media
+  }
+
+  @Test(arguments: [UInt8(0xC0), 0xE0]) func whereAPacketIsMissingIsSaidToTheFrame(_ kind: UInt8) async throws {
+    let folder = try TemporaryFolder()
+    var media = media()
+    (media.width, media.height) = (320, 240)
+    media.video = "x264enc key-int-max=1 pass=qual quantizer=1 ! h264parse"
+    let path = try media.write(to: folder)
+    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    var packets = try Packets(path)
+    let starts = packets.starts(kind)
+    let number = try #require((starts.count / 2..<starts.count - 1).first { !packets.rest(starts[$0]).isEmpty })
+    let span = TimeSpan(start: try packets.time(starts[number]), end: try packets.time(starts[number + 1]))
+    packets.all.remove(at: packets.rest(starts[number])[0])
+    try packets.write()
+    let found = try await Reverser(path).plan().warnings
+    let warning = try #require(found.first { $0.message.contains("transport stream") }, "\(found)")
+    #expect(warning.code == .damaged)
+    #expect(warning.count == 1)
+    #expect(warning.span == span)
+    #expect(span.start > ClockTime(seconds: 0.5))
+  }
+
+  @Test func bytesThatAreNoPacketsAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let path = try media().write(to: folder)
+    let packets = try Packets(path)
+    var bytes = packets.all.flatMap { $0 }
+    let middle = bytes.count / 2
+    bytes.replaceSubrange(middle..<middle + 5_000, with: [UInt8](repeating: 0, count: 5_000))
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let found = try await Reverser(path).plan().warnings
+    let warning = try #require(found.first { $0.message.contains("transport stream") }, "\(found)")
+    let span = try #require(warning.span)
+    let whole = ClockTime(seconds: 2)
+    let first = try packets.time(packets.starts(0xC0)[0])
+    #expect(span.start > first && span.start < span.end && span.end < first + whole)
+  }
+
+  @Test func aStreamThatIsListedAndHasNoPacketIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let path = try media().write(to: folder)
+    var packets = try Packets(path)
+    let audio = try Packets.stream(packets.all[#require(packets.starts(0xC0).first)])
+    packets.all.removeAll { Packets.stream($0) == audio }
+    try packets.write()
+    let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    #expect(summary.frames == 60)
+    let warning = try #require(summary.warnings.first { $0.code == .streamLeftOut }, "\(summary.warnings)")
+    #expect(warning.count == 1)
+    #expect(warning.message.contains("audio") && warning.message.contains("no packet"), "\(warning)")
+    // Who does not want it does not miss it.
+    var options = ReverseOptions()
+    options.noAudio = true
+    #expect(try await Reverser(path, options: options).plan().warnings.isEmpty)
+  }
+
+  /// tsdemux drops a packet of media that is not whole; without the first, the parser knows nothing of the rest.
+  @Test func aStreamWhoseDescriptionIsLostIsNamedAndWhatIsAskedForItIsNoMistake() async throws {
+    let folder = try TemporaryFolder()
+    let path = try media().write(to: folder)
+    var packets = try Packets(path)
+    let first = try #require(packets.starts(0xE0).first)
+    let inside = packets.rest(first)
+    try #require(!inside.isEmpty)
+    packets.all.remove(at: inside[0])
+    try packets.write()
+    var options = ReverseOptions()
+    options.encoding.preset = "ultrafast"
+    let summary = try await Reverser(path, options: options).reverse(to: folder.path("m.mkv"))
+    #expect(summary.frames == 0)
+    #expect(try #require(summary.samples.first) > 90_000)
+    let said = summary.warnings.map(\.message)
+    #expect(said.contains { $0.contains("left out: the video stream") }, "\(said)")
+    #expect(said.contains { $0.contains("missing in 1 place") }, "\(said)")
+    #expect(said.contains { $0.contains("--preset") }, "\(said)")
+  }
+
+  @Test func ofTwoDifferentFilesInOneTheFirstIsMirroredAndTheSecondNamed() async throws {
+    let folder = try TemporaryFolder()
+    var first = media()
+    first.sampleCount = 0
+    let path = try first.write(to: folder)
+    let end = try Packets(path)
+    let last = try #require(end.starts(0xE0).map(end.time).max())
+    let other = folder.path("other.ts")
+    try run(
+      pipeline: "mpegtsmux name=mux ! filesink location=\(other) "
+        + "videotestsrc num-buffers=30 ! video/x-raw,framerate=30/1 ! avenc_mpeg4 ! mpeg4videoparse ! queue ! mux. "
+        + "audiotestsrc num-buffers=40 ! audioconvert ! avenc_mp2 ! mpegaudioparse ! queue ! mux.")
+    let second = try Data(contentsOf: URL(fileURLWithPath: other))
+    try (Data(contentsOf: URL(fileURLWithPath: path)) + second).write(to: URL(fileURLWithPath: path))
+    let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    #expect(try DecodedMedia(folder.path("m.mkv"), like: first).numbers == (0..<60).reversed())
+    let warning = try #require(summary.warnings.first { $0.code == .streamLeftOut }, "\(summary.warnings)")
+    #expect(warning.count == 2)
+    #expect(abs(try #require(warning.span).start.seconds - last.seconds) < 0.001)
+  }
+
+  @Test func programsThatAreNotReadAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.ts")
+    try run(
+      pipeline: "mpegtsmux name=mux prog-map=\"program_map,sink_65=(int)1,sink_66=(int)2\" ! filesink location=\(path) "
+        + "videotestsrc num-buffers=20 ! x264enc ! queue ! mux.sink_65 "
+        + "videotestsrc num-buffers=20 ! x264enc ! queue ! mux.sink_66")
+    let warnings = try await Reverser(path).plan().warnings
+    let warning = try #require(warnings.first, "\(warnings)")
+    #expect(warnings.count == 1)
+    #expect(warning.code == .streamLeftOut)
+    #expect(warning.count == 1)
+    #expect(warning.message.contains("1 more program"))
+  }
+}
