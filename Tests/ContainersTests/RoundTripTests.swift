@@ -50,13 +50,7 @@ import Testing
 
   @Test func mp3HeadersAreReadAsTheyAreWritten() throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia()
-    media.video = nil
-    media.sampleCount = 48_000
-    media.audio = "lamemp3enc ! mpegaudioparse"
-    media.muxer = "xingmux"
-    media.name = "a.mp3"
-    let path = try media.write(to: folder)
+    let path = try TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "xingmux").write(to: folder)
     try MP3Header(priming: 1105, heard: 47_000).apply(to: path)
     let gapless = try #require(ContainerFacts(path).gapless)
     #expect(gapless.delay == ClockTime(sampleIndex: 1105, rate: 48_000))

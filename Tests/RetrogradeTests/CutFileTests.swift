@@ -164,11 +164,7 @@ import Testing
   /// As a recorder leaves it whose battery was empty.
   @Test(arguments: [40, 44, 45]) func aWAVThatEndsBeforeItsAudioIsRefusedAtOnce(_ count: Int) async throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia()
-    media.video = nil
-    media.sampleCount = 4800
-    (media.name, media.muxer, media.audio) = ("s.wav", "wavenc", "identity")
-    let path = try media.write(to: folder)
+    let path = try TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
     try Data(contentsOf: URL(fileURLWithPath: path)).prefix(count).write(to: URL(fileURLWithPath: path))
     let error = await #expect(throws: RetrogradeError.self) { _ = try await Reverser(path).plan() }
     #expect(error?.code == .damagedInput && error?.message.contains("cut") ?? false, "\(String(describing: error))")

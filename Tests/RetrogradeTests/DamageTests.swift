@@ -145,12 +145,7 @@ import Testing
 
   @Test func whatFollowsTheFirstOggFileInOneIsNamed() async throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia()
-    media.video = nil
-    media.sampleCount = 48_000
-    media.audio = "opusenc"
-    media.muxer = "oggmux"
-    media.name = "a.opus"
+    let media = TestMedia.audioOnly("a.opus", "opusenc", muxer: "oggmux")
     let one = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     try (one + one).write(to: URL(fileURLWithPath: folder.path("s.opus")))
     #expect(try await Reverser(folder.path("a.opus")).plan().warnings.isEmpty)

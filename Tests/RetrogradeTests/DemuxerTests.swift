@@ -14,6 +14,13 @@ import Testing
     return options
   }
 
+  private func transportStream(frames: Int) -> TestMedia {
+    var media = TestMedia()
+    media.times = TestMedia.regular(frames, rate: 30)
+    (media.name, media.video, media.muxer) = ("s.ts", ReverseCase.x264, "mpegtsmux")
+    return media
+  }
+
   /// A header in an MP4 file, to be changed.
   private struct Header {
     private let path: String
@@ -107,11 +114,7 @@ import Testing
   /// tsdemux takes three seconds without a clock reference for a jump of time.
   @Test func packetsOfATransportStreamAreShownWhenTheySayAndNotWhenItsClockDoes() async throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia()
-    media.times = TestMedia.regular(150, rate: 30)
-    media.video = ReverseCase.x264
-    media.muxer = "mpegtsmux"
-    media.name = "s.ts"
+    let media = transportStream(frames: 150)
     let source = try media.write(to: folder)
     let original = try DecodedMedia(source, like: media)
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
@@ -135,11 +138,7 @@ import Testing
   /// The clock begins anew, and so do the times of the packets: less than a second back, as they last no longer.
   @Test func transportStreamsOneAfterTheOtherLastAsLongAsBoth() async throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia()
-    media.times = TestMedia.regular(28, rate: 30)
-    media.video = ReverseCase.x264
-    media.muxer = "mpegtsmux"
-    media.name = "s.ts"
+    let media = transportStream(frames: 28)
     let source = try media.write(to: folder)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: source))
     try (bytes + bytes).write(to: URL(fileURLWithPath: source))

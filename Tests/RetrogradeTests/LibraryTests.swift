@@ -34,12 +34,7 @@ import Testing
   private func sound(
     _ count: Int, _ folder: TemporaryFolder, _ name: String, codec: String? = nil
   ) async throws {
-    var media = TestMedia()
-    media.video = nil
-    media.sampleCount = count
-    media.audio = "identity"
-    media.muxer = "wavenc"
-    media.name = "s.wav"
+    let media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: count)
     let options = lossy { $0.encoding.audioCodec = codec }
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path(name))
   }

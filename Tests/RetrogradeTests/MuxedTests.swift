@@ -85,6 +85,19 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
+  /// Those there are end the process (see `EncodingChoice.preference`).
+  @Test func windowsMediaAudioIsWrittenInAnotherCodec() async throws {
+    let folder = try TemporaryFolder()
+    let media = TestMedia.audioOnly("s.wma", "avenc_wmav2", muxer: "asfmux")
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.loop = .pingPong
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("o.mka"))
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    let codecs = try await Reverser(folder.path("o.mka")).plan().streams.map(\.codec)
+    #expect(codecs.count == 1 && !codecs[0].contains("Windows Media"), "\(codecs)")
+  }
+
   @Test(arguments: [8000, 16_000, 22_050, 28_000, 32_000, 96_000], [1, 2])
   func layerTwoTakesSoundOfEveryRate(rate: Int, channels: Int) async throws {
     let folder = try TemporaryFolder()

@@ -155,12 +155,7 @@ import Testing
 
   @Test func whatAnMP3SaysOfItselfIsTheFiles() async throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia()
-    media.video = nil
-    media.sampleCount = 48_000
-    media.audio = "lamemp3enc ! mpegaudioparse"
-    media.muxer = "id3v2mux"
-    media.name = "a.mp3"
+    var media = TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "id3v2mux")
     media.title = "A day"
     let path = try media.write(to: folder)
     #expect(try index(path).tags?.string("title") == "A day")

@@ -42,6 +42,17 @@ package struct TestMedia: Sendable {
     return media
   }
 
+  /// Audio and nothing else.
+  /// - Parameter encoder: what stands between the samples and the muxer.
+  package static func audioOnly(
+    _ name: String, _ encoder: String = "identity", muxer: String, sampleCount: Int = 48_000
+  ) -> TestMedia {
+    var media = TestMedia()
+    media.video = nil
+    (media.name, media.audio, media.muxer, media.sampleCount) = (name, encoder, muxer, sampleCount)
+    return media
+  }
+
   package static func regular(_ count: Int, rate: Int) -> [ClockTime] {
     (0...count).map { ClockTime(sampleIndex: $0, rate: rate) }
   }

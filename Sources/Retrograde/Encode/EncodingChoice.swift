@@ -47,9 +47,12 @@ struct EncodingChoice: Sendable {
   /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
   ///
   /// FFmpeg's encoders of DTS and of Dolby's lossless codecs are still experimental, and refuse to work (`AV_CODEC_CAP_EXPERIMENTAL`).
+  ///
+  /// Those of Windows Media Audio work on the samples where they lie (`apply_window_and_mdct` in wmaenc.c), with instructions that
+  /// need them aligned to 32 bytes; gstavaudenc.c 1.22 gives them as they lie in its adapter, and the process crashes.
   static let preference: Void = {
     Registry.prefer("avenc_aac")
-    for encoder in ["avenc_dca", "avenc_mlp", "avenc_truehd"] { Registry.avoid(encoder) }
+    for encoder in ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"] { Registry.avoid(encoder) }
   }()
 
   /// - Parameters:
