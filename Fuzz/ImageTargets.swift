@@ -18,8 +18,8 @@ enum ImageTargets {
   static func webp(_ bytes: [UInt8]) {
     // What a header of a few bytes may ask for is another matter than what is read from where: `AnimationReader` has the budget.
     guard let canvas = WebPFrames.canvas(bytes), canvas.width * canvas.height <= 1 << 18 else { return }
-    _ = try? WebPFrames.read(bytes) { pixels, width, height, _ in
-      precondition(pixels.count == width * height * 4 && pixels.allSatisfy { $0 >= 0 })
+    _ = try? WebPFrames(bytes)?.read { pixels, number in
+      precondition(pixels.count == canvas.width * canvas.height * 4 && pixels.allSatisfy { $0 >= 0 } && number >= 0)
     }
   }
 

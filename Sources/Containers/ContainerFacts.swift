@@ -68,7 +68,7 @@ package struct ContainerFacts: Sendable {
       isContinuous = true
     case .gif:
       gif = GIFBlocks(file)
-      report = gif?.isWhole == false ? ContainerReport(isCut: true) : nil
+      report = gif.flatMap { ContainerReport($0) }
     case .flv: report = .flv(file)
     case .programStream: report = .programStream(file)
     case .audio:

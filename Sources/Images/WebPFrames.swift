@@ -1,43 +1,111 @@
 import CImages
 
-/// The pictures of an animated WebP, as they are shown (libwebp's WebPAnimDecoder).
-package enum WebPFrames {
-  /// Whether a file that starts so is an animated WebP: RIFF, WEBP, VP8X, and the flag for animation (RFC 9649, 2.7).
+/// An animated WebP: where its frames lie in the file, how long each is shown, and its pictures (RFC 9649, 2.7).
+package struct WebPFrames {
+  package struct Frame {
+    /// How long it is shown.
+    package var milliseconds: Int
+    /// Where its chunk begins in the file.
+    package var offset: Int
+  }
+
+  /// Why the frames end before the file does, or before it says that it does.
+  package enum Damage: Equatable {
+    /// The file ends within a frame, or before the end that its header gives.
+    case cut
+    /// At this byte there is nothing that the format has: at least so many frames are missing, as far as their beginnings can be
+    /// found behind it. What they show would be drawn over a picture that is not there.
+    case broken(offset: Int, missing: Int)
+  }
+
+  package let width: Int
+  package let height: Int
+  /// Those that are whole, and before any damage.
+  package private(set) var frames: [Frame] = []
+  package private(set) var damage: Damage?
+  /// The file, up to where the last of them ends.
+  private let whole: [UInt8]
+
+  /// Whether a file that starts so is an animated WebP: RIFF, WEBP, VP8X, and the flag for animation.
   package static func isAnimated(_ start: [UInt8]) -> Bool {
     start.count > 21 && start.prefix(4).elementsEqual("RIFF".utf8) && start[8..<16].elementsEqual("WEBPVP8X".utf8)
       && start[20] & 2 != 0
   }
 
-  /// The size of the canvas, as the first bytes of a file say it; nil where it is no animated WebP (RFC 9649, 2.7).
+  /// The size of the canvas, as the first bytes of a file say it; nil where it is no animated WebP.
   package static func canvas(_ start: [UInt8]) -> (width: Int, height: Int)? {
     guard isAnimated(start), start.count >= 30 else { return nil }
-    func number(_ place: Int) -> Int { start[place..<place + 3].reversed().reduce(0) { $0 << 8 | Int($1) } + 1 }
-    return (number(24), number(27))
+    return (number(start, 24, 3) + 1, number(start, 27, 3) + 1)
   }
 
-  /// Calls `body` with each picture, RGBA, rows without padding, and the time at which the next one is shown.
-  /// - Returns: false where `bytes` are no animated WebP.
-  package static func read(
-    _ bytes: [UInt8],
-    _ body: (_ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int, _ endMilliseconds: Int) throws -> Void
-  ) throws -> Bool {
-    guard isAnimated(bytes) else { return false }
-    try bytes.withUnsafeBufferPointer { buffer in
+  private static func number(_ bytes: [UInt8], _ place: Int, _ count: Int) -> Int {
+    bytes[place..<place + count].reversed().reduce(0) { $0 << 8 | Int($1) }
+  }
+
+  /// Finds the frames; decodes none.
+  /// - Returns: nil where `bytes` are no animated WebP.
+  package init?(_ bytes: [UInt8]) {
+    guard let canvas = WebPFrames.canvas(bytes) else { return nil }
+    (width, height) = canvas
+    let promised = 8 + WebPFrames.number(bytes, 4, 4)
+    var (place, end) = (12, min(promised, bytes.count))
+    while place + 8 <= end, damage == nil {
+      let size = WebPFrames.number(bytes, place + 4, 4)
+      let type = bytes[place..<place + 4]
+      let next = place + 8 + size + size % 2
+      if !type.allSatisfy({ (0x20...0x7E).contains($0) }) {
+        damage = WebPFrames.broken(bytes, at: place)
+      } else if next > end {
+        damage = bytes.count < promised ? .cut : WebPFrames.broken(bytes, at: place)
+      } else if type.elementsEqual("ANMF".utf8) {
+        if size >= 24, WebPFrames.holdsPicture(bytes, place + 8..<place + 8 + size, canvas) {
+          frames.append(Frame(milliseconds: WebPFrames.number(bytes, place + 20, 3), offset: place))
+        } else {
+          damage = WebPFrames.broken(bytes, at: place)
+        }
+      }
+      if damage == nil { place = next }
+    }
+    if damage == nil, bytes.count < promised { damage = .cut }
+    end = min(place, end)
+    let length = UInt32(clamping: end - 8)
+    whole = Array(bytes[..<4]) + withUnsafeBytes(of: length.littleEndian, Array.init) + bytes[8..<end]
+  }
+
+  private static func broken(_ bytes: [UInt8], at place: Int) -> Damage {
+    let name = Array("ANMF".utf8)
+    let further = bytes.indices.dropFirst(place + 1).dropLast(3).count { bytes[$0..<$0 + 4].elementsEqual(name) }
+    return .broken(offset: place, missing: 1 + further)
+  }
+
+  /// Whether a frame's chunk has a picture of the size that it says, within the canvas: else libwebp refuses the whole file.
+  private static func holdsPicture(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
+    let start = chunk.lowerBound
+    let (x, y) = (number(bytes, start, 3) * 2, number(bytes, start + 3, 3) * 2)
+    let (width, height) = (number(bytes, start + 6, 3) + 1, number(bytes, start + 9, 3) + 1)
+    guard x + width <= canvas.width, y + height <= canvas.height else { return false }
+    var features = WebPBitstreamFeatures()
+    let status = bytes[chunk.dropFirst(16)].withUnsafeBufferPointer {
+      WebPGetFeatures($0.baseAddress, $0.count, &features)
+    }
+    return status == VP8_STATUS_OK && Int(features.width) == width && Int(features.height) == height
+  }
+
+  /// Calls `body` with each picture as it is shown, RGBA, rows without padding, and its number (libwebp's WebPAnimDecoder).
+  /// - Returns: how many there were: fewer than ``frames`` where the next one can't be decoded.
+  package func read(_ body: (_ pixels: UnsafeRawBufferPointer, _ number: Int) throws -> Void) throws -> Int {
+    guard !frames.isEmpty else { return 0 }
+    return try whole.withUnsafeBufferPointer { buffer in
       var data = WebPData(bytes: buffer.baseAddress, size: buffer.count)
       guard let decoder = WebPAnimDecoderNew(&data, nil) else { throw ImageError(message: "damaged beyond use") }
       defer { WebPAnimDecoderDelete(decoder) }
-      var info = WebPAnimInfo()
-      WebPAnimDecoderGetInfo(decoder, &info)
-      let (width, height) = (Int(info.canvas_width), Int(info.canvas_height))
-      while WebPAnimDecoderHasMoreFrames(decoder) != 0 {
+      for number in frames.indices {
         var pixels: UnsafeMutablePointer<UInt8>?
         var end: Int32 = 0
-        guard WebPAnimDecoderGetNext(decoder, &pixels, &end) != 0, let pixels else {
-          throw ImageError(message: "damaged beyond use")
-        }
-        try body(UnsafeRawBufferPointer(start: pixels, count: width * height * 4), width, height, Int(end))
+        guard WebPAnimDecoderGetNext(decoder, &pixels, &end) != 0, let pixels else { return number }
+        try body(UnsafeRawBufferPointer(start: pixels, count: width * height * 4), number)
       }
+      return frames.count
     }
-    return true
   }
 }

@@ -4,12 +4,25 @@ import Images
 import RetrogradeEngine
 
 /// Reads animated WebP and PNG, of which GStreamer 1.22's decoders show the first picture only.
-enum AnimationReader {
-  /// - Returns: nil where the file at `path` is neither.
+struct AnimationReader {
+  private enum Form {
+    case webP(WebPFrames)
+    case png(APNGFrames)
+  }
+
+  private let path: String
+  private let form: Form
+  /// When each picture is shown, and how long the last one is.
+  private let starts: [ClockTime]
+  private let delays: [ClockTime]
+  private let caps: Caps
+  /// What of the budget is left for pictures.
+  private let options: ReverseOptions
+
+  /// Finds out what is in the file at `path`; decodes nothing.
+  /// - Returns: nil where it is neither.
   /// - Throws: ``RetrogradeError``.
-  static func read(
-    _ path: String, _ options: ReverseOptions, _ gauge: MemoryGauge, _ cancellation: Cancellation
-  ) throws -> PlayableSource? {
+  init?(_ path: String, _ options: ReverseOptions) throws {
     // RIFF is also what WAV and AVI are, of any length.
     guard let file = RandomAccessFile(path) else { return nil }
     let start = file.read(0..<min(64, file.size)) ?? []
@@ -17,8 +30,8 @@ enum AnimationReader {
     // What can't be read must not pass for a picture that does not move.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // The file as it is, taken apart where it is a PNG; the canvas, what was on it before, and a frame on its way.
-    let needed = file.size * (WebPFrames.isAnimated(start) ? 1 : 3) + canvas.width * canvas.height * 4 * 5
+    // The file as it is, and taken apart; the canvas, what was on it before, and a frame on its way.
+    let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < options.memory.bytes else {
       throw RetrogradeError(
         .damagedInput,
@@ -27,50 +40,107 @@ enum AnimationReader {
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)
-    guard let bytes = all else { return nil }
-    var options = options
-    options.memory = ByteCount(options.memory.bytes - needed)
+    guard let bytes = all,
+      let form = WebPFrames(bytes).map(Form.webP) ?? APNGFrames(bytes).map(Form.png),
+      let caps = Caps(
+        "video/x-raw,format=RGBA,width=\(canvas.width),height=\(canvas.height),framerate=(fraction)0/1,"
+          + "pixel-aspect-ratio=1/1")
+    else { return nil }
+    self.path = path
+    self.form = form
+    self.caps = caps
+    delays =
+      switch form {
+      case .webP(let frames): frames.frames.map { ClockTime(nanoseconds: Int64($0.milliseconds) * 1_000_000) }
+      case .png(let frames): frames.frames.map { ClockTime(nanoseconds: Int64($0.milliseconds * 1_000_000)) }
+      }
+    var times: [ClockTime] = []
+    var end = ClockTime.zero
+    for delay in delays {
+      times.append(end)
+      end = end + delay
+    }
+    starts = times
+    var left = options
+    left.memory = ByteCount(options.memory.bytes - needed)
+    self.options = left
+    guard !delays.isEmpty else {
+      throw RetrogradeError(
+        .damagedInput, "\(path): damaged beyond use: not one picture of the animation is whole; get the whole file")
+    }
+  }
+
+  /// The source as it is for a report: no picture of it can be played.
+  func described(_ gauge: MemoryGauge) throws -> PlayableSource {
+    try source(try VideoSource.described(caps, starts: starts, lastDelay: delays.last, options, gauge), [])
+  }
+
+  /// Decodes all pictures.
+  /// - Parameter report: told when the picture that was decoded last is shown.
+  func decoded(
+    _ gauge: MemoryGauge, _ cancellation: Cancellation, report: (ClockTime) -> Void
+  ) throws -> PlayableSource {
     var recording: RecordedVideo?
-    func add(_ pixels: UnsafeRawBufferPointer, _ width: Int, _ height: Int, from start: ClockTime, to end: ClockTime)
-      throws
-    {
+    func add(_ pixels: UnsafeRawBufferPointer, _ number: Int) throws {
       try cancellation.check()
-      guard
-        let caps = Caps(
-          "video/x-raw,format=RGBA,width=\(width),height=\(height),framerate=(fraction)0/1,pixel-aspect-ratio=1/1")
-      else { return }
       let buffer = try Buffer(size: pixels.count) { $0.copyMemory(from: pixels) }
-      buffer.stamp(pts: start, duration: end - start)
+      buffer.stamp(pts: starts[number], duration: delays[number])
       let sample = Sample(buffer: buffer, caps: caps)
       var known = try recording ?? RecordedVideo(like: sample, options, gauge)
       try known.add(sample)
       recording = known
+      report(starts[number])
     }
     do {
-      var shown = ClockTime.zero
-      let isWebP = try WebPFrames.read(bytes) { pixels, width, height, end in
-        let next = ClockTime(nanoseconds: Int64(end) * 1_000_000)
-        try add(pixels, width, height, from: shown, to: next)
-        shown = next
-      }
-      if !isWebP {
-        guard let frames = APNGFrames(bytes) else { return nil }
-        try read(frames, add)
+      switch form {
+      case .webP(let frames): _ = try frames.read(add)
+      case .png(let frames): try read(frames, add)
       }
     } catch let error as ImageError {
       throw RetrogradeError(.damagedInput, "\(path): \(error.message)")
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(path, error)
     }
-    guard let recording else { throw RetrogradeError(.damagedInput, "\(path): there are no pictures in it") }
-    let video = try recording.source(tags: nil, description: "")
-    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: [])
+    guard let recording, let last = starts.last else {
+      throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: not one picture can be decoded")
+    }
+    let lost = starts.count - recording.count
+    let undecoded: [Warning] =
+      lost > 0 ? [.undecodable(lost, of: starts.count, from: starts[recording.count], to: last)] : []
+    return try source(try recording.source(tags: nil, description: ""), undecoded)
+  }
+
+  private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {
+    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: damage + warnings)
     return try PlayableSource(path, index, video, options: options, count: options.count)
   }
 
-  private static func read(
-    _ animation: APNGFrames, _ add: (UnsafeRawBufferPointer, Int, Int, ClockTime, ClockTime) throws -> Void
-  ) throws {
+  /// What is to be said of pictures that are not whole in the file.
+  private var damage: [Warning] {
+    guard case .webP(let frames) = form, let damage = frames.damage, let start = starts.last, let delay = delays.last
+    else { return [] }
+    let end = start + delay
+    let span = TimeSpan(start: end, end: end)
+    switch damage {
+    case .cut:
+      return [
+        Warning(
+          .truncated,
+          "cut: the file ends after \(starts.count) whole frames, at \(end.inSeconds); its header promises more, and not how many",
+          span: span)
+      ]
+    case .broken(let offset, let missing):
+      return [
+        Warning(
+          .damaged,
+          "damaged: what stands at byte \(offset) of the file can't be read: at least \(missing) of "
+            + "\(starts.count + missing) frames are missing, from \(end.inSeconds) on",
+          count: missing, span: span)
+      ]
+    }
+  }
+
+  private func read(_ animation: APNGFrames, _ add: (UnsafeRawBufferPointer, Int) throws -> Void) throws {
     let decoder = try Pipeline(
       "appsrc name=in format=time block=true max-buffers=1 caps=image/png ! pngdec ! videoconvert ! video/x-raw,format=RGBA ! "
         + "appsink name=out sync=false max-buffers=1")
@@ -78,21 +148,19 @@ enum AnimationReader {
     let (input, output) = (try decoder.appSource("in"), try decoder.appSink("out"))
     decoder.set(.playing)
     var canvas = [UInt8](repeating: 0, count: animation.width * animation.height * 4)
-    var time = ClockTime.zero
-    for frame in animation.frames {
+    for (number, frame) in animation.frames.enumerated() {
       let png = try Buffer(size: frame.png.count) { $0.copyBytes(from: frame.png) }
-      png.stamp(pts: time, duration: ClockTime(nanoseconds: 1))
+      png.stamp(pts: starts[number], duration: ClockTime(nanoseconds: 1))
       guard input.push(png), let sample = output.pull(timeout: ClockTime(seconds: 10)) else {
         if case .failed(let error)? = decoder.nextMessage() { throw error }
         throw ImageError(message: "damaged beyond use")
       }
       let pixels = try sample.buffer.withBytes { Array($0) }
       guard pixels.count >= frame.width * frame.height * 4 else { throw ImageError(message: "damaged beyond use") }
-      let before = canvas
+      // What is there before comes back after a frame of that disposal only.
+      let before = frame.disposal == 2 ? canvas : []
       APNGFrames.draw(pixels, of: frame, on: &canvas, width: animation.width)
-      let end = time + ClockTime(nanoseconds: Int64(frame.milliseconds * 1_000_000))
-      try canvas.withUnsafeBytes { try add($0, animation.width, animation.height, time, end) }
-      time = end
+      try canvas.withUnsafeBytes { try add($0, number) }
       switch frame.disposal {
       case 1: APNGFrames.clear(frame, on: &canvas, width: animation.width)
       case 2: canvas = before

@@ -105,16 +105,19 @@ struct ReverseJob: Sendable {
     return try OutputJob(output, source, options, drawing)
   }
 
-  func open(_ options: ReverseOptions) throws -> PlayableSource {
-    if let animation = try AnimationReader.read(input, options, gauge, cancellation) { return animation }
-    return try PlayableSource(
-      input, options: options, count: options.count, gauge: gauge, cancellation: cancellation
-    ) { position in
+  /// - Parameter isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
+  func open(_ options: ReverseOptions, isDescribed: Bool = false) throws -> PlayableSource {
+    let tell: @Sendable (ClockTime) -> Void = { position in
       report(
         Progress(
           stage: .indexing, done: 0, total: 0, position: position, duration: .zero, elapsed: began.elapsed,
           memoryHeld: 0))
     }
+    if let animation = try AnimationReader(input, options) {
+      return try isDescribed ? animation.described(gauge) : animation.decoded(gauge, cancellation, report: tell)
+    }
+    return try PlayableSource(
+      input, options: options, count: options.count, gauge: gauge, cancellation: cancellation, progress: tell)
   }
 }
 

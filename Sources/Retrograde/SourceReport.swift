@@ -74,7 +74,7 @@ public struct SourceReport: Sendable, Codable {
   public var warnings: [Warning]
 
   init(_ job: ReverseJob) throws {
-    let playable = try job.open(job.options)
+    let playable = try job.open(job.options, isDescribed: true)
     let index = playable.index
     input = job.input
     duration = (index.presentationEnd - index.presentationStart).seconds

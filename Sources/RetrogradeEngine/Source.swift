@@ -19,9 +19,13 @@ package struct Source: Sendable {
     try self.init(reading: input, options: options, cancellation: cancellation)
     guard let blocks = facts.gif, !blocks.isWhole else { return }
     guard blocks.images > 0 else {
-      throw RetrogradeError(.damagedInput, "\(name): cut: the file ends inside its first picture")
+      throw RetrogradeError(
+        .damagedInput,
+        blocks.brokenAt.map { "\(name): damaged: its first picture is not whole; byte \($0) is nothing that a GIF has" }
+          ?? "\(name): cut: the file ends inside its first picture")
     }
-    // avdemux_gif waits for the rest of a GIF that ends in the middle: without its last picture it is whole.
+    // avdemux_gif waits for the rest of a GIF that ends in the middle, or of one with something else in its middle: with only
+    // the pictures before that it is whole.
     let whole = try Spool(directory: options.spoolDirectory)
     try whole.append(blocks, of: path)
     spool = whole

@@ -134,6 +134,37 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array(0..<whole).reversed())
   }
 
+  /// A hole in the middle: the pictures before it are mirrored, and how many are not, and from when on, is said.
+  @Test(arguments: ["gif", "webp"], [true, false])
+  func anAnimationIsMirroredUpToItsDamage(_ format: String, _ isCut: Bool) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(12, rate: 10)
+    var options = ReverseOptions()
+    options.loop = .forward
+    options.encoding.quality = .lossless
+    try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.\(format)"))
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.\(format)")))
+    let mark = format == "gif" ? [0x21, 0xF9, 0x04] : Array("ANMF".utf8)
+    let pictures = bytes.indices.dropLast(4).filter { bytes[$0..<$0 + mark.count].elementsEqual(mark) }
+    try #require(pictures.count == 12)
+    if isCut {
+      bytes = bytes.prefix(pictures[5] + 20)
+    } else {
+      bytes.resetBytes(in: pictures[5] + 30..<pictures[6] + 4)
+    }
+    try bytes.write(to: URL(fileURLWithPath: folder.path("hole.\(format)")))
+    let summary = try await Reverser(folder.path("hole.\(format)")).reverse(to: folder.path("m.mkv"))
+    #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array((0..<5).reversed()))
+    let warning = try #require(summary.warnings.first { $0.isLoss && $0.code != .detailLeftOut }, "\(summary.warnings)")
+    #expect(warning.code == (isCut ? .truncated : .damaged))
+    #expect(warning.span?.start == ClockTime(nanoseconds: 500_000_000), "\(warning)")
+    // The mark of one of the seven is gone.
+    if !isCut { #expect(warning.count.map { (6...7).contains($0) } == true, "\(warning)") }
+    let report = try await Reverser(folder.path("hole.\(format)")).plan()
+    #expect(report.warnings.contains(warning) && report.streams.first?.count == 5)
+  }
+
   /// A disk that lost a sector: the rest of the file is there, and demuxers pass over what they do not know, or end.
   @Test(arguments: [
     ["s.flv", "flvmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"], ["s.ogg", "oggmux", "vorbisenc"],

@@ -1,25 +1,39 @@
 /// The blocks of a GIF (GIF89a, appendix B): where its last whole image ends, and whether the file does after that.
 package struct GIFBlocks: Sendable {
-  /// Whether the trailer is there, or something that only a decoder may judge.
+  /// Whether all blocks are there until the trailer, or until nothing follows that may be an image.
   package private(set) var isWhole = false
   /// How many images are whole.
   package private(set) var images = 0
   /// Where the last whole image ends, in bytes.
   package private(set) var end = 0
+  /// Where something else stands than a block, though images seem to follow.
+  package private(set) var brokenAt: Int?
+  /// How many images are not whole or follow that place, as far as they can be told there.
+  package private(set) var further = 0
 
   /// nil where it is no GIF.
   init?(_ file: RandomAccessFile) {
     guard let head = file.read(0..<min(13, file.size)), head.count >= 4, head.text(0) == "GIF8" else { return nil }
     guard head.count == 13 else { return }
     var place = 13 + GIFBlocks.colours(head[10])
+    var before = (images: 0, end: 0)
     while let kind = file.number(at: place, 1) {
       switch kind {
       case 0x21: place += 2
       case 0x2C:
         guard let image = file.read(place..<place + 10) else { return }
         place += 11 + GIFBlocks.colours(image[9])
-      default:
+      case Int(GIFBlocks.trailer):
         isWhole = true
+        return
+      default:
+        further = GIFBlocks.images(in: file, from: place)
+        isWhole = further == 0
+        guard !isWhole else { return }
+        // The way was lost in the image before.
+        if images > before.images { further += 1 }
+        brokenAt = place
+        (images, end) = before
         return
       }
       // Parts of up to 255 bytes, the last of which has none.
@@ -30,9 +44,23 @@ package struct GIFBlocks: Sendable {
         isOpen = size > 0
       }
       if kind == 0x2C {
+        before = (images, end)
         images += 1
         end = place
       }
+    }
+  }
+
+  /// How many images seem to begin from `start` on: each is preceded by how long it is shown (23).
+  private static func images(in file: RandomAccessFile, from start: Int) -> Int {
+    let (part, length) = (1 << 20, 9)
+    return stride(from: start, to: file.size, by: part).reduce(0) { count, place in
+      guard let bytes = file.read(place..<min(place + part + length - 1, file.size)) else { return count }
+      return count
+        + bytes.indices.dropLast(length - 1).count { place in
+          bytes[place] == 0x21 && bytes[place + 1] == 0xF9 && bytes[place + 2] == 4 && bytes[place + 7] == 0
+            && bytes[place + 8] == 0x2C
+        }
     }
   }
 

@@ -33,8 +33,16 @@ package struct FrameCollector {
   /// When each frame starts, each later than the one before, and how many that was not true of.
   /// - Parameter stored: when it would be by what the container says of the packets, in display order.
   package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
-    func isAscending(_ times: [ClockTime]) -> Bool { zip(times, times.dropFirst()).allSatisfy { $0 < $1 } }
-    if let stored, stored.count == times.count, isAscending(stored) { return (stored, 0) }
+    if let stored, stored.count == times.count, FrameCollector.isAscending(stored) { return (stored, 0) }
+    return FrameCollector.ascending(times)
+  }
+
+  private static func isAscending(_ times: [ClockTime]) -> Bool {
+    zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
+  }
+
+  /// `times`, each made later than the one before, and how many of them were not.
+  static func ascending(_ times: [ClockTime]) -> (times: [ClockTime], moved: Int) {
     if isAscending(times) { return (times, 0) }
     var result = times
     var moved = 0

@@ -51,3 +51,24 @@ package struct RecordedVideo {
       description: description, planner: planner, options: options, gauge: gauge)
   }
 }
+
+extension VideoSource {
+  /// A video of which all is known but its pictures: to be described, and not to be played.
+  /// - Parameters:
+  ///   - starts: when each frame is shown.
+  ///   - lastDelay: how long the last one is.
+  package static func described(
+    _ caps: Caps, starts: [ClockTime], lastDelay: ClockTime?, _ options: ReverseOptions, _ gauge: MemoryGauge
+  ) throws -> VideoSource {
+    let ends = starts.dropFirst() + [(starts.last ?? .zero) + (lastDelay ?? .zero)]
+    let delays = zip(starts, ends).map { $1 - $0 }
+    let packets = zip(FrameCollector.ascending(starts).times, delays).map { time, delay in
+      VideoPacket(time: time, duration: delay, isKeyframe: true, bytes: 0, isHidden: false)
+    }
+    return try VideoSource(
+      VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil),
+      store: DecodedWindow(spool: nil, gauge: gauge), PictureChanges(), description: "",
+      planner: try Planner(options, frameBytes: (caps.int("width") ?? 1) * (caps.int("height") ?? 1) * 4),
+      options: options, gauge: gauge)
+  }
+}

@@ -27,7 +27,7 @@ extension ContainerReport {
     let end = presentationEnd
     let allowed = isDamaged ? ContainerReport.vagueness : slack
     let isShort = isWhole && allowed.flatMap { allowed in end.map { $0 - whole > allowed } } ?? false
-    guard isCut || isShort else { return brokenAt.map { [ContainerReport.broken(at: $0)] } ?? [] }
+    guard isCut || isShort else { return brokenAt.map { [broken(at: $0, found, last)] } ?? [] }
     let isCut = isCut || countsSamples && brokenAt == nil
     var (parts, count) = missing(from: found)
     let isLater = end.map { $0 - last > ContainerReport.rounding } ?? false
@@ -48,8 +48,16 @@ extension ContainerReport {
     return [Warning(isCut ? .truncated : .damaged, message, count: count, span: span)]
   }
 
-  private static func broken(at place: Int) -> Warning {
-    Warning(.damaged, "damaged: what stands at byte \(place) of the file can't be read: what was there is missing")
+  private func broken(at place: Int, _ found: [Found], _ last: ClockTime) -> Warning {
+    guard let count = missing(from: found).count else {
+      return Warning(
+        .damaged, "damaged: what stands at byte \(place) of the file can't be read: what was there is missing")
+    }
+    let all = streams.compactMap(\.frames).reduce(0, +)
+    return Warning(
+      .damaged,
+      "damaged: what stands at byte \(place) of the file can't be read: at least \(count) of \(all) frames are missing, from "
+        + "\(last.inSeconds) on", count: count, span: TimeSpan(start: last, end: last))
   }
 
   /// Of a file of which nothing is known but this: how much of it came is not.
@@ -123,7 +131,7 @@ extension ContainerReport {
 
 extension ClockTime {
   /// Such as `5.055 s`.
-  fileprivate var inSeconds: String {
+  package var inSeconds: String {
     let milliseconds = (nanoseconds + 500_000) / 1_000_000
     let rest = String(milliseconds % 1000)
     return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
