@@ -25,7 +25,7 @@ struct OutputJob: Sendable {
     self.options = options
     choice = try EncodingChoice(
       output: output, videos: source.videos.map { ($0.caps, $0.video) }, audio: source.audio,
-      subtitles: source.index.subtitles, duration: source.index.presentationEnd,
+      subtitles: source.index.subtitles, legs: source.legs, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
     for (video, picture) in zip(source.videos, choice.pictures)
@@ -133,7 +133,7 @@ struct OutputJob: Sendable {
       ).text,
       videos: videos.enumerated().map(stream),
       audio: audio.enumerated().map {
-        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition)
+        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, sampleCount: choice.sampleCounts[$0])
       },
       texts: choice.subtitles.enumerated().map {
         .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition)

@@ -240,6 +240,20 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
+  @Test func aFLACOfTooFewSamplesIsRefused() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    (media.video, media.muxer, media.audio, media.name) = (nil, "wavenc", "identity", "s.wav")
+    media.sampleCount = 16
+    let source = try media.write(to: folder)
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(source).reverse(to: folder.path("m.flac"))
+    }
+    #expect(error?.code == .usage && error?.message.contains("write .wav") == true)
+    #expect(folder.names == ["s.wav"])
+    try await Reverser(source).reverse(to: folder.path("m.wav"))
+  }
+
   /// What qtmux writes of Opus, put right: players skip what `dOps` says, whose numbers have their highest byte first.
   @Test func opusInMP4IsAsOthersReadIt() async throws {
     let folder = try TemporaryFolder()

@@ -82,6 +82,12 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     ReverseCase("sound alone, FLAC to FLAC", output: "m.flac") { media, _ in
       soundOnly(&media, 2, "S16LE"); media.audio = "flacenc"; media.muxer = "identity"; media.name = "s.flac"
     },
+    ReverseCase("sound shorter than a block of FLAC", output: "m.flac") { media, _ in
+      soundOnly(&media, 1, "S16LE"); media.sampleCount = 17
+    },
+    ReverseCase("sound as long as a block of FLAC", output: "m.flac") { media, _ in
+      soundOnly(&media, 1, "S16LE"); media.sampleCount = 4608
+    },
     ReverseCase("sound that starts late") { media, _ in
       matroska(&media); media.soundStart = ClockTime(nanoseconds: 500_000_000); media.sampleCount = 72_000
     },

@@ -26,6 +26,8 @@ struct EncodingChoice: Sendable {
   var audioCodecs: [Codec] = []
   /// How the channels of each stream of sound are to be called for its encoder, as a mask; nil: as they are.
   var channelMasks: [UInt64?] = []
+  /// How many sample frames of each stream of sound there are to encode; nil where that is not known.
+  var sampleCounts: [Int?] = []
   /// The encoding profile of each stream of sound by itself.
   var audioProfiles: [String] = []
   /// The subtitles that are written, as the container takes them.
@@ -60,7 +62,7 @@ struct EncodingChoice: Sendable {
   ///   - frameRate: the average number of frames per second.
   init(
     output: String, videos: [(raw: Caps, index: VideoIndex)], audio: [AudioTrack], subtitles: [SubtitleTrack] = [],
-    duration: ClockTime, frameRate: Double, options: EncodingOptions
+    legs: Legs? = nil, duration: ClockTime, frameRate: Double, options: EncodingOptions
   ) throws {
     EncodingChoice.preference
     container = try Container.of(output)
@@ -149,12 +151,21 @@ struct EncodingChoice: Sendable {
       let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: pictures.isEmpty)
       audioCodecs.append(codec)
       channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
+      let samples = legs.flatMap { AudioPlayer(track, $0, isPadded: container.needsSoundFromStart).sampleCount }
+      sampleCounts.append(samples)
+      if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {
+        throw RetrogradeError(
+          .usage,
+          "\(output): no FLAC file is made of less than \(FLACBlocks.fewestSamples) samples, and there are \(samples); write .wav"
+        )
+      }
       let settings = EncoderSettings(
         options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
         frameRate: frameRate)
       audioProfiles.append(
         EncodingChoice.stream(
-          codec.text, codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []))
+          codec.text,
+          codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []))
     }
     guard !pictures.isEmpty || !audioProfiles.isEmpty else {
       throw RetrogradeError(.usage, "\(output): this container holds sound, and there is none to write")

@@ -14,6 +14,8 @@ final class MediaWriter: Sendable {
     var orientation: String?
     /// Which field of an interlaced picture's frames comes first.
     var fieldOrder: MatroskaHeader.FieldOrder?
+    /// How many sample frames of sound come; nil where that is not known.
+    var sampleCount: Int?
   }
 
   /// What is to be written, and where.
@@ -112,6 +114,12 @@ final class MediaWriter: Sendable {
       for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
     }
     if hasMP4Header { MediaWriter.nameChromaSites(pipeline, plan.videos) }
+    for stream in plan.audio {
+      guard let size = stream.sampleCount.flatMap(FLACBlocks.size),
+        let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.factoryName == "flacenc" })
+      else { continue }
+      try encoder.set("blocksize", "\(size)")
+    }
     isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
     let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMP4Header)
     mirrorStart = max(layout.leadIn, plan.lead)
