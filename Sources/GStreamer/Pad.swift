@@ -164,12 +164,21 @@ public final class Pad: @unchecked Sendable {
 
   /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start belongs
   /// to the stream all the same.
-  public func openFirstSegment() {
+  public func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
+
+  /// Has the first segment begin where its time is 0.
+  fileprivate func openFirstSegmentToItsZero() {
+    onFirstSegment { segment in
+      guard segment.time <= segment.start else { return }
+      segment.start -= segment.time
+      segment.time = 0
+    }
+  }
+
+  private func onFirstSegment(_ change: @escaping @Sendable (inout GstSegment) -> Void) {
     let isFirst = Atomic(true)
     onSegment { segment in
-      guard isFirst.exchange(false, ordering: .relaxed), segment.start == segment.time else { return }
-      segment.start = 0
-      segment.time = 0
+      if isFirst.exchange(false, ordering: .relaxed) { change(&segment) }
     }
   }
 
@@ -263,13 +272,15 @@ extension Pipeline {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
-  /// Has flvdemux and qtdemux keep what comes before the time at which they say that a stream starts: the time of the first
-  /// picture for the sound beside it (flvdemux), of the first fragment for what stands before the fragments (qtdemux).
+  /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts: the time of the
+  /// first picture for the sound beside it (flvdemux), of the first fragment for what stands before the fragments (qtdemux), of a
+  /// clock reference that is not the first (mpegpsdemux, which counts from the first nevertheless).
   /// Pictures of an FLV that are shown before its first keyframe can't be decoded.
   public func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }
     }
     for demuxer in elements(ofFactory: "qtdemux") { demuxer.onPadAdded { $0.openFirstSegment() } }
+    for demuxer in elements(ofFactory: "mpegpsdemux") { demuxer.onPadAdded { $0.openFirstSegmentToItsZero() } }
   }
 }

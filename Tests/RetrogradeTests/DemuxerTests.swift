@@ -149,6 +149,24 @@ import Testing
     #expect(abs(summary.duration.seconds - 56.0 / 30) < 0.1, "\(summary.duration)")
   }
 
+  /// mpegpsdemux says that the streams begin at a later clock reference.
+  @Test func programStreamsAreMirroredFromTheirFirstPacketOn() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    (media.width, media.height) = (320, 240)
+    media.video = "x264enc key-int-max=10 bframes=2 pass=qual quantizer=1 ! h264parse"
+    media.sampleCount = 96_000
+    media.audio = "avenc_mp2 bitrate=384000 ! mpegaudioparse"
+    media.muxer = "mpegpsmux"
+    media.name = "s.mpg"
+    let source = try media.write(to: folder)
+    let summary = try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
+    // Of whole packets of audio (1,152 samples); nothing comes of what the encoder still held at the end.
+    #expect(try #require(summary.samples.first) >= media.sampleCount - 1_152)
+  }
+
   /// mpegpsdemux adds no pad for it.
   @Test func audioThatBeginsInTheSecondOfTwoProgramStreamsIsNamed() async throws {
     let folder = try TemporaryFolder()

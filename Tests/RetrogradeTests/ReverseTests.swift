@@ -148,12 +148,12 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     let mirror = try DecodedMedia(output, like: media)
 
     if media.video != nil {
-      // mpegpsdemux skips what lies before it knows the streams.
-      let isWhole = media.muxer != "mpegpsmux"
-      #expect(original.numbers == Array(0..<media.frameCount) || !isWhole, "the generated source is what it should be")
-      #expect(original.numbers.count > 30 || isWhole)
-      #expect(mirror.numbers == original.numbers.reversed())
-      expectMirroredTimes(original, mirror, media)
+      #expect(mirror.numbers == (0..<media.frameCount).reversed())
+      // Played as it is, mpegpsdemux says that a stream begins later than it does.
+      if media.muxer != "mpegpsmux" {
+        #expect(original.numbers == Array(0..<media.frameCount), "the generated source is what it should be")
+        expectMirroredTimes(original, mirror, media)
+      }
     }
     if media.sampleCount > 0 {
       let size = try #require(original.soundCaps?.bytesPerSampleFrame)
