@@ -167,7 +167,8 @@ import Testing
 
   /// A disk that lost a sector: the rest of the file is there, and demuxers pass over what they do not know, or end.
   @Test(arguments: [
-    ["s.flv", "flvmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"], ["s.ogg", "oggmux", "vorbisenc"],
+    ["s.flv", "flvmux", ""], ["s.mpg", "mpegpsmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"],
+    ["s.ogg", "oggmux", "vorbisenc"],
     ["s.aac", "identity", "avenc_aac ! aacparse ! audio/mpeg,stream-format=adts"], ["s.flac", "identity", "flacenc"],
   ])
   func aHoleInTheMiddleIsNamed(_ kind: [String]) async throws {
