@@ -43,10 +43,10 @@ enum VideoTargets {
       precondition(plan.peakBytes <= budget)
     }
     let presentation = Presentation(TimeSpan(start: first, end: timeline.end))
-    let legs = Legs(
+    let legs = PlaybackLegs(
       loop, count: count, presentation, timeline: timeline, dropsSeam: dropsSeam, keepsForwardWhole: keepsForwardWhole)
     for leg in legs.all {
-      var clock = MirrorClock(leg, timeline: timeline, timing: timing)
+      var clock = OutputTimestamper(leg, timeline: timeline, timing: timing)
       let shown = timeline.clipped(to: leg.span).timeline
       for frame in shown.starts.indices { _ = clock.next(shown.span(of: frame)) }
     }

@@ -68,7 +68,7 @@ public final class Buffer: @unchecked Sendable {
   /// shared by reference (`gst_buffer_copy`).
   /// - Parameter isMirrored: of interlaced frames the field that came first comes last: the flag for it
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
-  public func placed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
+  public func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
     copy.raw.pointee.pts = pts?.raw ?? UInt.max
     copy.raw.pointee.duration = duration?.raw ?? UInt.max
@@ -88,7 +88,7 @@ public final class Buffer: @unchecked Sendable {
   }
 
   /// The same packet with other times.
-  package func placed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
+  package func retimed(pts: ClockTime, dts: ClockTime?, duration: ClockTime) -> Buffer {
     let copy = shallowCopy()
     copy.stamp(pts: pts, duration: duration)
     copy.raw.pointee.dts = dts?.raw ?? UInt.max

@@ -42,7 +42,7 @@ public struct SourceReport: Sendable, Codable {
   }
 
   /// What a mirror in a container would leave out.
-  public struct Fate: Sendable, Codable {
+  public struct MirrorReport: Sendable, Codable {
     /// Its file name extension.
     public var container: String
     /// Codecs of the streams of picture and sound, as caps.
@@ -62,7 +62,7 @@ public struct SourceReport: Sendable, Codable {
   /// Whether there is a picture that stands for the whole.
   public var hasCoverArt: Bool
   /// What would become of it in the containers that hold most.
-  public var fates: [Fate]
+  public var mirrors: [MirrorReport]
   /// When the keyframes are shown, in seconds.
   public var keyframes: [Double]
   public var plan: Plan?
@@ -88,11 +88,11 @@ public struct SourceReport: Sendable, Codable {
     let texts = index.tags?.removing(MediaWriter.technical + ["image", "preview-image", "attachment"])
     tags = texts.flatMap { $0.isEmpty ? nil : $0.description }
     hasCoverArt = index.tags?.has("image") ?? false
-    fates = try ["mkv", "mp4", "webm"].compactMap { container in
+    mirrors = try ["mkv", "mp4", "webm"].compactMap { container in
       let options = try OutputJob.options(for: "mirror.\(container)", job.options)
       guard let output = try? OutputJob("mirror.\(container)", playable, options) else { return nil }
       let choice = output.choice
-      return Fate(
+      return MirrorReport(
         container: container,
         codecs: choice.pictures.compactMap { $0.codec?.text } + choice.audioCodecs.map(\.text), leftOut: choice.warnings
       )

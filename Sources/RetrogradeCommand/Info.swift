@@ -32,10 +32,10 @@ struct Info: AsyncParsableCommand {
     if report.hasCoverArt { Terminal.print("cover art") }
     for warning in report.warnings { Terminal.print("!          \(warning)") }
     Terminal.print("a mirror")
-    for fate in report.fates {
+    for mirror in report.mirrors {
       Terminal.print(
-        "  .\(fate.container)".padding(toLength: 11, withPad: " ", startingAt: 0) + fate.codecs.joined(separator: ", "))
-      for loss in fate.leftOut { Terminal.print("           \(loss)") }
+        "  .\(mirror.container)".padding(toLength: 11, withPad: " ", startingAt: 0) + mirror.codecs.joined(separator: ", "))
+      for loss in mirror.leftOut { Terminal.print("           \(loss)") }
     }
   }
 

@@ -66,8 +66,8 @@ struct OutputArguments: ParsableArguments {
   var quiet = false
 
   func validate() throws {
-    guard Legs.counts.contains(count) else {
-      throw ValidationError("--count must be \(Legs.counts.lowerBound) to \(Legs.counts.upperBound).")
+    guard PlaybackLegs.counts.contains(count) else {
+      throw ValidationError("--count must be \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound).")
     }
     if let width, !(2...16_384).contains(width) { throw ValidationError("--width must be 2 to 16384.") }
     if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }

@@ -60,8 +60,8 @@ struct Play: AsyncParsableCommand {
   var quiet = false
 
   func validate() throws {
-    guard count == 0 || Legs.counts.contains(count) else {
-      throw ValidationError("--count must be 0 to \(Legs.counts.upperBound).")
+    guard count == 0 || PlaybackLegs.counts.contains(count) else {
+      throw ValidationError("--count must be 0 to \(PlaybackLegs.counts.upperBound).")
     }
     for case .frame? in [start, end] { throw ValidationError("--start and --end are times here, such as 1:02.5.") }
   }

@@ -49,8 +49,8 @@ struct VerifyCommand: AsyncParsableCommand {
   var progress: ProgressForm?
 
   func validate() throws {
-    guard Legs.counts.contains(count) else {
-      throw ValidationError("--count must be \(Legs.counts.lowerBound) to \(Legs.counts.upperBound).")
+    guard PlaybackLegs.counts.contains(count) else {
+      throw ValidationError("--count must be \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound).")
     }
   }
 

@@ -69,7 +69,7 @@ public struct ImageSequence: Sendable {
   }
 
   /// What reads them, in `gst-launch-1.0` syntax.
-  func opening(_ rate: FrameRate) -> String {
+  func sourceDescription(_ rate: FrameRate) -> String {
     "imagesequencesrc name=source location=\(Description.quoted(pattern)) start-index=\(numbers.lowerBound) "
       + "stop-index=\(numbers.upperBound) framerate=\(rate)"
   }

@@ -3,7 +3,7 @@ import GStreamer
 
 /// A source that has been indexed, and can be played in any order of play, from any place.
 package struct PlayableSource: Sendable {
-  package let legs: Legs
+  package let legs: PlaybackLegs
   package let video: VideoSource?
   /// The video streams after the first.
   package let furtherVideos: [VideoSource]
@@ -26,7 +26,7 @@ package struct PlayableSource: Sendable {
     let stored = try Source(input, options: options, cancellation: cancellation)
     let topology: Topology
     do {
-      topology = try Topology(probing: stored.path, stored.opening, stored.facts, cancellation)
+      topology = try Topology(probing: stored.path, stored.sourceDescription, stored.facts, cancellation)
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.lacksIndex {
       throw RetrogradeError(
         .damagedInput,
@@ -107,13 +107,14 @@ package struct PlayableSource: Sendable {
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, further: [VideoSource], options: ReverseOptions,
     count: Int?, range: TimeSpan?, source: Source?
   ) throws {
-    guard count.map(Legs.counts.contains) ?? true else {
-      throw RetrogradeError(.usage, "a loop is played \(Legs.counts.lowerBound) to \(Legs.counts.upperBound) times")
+    guard count.map(PlaybackLegs.counts.contains) ?? true else {
+      throw RetrogradeError(
+        .usage, "a loop is played \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound) times")
     }
     let presentation =
       try range.map { Presentation($0) }
       ?? PlayableSource.presentation(input, index, [video].compactMap { $0 } + further)
-    legs = Legs(
+    legs = PlaybackLegs(
       options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false,
       keepsForwardWhole: options.copiesForward)
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }

@@ -8,7 +8,7 @@ package struct Source: Sendable {
   /// The path that GStreamer reads.
   package private(set) var path: String
   /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
-  package private(set) var opening: String
+  package private(set) var sourceDescription: String
   /// What its bytes say and GStreamer does not.
   package let facts: ContainerFacts
   private var spool: Spool?
@@ -30,7 +30,7 @@ package struct Source: Sendable {
     try whole.append(blocks, of: path)
     spool = whole
     path = whole.path
-    opening = try Source.opening(path, name, facts, options)
+    sourceDescription = try Source.sourceDescription(path, name, facts, options)
   }
 
   private init(reading input: String, options: ReverseOptions, cancellation: Cancellation) throws {
@@ -40,7 +40,7 @@ package struct Source: Sendable {
       self.spool = spool
       path = spool.path
       facts = try Source.facts(path, cancellation)
-      opening = try Source.opening(path, name, facts, options)
+      sourceDescription = try Source.sourceDescription(path, name, facts, options)
       return
     }
     var info = stat()
@@ -48,7 +48,7 @@ package struct Source: Sendable {
     if !exists, let sequence = try ImageSequence(input) {
       spool = nil
       path = input
-      opening = sequence.opening(options.sequenceRate)
+      sourceDescription = sequence.sourceDescription(options.sequenceRate)
       facts = try Source.facts(input, cancellation)
       return
     }
@@ -76,7 +76,7 @@ package struct Source: Sendable {
       path = spool.path
     }
     facts = try Source.facts(path, cancellation)
-    opening = try Source.opening(path, name, facts, options)
+    sourceDescription = try Source.sourceDescription(path, name, facts, options)
   }
 
   /// Whether it may be opened more than once: what comes through a pipe is gone.
@@ -91,7 +91,7 @@ package struct Source: Sendable {
     return facts
   }
 
-  private static func opening(
+  private static func sourceDescription(
     _ path: String, _ name: String, _ facts: ContainerFacts, _ options: ReverseOptions
   ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
@@ -103,7 +103,9 @@ package struct Source: Sendable {
       )
     }
     try Playlist.refuse(facts.beginning, name: name)
-    if let picture = StillPicture(facts) { return try picture.opening(path, name: name, memory: options.memory) }
+    if let picture = StillPicture(facts) {
+      return try picture.sourceDescription(path, name: name, memory: options.memory)
+    }
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }

@@ -23,7 +23,7 @@ enum StillPicture {
 
   /// What reads it, in `gst-launch-1.0` syntax.
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, where reading it would take more than `memory`.
-  func opening(_ path: String, name: String, memory: ByteCount) throws -> String {
+  func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {
     case .jpeg: return "filesrc name=source location=\(Description.quoted(path)) ! jpegparse"
     case .whole(let type, let bytes):

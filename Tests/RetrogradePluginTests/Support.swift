@@ -50,7 +50,7 @@ struct Exchange {
       bytes[0] = UInt8(number & 255)
       bytes[1] = UInt8(number >> 8)
     }
-    return buffer.placed(pts: start, duration: duration, isMirrored: false)
+    return buffer.retimed(pts: start, duration: duration, isMirrored: false)
   }
 
   /// Everything that comes until the end.

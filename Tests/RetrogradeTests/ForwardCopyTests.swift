@@ -105,8 +105,8 @@ import Testing
         order += Array(order.count..<order.count + Int.random(in: 1...5, using: &generator)).reversed()
       }
       let times = order.map { ClockTime(nanoseconds: Int64($0) * 40) }
-      let depth = DecodeClock.depth(times)
-      var clock = DecodeClock(depth: depth, step: ClockTime(nanoseconds: 40))
+      let depth = DTSGenerator.depth(times)
+      var clock = DTSGenerator(depth: depth, step: ClockTime(nanoseconds: 40))
       clock.add(times.sorted().map { $0 + clock.lead })
       let decoded = times.compactMap { _ in clock.next() }
       #expect(decoded.count == times.count)

@@ -198,7 +198,8 @@ import Testing
     try await Reverser(source, options: lossy()).reverse(to: folder.path(output))
     let mirror = try Source(folder.path(output), options: ReverseOptions(), cancellation: Cancellation())
     #expect(
-      try Topology(probing: mirror.path, mirror.opening, mirror.facts, Cancellation()).title == "A day at the sea")
+      try Topology(probing: mirror.path, mirror.sourceDescription, mirror.facts, Cancellation()).title
+        == "A day at the sea")
   }
 
   /// AAC's encoder puts 1,024 samples before the first, Opus's 312: they must not be heard, nor move what is.

@@ -11,7 +11,7 @@ import Testing
   private var whole: Presentation { Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 400))) }
 
   /// The frames that are shown, in order, by the rules of the engine.
-  private func frames(_ legs: Legs, _ timeline: VideoTimeline) -> [Int] {
+  private func frames(_ legs: PlaybackLegs, _ timeline: VideoTimeline) -> [Int] {
     var shown: [Int] = []
     for leg in legs.all {
       let frames = Array(timeline.clipped(to: leg.span).frames)
@@ -24,7 +24,7 @@ import Testing
     let back = Array((0..<9).reversed())
     let there = Array(0..<10)
     func order(_ loop: Loop, _ count: Int, dropsSeam: Bool = false) -> [Int] {
-      frames(Legs(loop, count: count, whole, timeline: tenFrames, dropsSeam: dropsSeam), tenFrames)
+      frames(PlaybackLegs(loop, count: count, whole, timeline: tenFrames, dropsSeam: dropsSeam), tenFrames)
     }
     #expect(order(.reverse, 1) == there.reversed())
     #expect(order(.pingPong, 1) == there + back, "n + n - 1, ending on the frame it began with")
@@ -38,17 +38,17 @@ import Testing
   @Test func aLoopWithoutEndOfOneFrameIsPlayedOnce() {
     for loop in [Loop.pingPong, .reverseForward] {
       let one = VideoTimeline(starts: [.zero], end: ClockTime(nanoseconds: 400))
-      let legs = Legs(loop, count: nil, whole, timeline: one)
+      let legs = PlaybackLegs(loop, count: nil, whole, timeline: one)
       #expect(legs.duration == ClockTime(nanoseconds: 400))
       #expect(legs.number(at: ClockTime(nanoseconds: 399)) == 0)
       #expect(legs.number(at: ClockTime(nanoseconds: 400)) == nil)
     }
-    #expect(Legs(.forward, count: nil, whole, timeline: tenFrames).duration == nil)
+    #expect(PlaybackLegs(.forward, count: nil, whole, timeline: tenFrames).duration == nil)
   }
 
   @Test func noLegIsPlayedAtTheEndOfTime() {
     for loop in Loop.allCases {
-      let legs = Legs(loop, count: nil, whole, timeline: tenFrames)
+      let legs = PlaybackLegs(loop, count: nil, whole, timeline: tenFrames)
       #expect(legs.number(at: ClockTime(nanoseconds: .max)) == nil)
       #expect(legs.number(at: ClockTime(nanoseconds: 1 << 60)) != nil)
     }
@@ -67,7 +67,8 @@ import Testing
         TimeSpan(start: starts[0], end: ClockTime(nanoseconds: time + 1000)))
       for loop in Loop.allCases {
         let count = Int.random(in: 1...5, using: &generator)
-        let legs = Legs(loop, count: count, presentation, timeline: timeline, dropsSeam: .random(using: &generator))
+        let legs = PlaybackLegs(
+          loop, count: count, presentation, timeline: timeline, dropsSeam: .random(using: &generator))
         #expect(zip(legs.all, legs.all.dropFirst()).allSatisfy { $0.end == $1.start })
         #expect(legs.all.last?.end ?? .zero == legs.duration)
         for leg in legs.all {
@@ -75,7 +76,7 @@ import Testing
             leg.start + ClockTime(nanoseconds: Int64.random(in: 0..<leg.span.duration.nanoseconds, using: &generator))
           let number = try #require(legs.number(at: inside))
           #expect(legs[number] == leg)
-          #expect(Legs(loop, count: nil, presentation, timeline: timeline).number(at: inside) == number)
+          #expect(PlaybackLegs(loop, count: nil, presentation, timeline: timeline).number(at: inside) == number)
           let rest = try #require(leg.clipped(from: inside, to: leg.end))
           #expect(rest.end == leg.end && rest.start == inside)
         }
@@ -85,7 +86,7 @@ import Testing
   }
 
   @Test func placingTurnsAStretchRound() {
-    let leg = Leg(
+    let leg = PlaybackLeg(
       direction: .backward, span: TimeSpan(start: ClockTime(nanoseconds: 100), end: ClockTime(nanoseconds: 200)),
       start: ClockTime(nanoseconds: 1000))
     let placed = leg.place(TimeSpan(start: ClockTime(nanoseconds: 110), end: ClockTime(nanoseconds: 130)))

@@ -51,8 +51,8 @@ private func randomTimeline(_ generator: inout SeededGenerator) -> (VideoTimelin
     let timeline = VideoTimeline(
       starts: [0, 40].map { ClockTime(nanoseconds: $0) }, end: ClockTime(nanoseconds: 80))
     let presentation = Presentation(TimeSpan(start: .zero, end: ClockTime(nanoseconds: 200)))
-    var clock = MirrorClock(
-      Leg(direction: .backward, span: presentation.span, start: .zero), timeline: timeline, timing: .mirror)
+    var clock = OutputTimestamper(
+      PlaybackLeg(direction: .backward, span: presentation.span, start: .zero), timeline: timeline, timing: .mirror)
     #expect(clock.next(timeline.span(of: 1)).start == .zero)
     #expect(clock.next(timeline.span(of: 0)).start == ClockTime(nanoseconds: 160))
   }

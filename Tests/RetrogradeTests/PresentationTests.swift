@@ -75,7 +75,8 @@ import Testing
         Cue(span: TimeSpan(start: ms(900), end: ms(1100)), bytes: [66]),
       ])
     let timeline = VideoTimeline(starts: (0..<25).map { ms($0 * 40) }, end: ms(1000))
-    let legs = Legs(.pingPong, count: 1, Presentation(TimeSpan(start: .zero, end: ms(1000))), timeline: timeline)
+    let legs = PlaybackLegs(
+      .pingPong, count: 1, Presentation(TimeSpan(start: .zero, end: ms(1000))), timeline: timeline)
     let played = track.played(legs.all)
     #expect(played.map(\.bytes) == [[65], [66], [66], [65]])
     #expect(played.map(\.span.start) == [100, 900, 1000, 1660].map(ms))
@@ -287,7 +288,7 @@ import Testing
     pipeline.set(.playing)
     let sample = try #require(try pipeline.appSink("out").pull(timeout: ClockTime(seconds: 20)))
     #expect(sample.buffer.hasTimeCode)
-    #expect(!sample.buffer.placed(pts: .zero, duration: nil, isMirrored: true).hasTimeCode)
+    #expect(!sample.buffer.retimed(pts: .zero, duration: nil, isMirrored: true).hasTimeCode)
   }
 
   @Test func tagsOfMatroskaAreTextAndNotGStreamersSyntax() async throws {
@@ -314,7 +315,7 @@ import Testing
     let report = try await Reverser(source).plan()
     #expect(report.plan?.method == .windows)
     #expect(report.streams.map(\.start) == [0.007, 0])
-    #expect(report.chapters.isEmpty && report.fates.map(\.container) == ["mkv", "mp4", "webm"])
+    #expect(report.chapters.isEmpty && report.mirrors.map(\.container) == ["mkv", "mp4", "webm"])
   }
 
   @Test(arguments: ["webp", "apng"])

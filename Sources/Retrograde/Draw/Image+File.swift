@@ -14,7 +14,7 @@ extension Image {
     let source = try Source(path, options: ReverseOptions(), cancellation: cancellation)
     do {
       let pipeline = try Pipeline(
-        "\(source.opening) ! decodebin ! videoflip video-direction=auto ! videoconvert ! "
+        "\(source.sourceDescription) ! decodebin ! videoflip video-direction=auto ! videoconvert ! "
           + "video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! appsink name=image sync=false max-buffers=1")
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("image")

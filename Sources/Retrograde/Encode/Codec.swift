@@ -56,7 +56,9 @@ struct Codec: Sendable, Equatable {
 
   /// Whether it can be made from `raw` frames or samples without converting them.
   func encodes(_ raw: Caps) -> Bool {
-    if EncoderSettings.isHalvedOdd(raw), ["video/x-h264", "video/x-h265"].contains(caps.mediaType) { return false }
+    if EncoderSettings.hasOddSubsampledSize(raw), ["video/x-h264", "video/x-h265"].contains(caps.mediaType) {
+      return false
+    }
     return isRaw || encoder.map { Registry.factory($0, takes: raw) } ?? false
   }
 }

@@ -26,13 +26,13 @@ struct EncoderSettings: Sendable {
   static let largest = ["x264enc": 16_384]
 
   /// Codecs whose players expect colour at half resolution.
-  static let films: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
+  static let chroma420Codecs: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
   /// Codecs that keep transparency.
-  static let seeThrough: Set<String> = ["video/x-ffv,ffvversion=1"]
+  static let alphaCodecs: Set<String> = ["video/x-ffv,ffvversion=1"]
 
   /// Whether the size is odd where colour has half the lines or columns: x264 and x265 refuse that.
-  static func isHalvedOdd(_ raw: Caps) -> Bool {
+  static func hasOddSubsampledSize(_ raw: Caps) -> Bool {
     guard isOdd(raw), let format = raw.string("format") else { return false }
     return ["I420", "I422", "NV12", "YV12", "Y42B"].contains { format.hasPrefix($0) }
   }

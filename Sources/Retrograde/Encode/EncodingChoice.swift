@@ -62,7 +62,7 @@ struct EncodingChoice: Sendable {
   ///   - frameRate: the average number of frames per second.
   init(
     output: String, videos: [(raw: Caps, index: VideoIndex)], audio: [AudioTrack], subtitles: [SubtitleTrack] = [],
-    legs: Legs? = nil, duration: ClockTime, frameRate: Double, options: EncodingOptions
+    legs: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double, options: EncodingOptions
   ) throws {
     EncodingChoice.preference
     container = try Container.of(output)
@@ -114,7 +114,7 @@ struct EncodingChoice: Sendable {
         var picture = try Picture(video, container, options)
         let codec = try EncodingChoice.videoCodec(picture, video, container, options, output)
         picture.codec = codec
-        if picture.hasAlpha, !EncoderSettings.seeThrough.contains(codec.text) {
+        if picture.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
           warnings.append(
             Warning(
               .detailLeftOut,
@@ -122,9 +122,9 @@ struct EncodingChoice: Sendable {
             ))
         }
         // Colour at full resolution has no odd half.
-        if !codec.encodes(video.raw), EncoderSettings.isHalvedOdd(video.raw) { picture.format = "Y444" }
+        if !codec.encodes(video.raw), EncoderSettings.hasOddSubsampledSize(video.raw) { picture.format = "Y444" }
         // Encoders of film would take it at full resolution too, which phones and browsers don't play.
-        if video.raw.isRGB, options.quality != .lossless, EncoderSettings.films.contains(codec.text) {
+        if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
           picture.format = EncoderSettings.isOdd(video.raw) && picture.size == nil ? "Y444" : "I420"
         }
         if let encoder = codec.encoder {

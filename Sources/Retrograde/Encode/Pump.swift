@@ -21,7 +21,7 @@ struct Pump: Sendable {
   ///   - videos: progress is that of the first.
   ///   - isPadded: whether sound that starts late is to be preceded by silence.
   func run(
-    _ legs: Legs, _ videos: [VideoSource], _ audio: [AudioTrack], _ subtitles: [SubtitleTrack] = [],
+    _ legs: PlaybackLegs, _ videos: [VideoSource], _ audio: [AudioTrack], _ subtitles: [SubtitleTrack] = [],
     _ writer: MediaWriter, isPadded: Bool, _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
   ) throws -> Counts {
     try cancellation.onCancel({ writer.abort() }) {
@@ -82,7 +82,7 @@ struct Pump: Sendable {
 
   /// Gives all of a stream of subtitles to the writer, which waits for none of it.
   private func give(
-    _ track: SubtitleTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
+    _ track: SubtitleTrack, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
   ) throws -> MuxedCount.Given {
     var cues = track.renumbered(track.played(legs.all))
     // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
@@ -108,7 +108,7 @@ struct Pump: Sendable {
 
   /// Gives the frames of the video to the writer.
   private func play(
-    _ video: VideoSource, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing,
+    _ video: VideoSource, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing,
     isMain: Bool
   ) throws -> Pictures {
     var pictures = Pictures()
@@ -149,7 +149,7 @@ struct Pump: Sendable {
 
   /// Gives packets to the writer.
   private func play(
-    _ copy: ForwardCopy, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource
+    _ copy: ForwardCopy, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource
   ) throws -> Pictures {
     let watch = Stopwatch()
     let length = legs.duration ?? .zero
@@ -171,7 +171,8 @@ struct Pump: Sendable {
 
   /// Gives a stream of sound to the writer.
   private func play(
-    _ track: AudioTrack, _ legs: Legs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime, isPadded: Bool,
+    _ track: AudioTrack, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime,
+    isPadded: Bool,
     isMain: Bool
   ) throws -> MuxedCount.Given {
     let length = legs.duration ?? .zero
@@ -205,7 +206,7 @@ extension MuxedCount.Given {
   }
 }
 
-extension Legs {
+extension PlaybackLegs {
   /// What of the source is played during `span` of the output, whose time 0 is `offset`; nil where nothing is.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }

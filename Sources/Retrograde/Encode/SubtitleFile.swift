@@ -10,7 +10,8 @@ enum SubtitleFile {
     let source = try Source(path, options: ReverseOptions(), cancellation: cancellation)
     do {
       let pipeline = try Pipeline(
-        "\(source.opening) ! subparse ! text/x-raw ! appsink name=text sync=false async=false enable-last-sample=false")
+        "\(source.sourceDescription) ! subparse ! text/x-raw ! appsink name=text sync=false async=false enable-last-sample=false"
+      )
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("text")
       pipeline.set(.playing)
@@ -58,7 +59,7 @@ enum SubtitleFile {
   ///   - location: where it is written.
   ///   - path: its name, which says in which form, and which messages have.
   static func write(
-    _ tracks: [SubtitleTrack], _ legs: [Leg], lead: ClockTime, to location: String, for path: String
+    _ tracks: [SubtitleTrack], _ legs: [PlaybackLeg], lead: ClockTime, to location: String, for path: String
   ) throws {
     guard let track = tracks.first(where: { $0.isText || $0.isScript }) else { return }
     var played = track

@@ -50,7 +50,7 @@ struct PipelineIndexer: Sendable {
           let collector = PacketCollector(packets)
           return Job(name: element.name, sink: sink) { (try collector.run(sink, activity), []) }
         }
-        let tracks = TrackIndexer(name: element.name, codec: nil, tags: nil, options: options)
+        let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, options: options)
         tracks.watch(pipeline)
         return Job(name: element.name, sink: sink) {
           try collect(sink, tracks, activity) { decoders.clock(for: element) }
@@ -153,7 +153,7 @@ struct PipelineIndexer: Sendable {
   }
 
   private func collect(
-    _ sink: AppSink, _ tracks: TrackIndexer, _ activity: Activity, _ watched: () -> PacketClock?
+    _ sink: AppSink, _ tracks: AudioIndexer, _ activity: Activity, _ watched: () -> PacketTimestamps?
   ) throws -> (PipelineFound, [Warning]) {
     guard let first = activity.next(from: sink) else {
       activity.finish()

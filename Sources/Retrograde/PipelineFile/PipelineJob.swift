@@ -207,7 +207,7 @@ struct PipelineSettings: Sendable {
     }
     switch name {
     case "loop": return take(Loop(rawValue: value), &options.loop)
-    case "count": return take(Int(value).flatMap { Legs.counts.contains($0) ? $0 : nil }, &options.count)
+    case "count": return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.count)
     case "seam": return take(["keep": false, "drop": true][value], &options.dropsSeam)
     case "timing": return take(Timing(rawValue: value), &options.timing)
     case "start": return take(SourcePosition(parsing: value), &options.start)

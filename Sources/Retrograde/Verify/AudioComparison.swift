@@ -23,11 +23,12 @@ struct AudioComparison {
 
   /// - Parameter delay: how much later the mirror's video is.
   init(
-    _ source: (track: AudioTrack, legs: Legs), _ mirror: (track: AudioTrack, legs: Legs), delay: ClockTime,
+    _ source: (track: AudioTrack, legs: PlaybackLegs), _ mirror: (track: AudioTrack, legs: PlaybackLegs),
+    delay: ClockTime,
     _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
-    func stream(_ media: (track: AudioTrack, legs: Legs), from: ClockTime = .zero) throws -> SampleStream {
+    func stream(_ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero) throws -> SampleStream {
       try SampleStream(media.track, media.legs, from: from, rate: rate, channels: channels, cancellation)
     }
     // One stretch of audio is as late as the one before, unless something is wrong.

@@ -15,7 +15,8 @@ final class SampleStream {
   ///   - from: where in the output to begin.
   ///   - rate: of what comes out; the source's own where that is the same.
   init(
-    _ track: AudioTrack, _ legs: Legs, from: ClockTime = .zero, rate: Int, channels: Int, _ cancellation: Cancellation
+    _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, rate: Int, channels: Int,
+    _ cancellation: Cancellation
   ) throws {
     self.cancellation = cancellation
     self.channels = channels

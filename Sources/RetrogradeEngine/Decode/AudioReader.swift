@@ -11,7 +11,7 @@ package struct AudioReader {
   }
 
   private let track: AudioTrack
-  private let leg: Leg
+  private let leg: PlaybackLeg
   /// The sample frames to be given out, counted from stream time 0; outside `heard` they are silence.
   private let range: Range<Int>
   private let heard: Range<Int>
@@ -24,7 +24,7 @@ package struct AudioReader {
   /// - Parameters:
   ///   - isPadded: start with silence where the leg starts without sound, rather than later.
   ///   - isPaddedAtEnd: end with silence where the leg ends without sound.
-  init(_ track: AudioTrack, _ leg: Leg, isPadded: Bool, isPaddedAtEnd: Bool) {
+  init(_ track: AudioTrack, _ leg: PlaybackLeg, isPadded: Bool, isPaddedAtEnd: Bool) {
     self.track = track
     self.leg = leg
     heard = track.frames(during: leg.span)

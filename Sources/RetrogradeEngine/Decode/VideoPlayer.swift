@@ -13,7 +13,7 @@ package final class VideoPlayer {
   }
 
   private let video: VideoSource
-  private let legs: Legs
+  private let legs: PlaybackLegs
   private let timing: Timing
   private let cancellation: Cancellation
   private let from: ClockTime
@@ -22,7 +22,7 @@ package final class VideoPlayer {
   private let isDescending: Bool
   /// The leg to be opened next.
   private var number: Int?
-  private var open: (leg: Leg, reader: VideoReader, clock: MirrorClock)?
+  private var open: (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)?
   private var previous: (number: Int, direction: Direction)?
   private var found: [Warning] = []
   /// What was found out on the way.
@@ -32,7 +32,7 @@ package final class VideoPlayer {
   ///   - from: where in the output to begin.
   ///   - end: where in the output to end; nil: where the legs do.
   package init(
-    _ video: VideoSource, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, timing: Timing,
+    _ video: VideoSource, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, timing: Timing,
     isDescending: Bool = false, _ cancellation: Cancellation
   ) {
     self.isDescending = isDescending
@@ -79,31 +79,31 @@ package final class VideoPlayer {
       if isOnShow { continue }
       let isMirrored = direction == .backward
       return Frame(
-        buffer: frame.buffer.placed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
+        buffer: frame.buffer.retimed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
         shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: frame.span,
         direction: direction)
     }
   }
 
-  private func descending(_ frame: SourceFrame, _ leg: Leg, isLast: Bool, _ offset: ClockTime) -> Frame {
+  private func descending(_ frame: SourceFrame, _ leg: PlaybackLeg, isLast: Bool, _ offset: ClockTime) -> Frame {
     var span = frame.span
     if isLast { span.end = max(span.end, leg.span.end) }
     let shown = leg.place(span)
     let isMirrored = leg.direction == .forward
     return Frame(
-      buffer: frame.buffer.placed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
+      buffer: frame.buffer.retimed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
       shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: span, direction: leg.direction)
   }
 
-  private func openNext() throws -> (leg: Leg, reader: VideoReader, clock: MirrorClock)? {
+  private func openNext() throws -> (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)? {
     // All rounds after the first are alike: where two show no frame, none will, and there may be no last one.
     var empty = 0
     while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.loop.directions.count {
       if let end, whole.start >= end, !isDescending { return nil }
       self.number = isDescending ? number - 1 : number + 1
       empty += 1
-      var clock = MirrorClock(whole, timeline: video.shown.timeline, timing: timing)
-      let leg: Leg?
+      var clock = OutputTimestamper(whole, timeline: video.shown.timeline, timing: timing)
+      let leg: PlaybackLeg?
       let span: TimeSpan?
       if clock.borrowed != nil, !isDescending {
         // Frames with other frames' times: those that are shown from `from` on are still the last ones of the source.
@@ -113,7 +113,7 @@ package final class VideoPlayer {
       } else {
         leg = whole.clipped(from: from, to: end ?? whole.end)
         span = leg?.span
-        if let leg { clock = MirrorClock(leg, timeline: video.shown.timeline, timing: timing) }
+        if let leg { clock = OutputTimestamper(leg, timeline: video.shown.timeline, timing: timing) }
       }
       guard let leg, let span else { continue }
       let reader = try VideoReader(
@@ -139,7 +139,7 @@ extension VideoTimeline {
 /// Gives out a stream of sound in the order of play, leg by leg.
 package struct AudioPlayer {
   private let track: AudioTrack
-  private let legs: Legs
+  private let legs: PlaybackLegs
   private let from: ClockTime
   private let end: ClockTime?
   /// Whether sound that starts late is preceded by silence, rather than by nothing.
@@ -151,7 +151,7 @@ package struct AudioPlayer {
   private var hasBegun = false
 
   package init(
-    _ track: AudioTrack, _ legs: Legs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool,
+    _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool,
     isDescending: Bool = false
   ) {
     self.isDescending = isDescending
@@ -198,7 +198,7 @@ package struct AudioPlayer {
   }
 }
 
-extension Legs {
+extension PlaybackLegs {
   /// The number of the leg that is played last before `time`; of the last one of all where that is nil or later.
   fileprivate func last(before time: ClockTime?) -> Int? {
     guard let duration else { return nil }

@@ -37,12 +37,12 @@ struct Indexer: Sendable {
       ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
     }
     for (number, text) in texts.enumerated() { chosen.append((text, "appsink name=text\(number) \(Indexer.sink)")) }
-    var tracks: [TrackIndexer] = []
+    var tracks: [AudioIndexer] = []
     for stream in playable {
       guard let decoder = AudioDecoder(for: stream.caps) else { continue }
-      chosen.append((stream, TrackIndexer.tail(tracks.count, stream, decoder)))
+      chosen.append((stream, AudioIndexer.tail(tracks.count, stream, decoder)))
       tracks.append(
-        TrackIndexer(
+        AudioIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options,
           trim: stream.trim, disposition: stream.disposition))
     }
@@ -65,7 +65,7 @@ struct Indexer: Sendable {
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
 
   private func index(
-    _ chosen: [(stream: StreamPath, tail: String)], _ videos: [StreamPath], _ tracks: [TrackIndexer],
+    _ chosen: [(stream: StreamPath, tail: String)], _ videos: [StreamPath], _ tracks: [AudioIndexer],
     _ texts: [StreamPath], _ warnings: [Warning]
   ) throws -> SourceIndex {
     var warnings = warnings

@@ -40,7 +40,7 @@ package struct SubtitleTrack: Sendable {
   }
 
   /// The cues in the order of play: what is shown during `[a, b)` of a stretch is shown at the mirrored time.
-  package func played(_ legs: [Leg]) -> [Cue] {
+  package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in
         let part = TimeSpan(start: max(cue.span.start, leg.span.start), end: min(cue.span.end, leg.span.end))
@@ -64,13 +64,13 @@ package struct Chapter: Hashable, Sendable {
   }
 
   /// The chapters in the order of play.
-  package static func played(_ chapters: [Chapter], _ legs: [Leg]) -> [Chapter] {
+  package static func played(_ chapters: [Chapter], _ legs: [PlaybackLeg]) -> [Chapter] {
     legs.flatMap { leg in
       chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
     }
   }
 
-  private func placed(_ leg: Leg) -> Chapter? {
+  private func placed(_ leg: PlaybackLeg) -> Chapter? {
     let part = TimeSpan(start: max(span.start, leg.span.start), end: min(span.end, leg.span.end))
     guard part.start < part.end else { return nil }
     return Chapter(span: leg.place(part), title: title, children: Chapter.played(children, [leg]))

@@ -32,7 +32,7 @@ package struct StreamPath: Sendable {
 package struct Topology: Sendable {
   let source: String
   /// What reads it, in `gst-launch-1.0` syntax.
-  private let opening: String
+  private let sourceDescription: String
   /// What the file's bytes say and GStreamer does not.
   let facts: ContainerFacts
   let streams: [StreamPath]
@@ -44,7 +44,7 @@ package struct Topology: Sendable {
   /// A description of a pipeline that reads the file and ends each chosen stream in its `tail`, such as
   /// `avdec_h264 ! appsink`. Streams not chosen stay unlinked, and cost nothing but being skipped.
   func description(_ chosen: [(stream: StreamPath, tail: String)]) -> String {
-    var text = opening
+    var text = sourceDescription
     var known: Set<Int> = []
     for (stream, tail) in chosen {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
@@ -123,8 +123,9 @@ extension Topology {
 
   /// Finds out what is in the file at `path`.
   /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
-  init(probing path: String, _ opening: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws {
-    let pipeline = try Pipeline("\(opening) ! parsebin name=parse")
+  init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
+  {
+    let pipeline = try Pipeline("\(sourceDescription) ! parsebin name=parse")
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing; install gstreamer1.0-plugins-base")
     }
@@ -177,7 +178,7 @@ extension Topology {
     streams = found.map { $0.completed(from: facts) }
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
-    self.opening = opening
+    self.sourceDescription = sourceDescription
     self.missing = missing
     if streams.isEmpty {
       throw missing.isEmpty

@@ -26,7 +26,7 @@ public enum Direction: String, Sendable, Codable {
 }
 
 /// A stretch of the source that is played in one direction: what a loop is made of.
-public struct Leg: Hashable, Sendable {
+public struct PlaybackLeg: Hashable, Sendable {
   public var direction: Direction
   /// What of the source is played.
   public var span: TimeSpan
@@ -44,7 +44,7 @@ public struct Leg: Hashable, Sendable {
   }
 
   /// What is left of the leg from `time` of the output on, before `end`; nil if that is nothing.
-  public func clipped(from time: ClockTime, to end: ClockTime) -> Leg? {
+  public func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let from = max(time, start)
     let to = min(end, self.end)
     guard from < to else { return nil }
@@ -53,7 +53,7 @@ public struct Leg: Hashable, Sendable {
       direction == .forward
       ? TimeSpan(start: self.span.start + cut.head, end: self.span.end - cut.tail)
       : TimeSpan(start: self.span.start + cut.tail, end: self.span.end - cut.head)
-    return Leg(direction: direction, span: span, start: from)
+    return PlaybackLeg(direction: direction, span: span, start: from)
   }
 }
 
@@ -61,7 +61,7 @@ public struct Leg: Hashable, Sendable {
 ///
 /// At a turn the frame there is shown once: the leg after the turn leaves out all of the time that the frame is on show, of
 /// picture and sound alike, so that sync holds through every turn.
-public struct Legs: Sendable {
+public struct PlaybackLegs: Sendable {
   public let loop: Loop
   /// How often the loop is played; nil for ever. Never nil where the rounds after the first play nothing.
   public let count: Int?
@@ -100,10 +100,10 @@ public struct Legs: Sendable {
 
   private var perRound: Int { loop.directions.count }
 
-  /// Leg `number`, counted from 0; nil after the last. Legs may be empty.
-  public subscript(number: Int) -> Leg? {
+  /// PlaybackLeg `number`, counted from 0; nil after the last. PlaybackLegs may be empty.
+  public subscript(number: Int) -> PlaybackLeg? {
     guard number >= 0, count.map({ number < $0 * perRound }) ?? true else { return nil }
-    return Leg(direction: loop.directions[number % perRound], span: span(number), start: start(number))
+    return PlaybackLeg(direction: loop.directions[number % perRound], span: span(number), start: start(number))
   }
 
   private func span(_ number: Int) -> TimeSpan {
@@ -161,9 +161,9 @@ public struct Legs: Sendable {
   }
 }
 
-extension Legs {
+extension PlaybackLegs {
   /// The legs that play anything, in order. Not for loops without end.
-  package var all: [Leg] {
+  package var all: [PlaybackLeg] {
     (0..<(count ?? 1) * loop.directions.count).compactMap { self[$0] }.filter { $0.span.start < $0.span.end }
   }
 }

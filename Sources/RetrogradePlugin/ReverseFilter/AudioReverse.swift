@@ -22,7 +22,7 @@ final class AudioReverse: ElementBody, Sendable {
           try copy.withAudioPlanes(caps) { plane, bytesPerFrame in
             SampleFrames.reverse(plane, bytesPerFrame: bytesPerFrame)
           }
-          return copy.placed(pts: start, duration: duration, isMirrored: false)
+          return copy.retimed(pts: start, duration: duration, isMirrored: false)
         },
         isMergeable: { $0.string("layout") == "interleaved" }, dropsLast: false), AudioReverse.log)
   }

@@ -17,7 +17,7 @@ final class VideoReverse: ElementBody, Sendable {
           return ClockTime(sampleIndex: rate.denominator, rate: rate.numerator)
         },
         mirrored: { buffer, _, start, duration in
-          buffer.placed(pts: start, duration: duration, isMirrored: true)
+          buffer.retimed(pts: start, duration: duration, isMirrored: true)
         },
         isMergeable: { _ in false }, dropsLast: true), VideoReverse.log)
   }

@@ -12,7 +12,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     /// Stops everything that is under way.
     var run = Cancellation()
     var loader: Worker<Void>?
-    var legs: Legs?
+    var legs: PlaybackLegs?
     var streams: [SourceStream] = []
     var segment = GstSegment()
     /// A seek that came before the streams were known.
@@ -43,7 +43,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func setURI(_ uri: String?) { state.withLock { $0.settings.setURI(uri) } }
 
   var streams: [SourceStream] { state.withLock { $0.streams } }
-  var legs: Legs? { state.withLock { $0.legs } }
+  var legs: PlaybackLegs? { state.withLock { $0.legs } }
 
   // MARK: States
 

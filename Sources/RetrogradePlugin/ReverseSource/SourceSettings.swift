@@ -45,7 +45,7 @@ struct SourceSettings: Sendable {
       enumeration: loopType, value: 0)
     klass.property(
       Property.count.rawValue, "count", "Count", "How often the loop is played; 0: without end", uint: 1, from: 0,
-      to: UInt32(Legs.counts.upperBound))
+      to: UInt32(PlaybackLegs.counts.upperBound))
     klass.property(
       Property.memoryBudget.rawValue, "memory-budget", "Memory budget",
       "The most bytes of decoded video to hold in memory, whatever the length of the source", uint64: 512 << 20,

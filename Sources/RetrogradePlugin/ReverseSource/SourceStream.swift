@@ -54,7 +54,7 @@ final class SourceStream: @unchecked Sendable {
   let media: Media
   let tags: [TagList]
   let shared = Mutex(Shared())
-  private let legs: Legs
+  private let legs: PlaybackLegs
   private unowned let owner: ReverseSource
 
   // Under the stream lock.
@@ -66,7 +66,9 @@ final class SourceStream: @unchecked Sendable {
   /// What nobody took, since the pad was not linked.
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
-  init(_ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: Legs, _ tags: [TagList]) {
+  init(
+    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: PlaybackLegs, _ tags: [TagList]
+  ) {
     self.owner = owner
     self.pad = pad
     self.media = media

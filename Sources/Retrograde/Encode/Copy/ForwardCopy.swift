@@ -7,7 +7,7 @@ struct ForwardCopy: Sendable {
   /// The caps of the packets of both, as the muxer takes them.
   let caps: Caps
   /// When packets are decoded; nil where the container does not say.
-  private let clock: DecodeClock?
+  private let clock: DTSGenerator?
   private let source: PlayableSource
   private let video: VideoSource
   private let encoder: PacketEncoder
@@ -70,9 +70,9 @@ struct ForwardCopy: Sendable {
     }
     let times = video.video.decodingTimes
     // x264 reorders two pictures at the most, as it is set up here.
-    let depth = max(DecodeClock.depth(times), isH264 ? 2 : 0)
+    let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
-    clock = hasDecodeTimes ? DecodeClock(depth: depth, step: step) : nil
+    clock = hasDecodeTimes ? DTSGenerator(depth: depth, step: step) : nil
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
@@ -104,7 +104,7 @@ struct ForwardCopy: Sendable {
       let played = played(index, of: legs)
       clock?.add(times(of: leg)[played].map { $0 + start })
       func give(_ packet: Buffer, _ span: TimeSpan) throws {
-        try push(packet.placed(pts: span.start + start, dts: clock?.next(), duration: span.duration))
+        try push(packet.retimed(pts: span.start + start, dts: clock?.next(), duration: span.duration))
         count += 1
         shown(count, span.end)
       }
@@ -121,7 +121,7 @@ struct ForwardCopy: Sendable {
   }
 
   /// Which frames of a leg are played, in its order: not the one at a turn that the forward leg beside it has.
-  private func played(_ index: Int, of legs: [Leg]) -> Range<Int> {
+  private func played(_ index: Int, of legs: [PlaybackLeg]) -> Range<Int> {
     let frames = video.timeline.clipped(to: legs[index].span).frames
     guard legs[index].direction == .backward else { return 0..<frames.count }
     let isAfterForward = index > 0 && legs[index - 1].direction == .forward
@@ -131,14 +131,15 @@ struct ForwardCopy: Sendable {
     return first..<max(first, frames.count - last)
   }
 
-  private func times(of leg: Leg) -> [ClockTime] {
-    var clock = MirrorClock(leg, timeline: video.timeline, timing: .mirror)
+  private func times(of leg: PlaybackLeg) -> [ClockTime] {
+    var clock = OutputTimestamper(leg, timeline: video.timeline, timing: .mirror)
     let shown = video.timeline.clipped(to: leg.span).timeline
     let order = leg.direction == .forward ? Array(0..<shown.count) : (0..<shown.count).reversed()
     return order.map { clock.next(shown.span(of: $0)).start }
   }
 
-  private func copy(_ leg: Leg, _ cancellation: Cancellation, _ give: (Buffer, TimeSpan) throws -> Void) throws {
+  private func copy(_ leg: PlaybackLeg, _ cancellation: Cancellation, _ give: (Buffer, TimeSpan) throws -> Void) throws
+  {
     let stream = try PacketStream(reading, target, prepare: source.index.prepareReading)
     defer { stream.stop() }
     let tolerance = ClockTime(nanoseconds: 1_000_000)

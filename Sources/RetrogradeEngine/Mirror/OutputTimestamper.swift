@@ -1,8 +1,8 @@
 import MediaTime
 
 /// Gives the frames of one leg their times in the output, in the order in which they are given out.
-package struct MirrorClock: Sendable {
-  let leg: Leg
+package struct OutputTimestamper: Sendable {
+  let leg: PlaybackLeg
   /// With `Timing.source`: when the frames start, ascending, and where the last ends.
   let borrowed: [TimeSpan]?
   /// How many frames the leg has.
@@ -10,7 +10,7 @@ package struct MirrorClock: Sendable {
   private var given = 0
 
   /// - Parameter timeline: of the whole video.
-  package init(_ leg: Leg, timeline: VideoTimeline, timing: Timing) {
+  package init(_ leg: PlaybackLeg, timeline: VideoTimeline, timing: Timing) {
     self.leg = leg
     let shown = timeline.clipped(to: leg.span).timeline
     count = shown.count

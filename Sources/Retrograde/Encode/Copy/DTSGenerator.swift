@@ -2,7 +2,7 @@ import MediaTime
 
 /// When packets are to be decoded that several encoders have put into an order of their own: the n-th packet when the n-th
 /// picture is shown, all of them earlier by as much as the deepest reordering takes.
-struct DecodeClock {
+struct DTSGenerator {
   /// How much earlier.
   let lead: ClockTime
   private var times: [ClockTime] = []

@@ -25,7 +25,7 @@ package struct AudioDecoder: Sendable {
 }
 
 /// Decodes one stream of sound into the spool, during the indexing pass.
-package final class TrackIndexer: Sendable {
+package final class AudioIndexer: Sendable {
   /// The name of the appsink that the sound comes out of.
   package let name: String
   /// The caps of the packets; nil where nothing is known of them.
@@ -34,7 +34,7 @@ package final class TrackIndexer: Sendable {
   private let options: ReverseOptions
   private let trim: GaplessInfo
   private let disposition: Disposition?
-  private let ownClock = PacketClock()
+  private let ownClock = PacketTimestamps()
 
   package init(
     name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, trim: GaplessInfo = GaplessInfo(),
@@ -77,7 +77,7 @@ package final class TrackIndexer: Sendable {
 
   /// Has the packets watched on their way into the decoder, and the sound on its way out.
   package func watch(_ pipeline: Pipeline) {
-    guard let chain = pipeline.element(name).flatMap(TrackIndexer.chain) else { return }
+    guard let chain = pipeline.element(name).flatMap(AudioIndexer.chain) else { return }
     let entry = chain.parser ?? chain.rest.last { $0.factoryName == "queue" } ?? chain.decoder
     if let entry { ownClock.openSegments(before: entry) }
     if let decoder = chain.decoder { ownClock.watch(decoder) }
@@ -87,7 +87,7 @@ package final class TrackIndexer: Sendable {
   ///   - first: a sample that was pulled already.
   ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
   package func run(
-    _ sink: AppSink, _ activity: Activity, first: Sample? = nil, watched: PacketClock? = nil
+    _ sink: AppSink, _ activity: Activity, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
     let clock = watched ?? ownClock
     defer { activity.finish() }
@@ -107,7 +107,7 @@ package final class TrackIndexer: Sendable {
     return (try track(collector, segment, clock), collector.warnings + clock.warnings)
   }
 
-  private func track(_ audio: AudioCollector, _ segment: Segment, _ clock: PacketClock) throws -> AudioTrack? {
+  private func track(_ audio: AudioCollector, _ segment: Segment, _ clock: PacketTimestamps) throws -> AudioTrack? {
     guard let caps = audio.caps, let rate = caps.int("rate"), rate > 0 else { return nil }
     let decoded = audio.decoded
     var segment = clock.segment ?? segment
@@ -125,7 +125,7 @@ package final class TrackIndexer: Sendable {
 }
 
 /// Which packet each of a decoder's outputs came from.
-package final class PacketClock: Sendable {
+package final class PacketTimestamps: Sendable {
   private struct State {
     var segment: Segment?
     var hasDecoder = false
@@ -223,7 +223,7 @@ package final class PacketClock: Sendable {
 
 /// Watches the decoders of sound that come into a pipeline while it runs, as decodebin's do.
 package final class DecoderWatch: Sendable {
-  private let known = Mutex<[(element: Element, clock: PacketClock)]>([])
+  private let known = Mutex<[(element: Element, clock: PacketTimestamps)]>([])
 
   package init(_ pipeline: Pipeline) {
     // Not `self`: the pipeline keeps the closure.
@@ -232,16 +232,16 @@ package final class DecoderWatch: Sendable {
 
   private func add(_ element: Element) {
     guard element.isOfClass("Audio"), element.isOfClass("Decoder") || element.isOfClass("Parser") else { return }
-    let clock = PacketClock()
+    let clock = PacketTimestamps()
     clock.openSegments(before: element)
     if element.isOfClass("Decoder") { clock.watch(element) }
     known.withLock { $0.append((element, clock)) }
   }
 
   /// What was noted of the decoder before `sink`; to be asked when sound has come out of it.
-  package func clock(for sink: Element) -> PacketClock? {
-    guard let chain = TrackIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
-    func clock(of element: Element) -> PacketClock? {
+  package func clock(for sink: Element) -> PacketTimestamps? {
+    guard let chain = AudioIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
+    func clock(of element: Element) -> PacketTimestamps? {
       known.withLock { known in known.first { $0.element.isSame(as: element) }?.clock }
     }
     guard let found = clock(of: decoder) else { return nil }
