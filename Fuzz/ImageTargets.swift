@@ -23,21 +23,21 @@ enum ImageTargets {
     }
   }
 
-  /// Pictures of any colours and times, written.
+  /// Frames of any colours and times, written.
   static func gif(_ bytes: [UInt8]) {
     var draw = Draw(bytes)
     let (width, height) = (draw.number(1...24), draw.number(1...24))
     let times = (0..<4).map { _ in draw.number(0...1 << 20) }
     let rest = draw.remainder()
     guard !rest.isEmpty else { return }
-    let pictures = (0..<4).map { number in (0..<width * height * 4).map { rest[($0 * (number + 1)) % rest.count] } }
+    let frames = (0..<4).map { number in (0..<width * height * 4).map { rest[($0 * (number + 1)) % rest.count] } }
     do {
       let builder = try Palette.Builder()
-      for picture in pictures { try picture.withUnsafeBytes { try builder.add($0, width: width, height: height) } }
+      for frame in frames { try frame.withUnsafeBytes { try builder.add($0, width: width, height: height) } }
       let palette = try Palette(builder)
       let file = try GIFFile(ScratchFile.path([]), width: width, height: height, palette: palette)
-      for (picture, time) in zip(pictures, times) {
-        let values = try picture.withUnsafeBytes { try palette.map($0, over: nil, width: width, height: height) }
+      for (frame, time) in zip(frames, times) {
+        let values = try frame.withUnsafeBytes { try palette.map($0, over: nil, width: width, height: height) }
         try file.add(values, centiseconds: time, isWhole: time & 1 == 1)
       }
       try file.close()

@@ -3,7 +3,7 @@ import Containers
 @testable import RetrogradeEngine
 import MediaTime
 
-enum SoundTargets {
+enum AudioTargets {
   static func wave(_ bytes: [UInt8]) {
     if let wave = ContainerFacts(ScratchFile.path(bytes)).wave { precondition(wave.duration >= .zero) }
   }

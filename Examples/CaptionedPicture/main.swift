@@ -1,16 +1,16 @@
-// A picture, shown for two seconds, with a caption that comes up.
+// A frame, shown for two seconds, with a caption that comes up.
 //
-//     swift run example-captioned-picture holiday.jpg "At the sea" picture.mp4
+//     swift run example-captioned-frame holiday.jpg "At the sea" frame.mp4
 import Glibc
 import Retrograde
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 guard arguments.count == 3 else {
-  print("usage: example-captioned-picture PICTURE CAPTION OUTPUT")
+  print("usage: example-captioned-frame PICTURE CAPTION OUTPUT")
   exit(64)
 }
-let (picture, caption, output) = (arguments[0], arguments[1], arguments[2])
-let image = try await Image(contentsOf: picture)
+let (frame, caption, output) = (arguments[0], arguments[1], arguments[2])
+let image = try await Image(contentsOf: frame)
 let movie = try await MovieWriter(output, width: 640, height: 480, frameRate: .usual)
 for number in 0..<50 {
   let opacity = min(1, Double(number) / 25)

@@ -2,7 +2,7 @@
 package struct Disposition: Hashable, Sendable {
   /// Played where nobody chooses.
   package var isDefault: Bool
-  /// Shown whatever is chosen, as subtitles of what is not in the film's own language are. MP4 has no such mark.
+  /// Shown whatever is chosen, as subtitles of what is not in the main language are. MP4 has no such mark.
   package var isForced: Bool
 
   package init(isDefault: Bool = true, isForced: Bool = false) {

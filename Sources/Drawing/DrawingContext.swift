@@ -3,7 +3,7 @@ import CPango
 /// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was given to.
 ///
 /// What was drawn on the frame before is gone: every frame starts as it says where the context was given. The unit is the
-/// pixel, x goes to the right, y downwards, the picture stands upright.
+/// pixel, x goes to the right, y downwards, the image stands upright.
 public final class DrawingContext {
   /// Of the frame, in pixels.
   public let size: Size
@@ -22,13 +22,13 @@ public final class DrawingContext {
   /// - Parameters:
   ///   - pixels: 32 bits each: blue, green, red, and alpha (which they are multiplied by already) or nothing.
   ///   - transform: from the places that are drawn at to the pixels'; nil where they are the same.
-  /// - Throws: ``DrawingError``, where that is no picture, or what was drawn is impossible.
+  /// - Throws: ``DrawingError``, where that is no image, or what was drawn is impossible.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
     transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
   ) throws {
     guard let base = pixels.baseAddress, width > 0, height > 0, pixels.count >= width * height * 4
-    else { throw DrawingError(message: "no picture of \(width)x\(height) to draw on") }
+    else { throw DrawingError(message: "no image of \(width)x\(height) to draw on") }
     let format = hasAlpha ? CAIRO_FORMAT_ARGB32 : CAIRO_FORMAT_RGB24
     let surface = cairo_image_surface_create_for_data(
       base.assumingMemoryBound(to: UInt8.self), format, Int32(width), Int32(height), Int32(width * 4))

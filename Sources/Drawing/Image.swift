@@ -1,6 +1,6 @@
 import CPango
 
-/// A picture to be drawn.
+/// An image to be drawn.
 public struct Image: Sendable {
   public let width: Int
   public let height: Int

@@ -43,7 +43,7 @@ public struct Text: Hashable, Sendable {
   public var font: String
   public var color: Color
   public var alignment: Alignment
-  /// An edge around the letters, which keeps them readable over any picture, and its width in pixels.
+  /// An edge around the letters, which keeps them readable over any image, and its width in pixels.
   public var outline: (color: Color, width: Double)? {
     get { outlineColor.map { ($0, outlineWidth) } }
     set { (outlineColor, outlineWidth) = (newValue?.color, newValue?.width ?? 0) }

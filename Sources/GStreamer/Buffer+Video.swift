@@ -8,8 +8,8 @@ extension Buffer {
     return flags & GST_VIDEO_BUFFER_FLAG_TFF.rawValue != 0
   }
 
-  /// Creates a picture of 32 bits a pixel, blue, green, red and alpha or nothing, rows without padding, all 0.
-  package static func picture(width: Int, height: Int) throws -> Buffer {
+  /// Creates a frame of 32 bits a pixel, blue, green, red and alpha or nothing, rows without padding, all 0.
+  package static func frame(width: Int, height: Int) throws -> Buffer {
     try Buffer(size: width * height * 4) { bytes in bytes.initializeMemory(as: UInt8.self, repeating: 0) }
   }
 

@@ -158,7 +158,7 @@ public final class Buffer: @unchecked Sendable {
     return most > 0
   }
 
-  /// The first sample frames of a buffer of raw sound, whatever its layout (`gst_audio_buffer_truncate`).
+  /// The first sample frames of a buffer of raw audio, whatever its layout (`gst_audio_buffer_truncate`).
   package func prefix(sampleFrames count: Int, of caps: Caps) -> Buffer {
     guard let size = caps.bytesPerSampleFrame, size > 0, count < self.size / size,
       let cut = gst_audio_buffer_truncate(gst_buffer_ref(raw), gint(size), 0, gsize(max(count, 0)))
@@ -175,7 +175,7 @@ public final class Buffer: @unchecked Sendable {
   /// A reference for a C function that takes one.
   package func retained() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(raw) }
 
-  /// Calls `body` for each plane of raw sound, with the bytes that one sample frame takes there: one plane of whole frames
+  /// Calls `body` for each plane of raw audio, with the bytes that one sample frame takes there: one plane of whole frames
   /// where the layout is interleaved, one a channel elsewhere. The buffer must not be shared.
   package func withAudioPlanes(
     _ caps: Caps, _ body: (UnsafeMutableRawBufferPointer, _ bytesPerFrame: Int) -> Void

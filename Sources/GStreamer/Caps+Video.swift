@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// What raw video's caps say of the picture.
+/// What raw video's caps say of the video.
 extension Caps {
   /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
   public var mirroredFields: Caps {
@@ -18,7 +18,7 @@ extension Caps {
     if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
-    // avidemux 1.22 takes the height of pictures stored from the top down for negative here too.
+    // avidemux 1.22 takes the height of frames stored from the top down for negative here too.
     if let own = caps.fraction("pixel-aspect-ratio"), own.numerator <= 0 || own.denominator <= 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)1/1")
     }
@@ -26,7 +26,7 @@ extension Caps {
     if ["video/x-h264", "video/x-h265"].contains(packets.mediaType), let own = packets.string("colorimetry") {
       caps = caps.setting("colorimetry", "(string)\"\(own)\"")
     }
-    // GstVideoInfo forgets the range of a picture whose matrix is unknown. Name the one that everybody assumes.
+    // GstVideoInfo forgets the range of a frame whose matrix is unknown. Name the one that everybody assumes.
     if let colorimetry = string("colorimetry"), colorimetry.hasPrefix("1:0:") {
       let matrix = (int("height") ?? 0) >= 720 ? "3" : "4"
       caps = caps.setting("colorimetry", "(string)1:\(matrix):\(colorimetry.dropFirst(4))")

@@ -87,7 +87,7 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
 }
 
 extension Caps {
-  /// The bytes of one sample frame of raw sound: all channels of one instant (`gst_audio_info_from_caps`).
+  /// The bytes of one sample frame of raw audio: all channels of one instant (`gst_audio_info_from_caps`).
   public var bytesPerSampleFrame: Int? {
     var info = GstAudioInfo()
     guard gst_audio_info_from_caps(&info, raw) != 0 else { return nil }
@@ -102,7 +102,7 @@ private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer
 }
 
 extension Caps {
-  /// Which loudspeakers the channels of raw sound are for: a bit for each `GstAudioChannelPosition`; nil where that is not said.
+  /// Which loudspeakers the channels of raw audio are for: a bit for each `GstAudioChannelPosition`; nil where that is not said.
   public var channelMask: UInt64? {
     description.firstMatch(of: /channel-mask=\(bitmask\)0x([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) }
   }

@@ -38,7 +38,7 @@ extension Sample {
     guard let size = info.unpadded(&offsets, &strides), size == buffer.size else {
       throw GStreamerError(
         kind: .notMedia, element: nil,
-        message: "A picture of \(buffer.size) bytes where there should be \(info.size).", debug: nil)
+        message: "A frame of \(buffer.size) bytes where there should be \(info.size).", debug: nil)
     }
     let frame = buffer.shallowCopy()
     gst_buffer_add_video_meta_full(

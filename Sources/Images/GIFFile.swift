@@ -11,7 +11,7 @@ package final class GIFFile {
   /// Begins a file at `path`.
   package init(_ path: String, width: Int, height: Int, palette: Palette) throws {
     guard (1...65_535).contains(width), (1...65_535).contains(height) else {
-      throw ImageError(message: "GIF holds pictures of up to 65535x65535, and this one has \(width)x\(height)")
+      throw ImageError(message: "GIF holds images of up to 65535x65535, and this one has \(width)x\(height)")
     }
     var status: Int32 = 0
     guard let file = EGifOpenFileName(path, false, &status) else { throw failure(status) }

@@ -1,7 +1,7 @@
 /// What a library that writes images said when it could not.
 package struct ImageError: Error, CustomStringConvertible {
   package let message: String
-  /// Whether it was the file that could not be written, not the pictures.
+  /// Whether it was the file that could not be written, not the images.
   package let isWriting: Bool
 
   package init(message: String, isWriting: Bool = false) {

@@ -2,7 +2,7 @@ import CImages
 
 /// Up to 256 colours for all frames of an animation, and the way from pixels to them (libimagequant).
 ///
-/// All frames share one palette, so that the same picture gets the same colours whenever it is shown: forwards and back.
+/// All frames share one palette, so that the same frame gets the same colours whenever it is shown: forwards and back.
 package final class Palette {
   /// The colours, red, green and blue, 0 to 255 each; the place in the list is a pixel's value.
   package let colors: [(red: UInt8, green: UInt8, blue: UInt8)]
@@ -34,7 +34,7 @@ package final class Palette {
       liq_attr_destroy(attributes)
     }
 
-    /// Counts the colours of a picture.
+    /// Counts the colours of a frame.
     /// - Parameter pixels: RGBA, 8 bits each, rows without padding.
     package func add(_ pixels: UnsafeRawBufferPointer, width: Int, height: Int) throws {
       let image = try makeImage(attributes, pixels, width, height)
@@ -65,12 +65,12 @@ package final class Palette {
     liq_attr_destroy(attributes)
   }
 
-  /// Gives each pixel its colour's value, dithered; where `shown`, the picture that is on show, is as near as any colour, the
+  /// Gives each pixel its colour's value, dithered; where `shown`, the frame that is on show, is as near as any colour, the
   /// value is ``transparent``.
   ///
   /// - Parameters:
   ///   - pixels: RGBA, 8 bits each, rows without padding.
-  ///   - shown: of the same form; nil before the first picture.
+  ///   - shown: of the same form; nil before the first frame.
   package func map(
     _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int
   ) throws -> [UInt8] {
@@ -95,7 +95,7 @@ private func makeImage(
 ) throws -> OpaquePointer {
   guard let base = pixels.baseAddress, pixels.count >= width * height * 4,
     let image = liq_image_create_rgba(attributes, base, Int32(width), Int32(height), 0)
-  else { throw ImageError(message: "a picture of \(width)x\(height) can't be given a palette") }
+  else { throw ImageError(message: "a frame of \(width)x\(height) can't be given a palette") }
   return image
 }
 

@@ -11,7 +11,7 @@ package final class WebPAnimation {
   /// - Parameter quality: 0 to 100; nil: lossless.
   package init(width: Int, height: Int, quality: Double?) throws {
     guard (1...16_383).contains(width), (1...16_383).contains(height) else {
-      throw ImageError(message: "WebP holds pictures of up to 16383x16383, and this one has \(width)x\(height)")
+      throw ImageError(message: "WebP holds images of up to 16383x16383, and this one has \(width)x\(height)")
     }
     var options = WebPAnimEncoderOptions()
     guard WebPAnimEncoderOptionsInit(&options) != 0, WebPConfigInit(&config) != 0 else {
@@ -36,14 +36,14 @@ package final class WebPAnimation {
   ///   - pixels: RGBA, 8 bits each, rows without padding.
   ///   - milliseconds: when it is shown.
   package func add(_ pixels: UnsafeRawBufferPointer, at milliseconds: Int) throws {
-    var picture = WebPPicture()
-    guard WebPPictureInit(&picture) != 0 else { throw failure }
-    defer { WebPPictureFree(&picture) }
-    picture.use_argb = 1
-    picture.width = Int32(width)
-    picture.height = Int32(height)
-    guard WebPPictureImportRGBA(&picture, pixels.bindMemory(to: UInt8.self).baseAddress, Int32(width * 4)) != 0,
-      WebPAnimEncoderAdd(encoder, &picture, Int32(clamping: milliseconds), &config) != 0
+    var image = WebPPicture()
+    guard WebPPictureInit(&image) != 0 else { throw failure }
+    defer { WebPPictureFree(&image) }
+    image.use_argb = 1
+    image.width = Int32(width)
+    image.height = Int32(height)
+    guard WebPPictureImportRGBA(&image, pixels.bindMemory(to: UInt8.self).baseAddress, Int32(width * 4)) != 0,
+      WebPAnimEncoderAdd(encoder, &image, Int32(clamping: milliseconds), &config) != 0
     else { throw failure }
   }
 

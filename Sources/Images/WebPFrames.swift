@@ -1,6 +1,6 @@
 import CImages
 
-/// An animated WebP: where its frames lie in the file, how long each is shown, and its pictures (RFC 9649, 2.7).
+/// An animated WebP: where its frames lie in the file, how long each is shown, and what it shows (RFC 9649, 2.7).
 package struct WebPFrames {
   package struct Frame {
     /// How long it is shown.
@@ -14,7 +14,7 @@ package struct WebPFrames {
     /// The file ends within a frame, or before the end that its header gives.
     case cut
     /// At this byte there is nothing that the format has: at least so many frames are missing, as far as their beginnings can be
-    /// found behind it. What they show would be drawn over a picture that is not there.
+    /// found behind it. What they show would be drawn over a frame that is not there.
     case broken(offset: Int, missing: Int)
   }
 
@@ -58,7 +58,7 @@ package struct WebPFrames {
       } else if next > end {
         damage = bytes.count < promised ? .cut : WebPFrames.broken(bytes, at: place)
       } else if type.elementsEqual("ANMF".utf8) {
-        if size >= 24, WebPFrames.holdsPicture(bytes, place + 8..<place + 8 + size, canvas) {
+        if size >= 24, WebPFrames.holdsImage(bytes, place + 8..<place + 8 + size, canvas) {
           frames.append(Frame(milliseconds: WebPFrames.number(bytes, place + 20, 3), offset: place))
         } else {
           damage = WebPFrames.broken(bytes, at: place)
@@ -78,8 +78,8 @@ package struct WebPFrames {
     return .broken(offset: place, missing: 1 + further)
   }
 
-  /// Whether a frame's chunk has a picture of the size that it says, within the canvas: else libwebp refuses the whole file.
-  private static func holdsPicture(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
+  /// Whether a frame's chunk has an image of the size that it says, within the canvas: else libwebp refuses the whole file.
+  private static func holdsImage(_ bytes: [UInt8], _ chunk: Range<Int>, _ canvas: (width: Int, height: Int)) -> Bool {
     let start = chunk.lowerBound
     let (x, y) = (number(bytes, start, 3) * 2, number(bytes, start + 3, 3) * 2)
     let (width, height) = (number(bytes, start + 6, 3) + 1, number(bytes, start + 9, 3) + 1)
@@ -91,7 +91,7 @@ package struct WebPFrames {
     return status == VP8_STATUS_OK && Int(features.width) == width && Int(features.height) == height
   }
 
-  /// Calls `body` with each picture as it is shown, RGBA, rows without padding, and its number (libwebp's WebPAnimDecoder).
+  /// Calls `body` with each frame as it is shown, RGBA, rows without padding, and its number (libwebp's WebPAnimDecoder).
   /// - Returns: how many there were: fewer than ``frames`` where the next one can't be decoded.
   package func read(_ body: (_ pixels: UnsafeRawBufferPointer, _ number: Int) throws -> Void) throws -> Int {
     guard !frames.isEmpty else { return 0 }

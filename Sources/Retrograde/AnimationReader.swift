@@ -3,7 +3,7 @@ import GStreamer
 import Images
 import RetrogradeEngine
 
-/// Reads animated WebP and PNG, of which GStreamer 1.22's decoders show the first picture only.
+/// Reads animated WebP and PNG, of which GStreamer 1.22's decoders show the first frame only.
 struct AnimationReader {
   private enum Form {
     case webP(WebPFrames)
@@ -12,11 +12,11 @@ struct AnimationReader {
 
   private let path: String
   private let form: Form
-  /// When each picture is shown, and how long the last one is.
+  /// When each frame is shown, and how long the last one is.
   private let starts: [ClockTime]
   private let delays: [ClockTime]
   private let caps: Caps
-  /// What of the budget is left for pictures.
+  /// What of the budget is left for frames.
   private let options: ReverseOptions
 
   /// Finds out what is in the file at `path`; decodes nothing.
@@ -27,7 +27,7 @@ struct AnimationReader {
     guard let file = RandomAccessFile(path) else { return nil }
     let start = file.read(0..<min(64, file.size)) ?? []
     let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
-    // What can't be read must not pass for a picture that does not move.
+    // What can't be read must not pass for a frame that does not move.
     try file.checkReading(path)
     guard let canvas else { return nil }
     // The file as it is, and taken apart; the canvas, what was on it before, and a frame on its way.
@@ -66,17 +66,17 @@ struct AnimationReader {
     self.options = left
     guard !delays.isEmpty else {
       throw RetrogradeError(
-        .damagedInput, "\(path): damaged beyond use: not one picture of the animation is whole; get the whole file")
+        .damagedInput, "\(path): damaged beyond use: not one frame of the animation is whole; get the whole file")
     }
   }
 
-  /// The source as it is for a report: no picture of it can be played.
+  /// The source as it is for a report: no frame of it can be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
     try source(try VideoSource.described(caps, starts: starts, lastDelay: delays.last, options, gauge), [])
   }
 
-  /// Decodes all pictures.
-  /// - Parameter report: told when the picture that was decoded last is shown.
+  /// Decodes all frames.
+  /// - Parameter report: told when the frame that was decoded last is shown.
   func decoded(
     _ gauge: MemoryGauge, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws -> PlayableSource {
@@ -102,7 +102,7 @@ struct AnimationReader {
       throw RetrogradeError.reading(path, error)
     }
     guard let recording, let last = starts.last else {
-      throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: not one picture can be decoded")
+      throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: not one frame can be decoded")
     }
     let lost = starts.count - recording.count
     let undecoded: [Warning] =
@@ -115,7 +115,7 @@ struct AnimationReader {
     return try PlayableSource(path, index, video, options: options, count: options.count)
   }
 
-  /// What is to be said of pictures that are not whole in the file.
+  /// What is to be said of frames that are not whole in the file.
   private var damage: [Warning] {
     guard case .webP(let frames) = form, let damage = frames.damage, let start = starts.last, let delay = delays.last
     else { return [] }

@@ -12,7 +12,7 @@ struct OutputJob: Sendable {
   let drawing: FrameDrawing
   /// How the forward part is copied, if it is.
   private let copy: ForwardCopy?
-  /// The streams of sound to be written.
+  /// The audio streams to be written.
   private let audio: [AudioTrack]
 
   /// - Throws: ``RetrogradeError``, where the output can't hold what is to be written.
@@ -28,9 +28,9 @@ struct OutputJob: Sendable {
       subtitles: source.index.subtitles, legs: source.legs, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
-    for (video, picture) in zip(source.videos, choice.pictures)
+    for (video, frame) in zip(source.videos, choice.videos)
     where options.frameRate == nil {
-      let isTheora = picture.codec?.text == "video/x-theora"
+      let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
       guard video.hasNoRate else {
@@ -56,7 +56,7 @@ struct OutputJob: Sendable {
     options.dropsSeam = options.dropsSeam ?? (container.animation != nil)
     options.fastest = container.animation?.fastest
     options.wantsAlpha =
-      container.pictures != nil && container.animation != .gif
+      container.imageFormat != nil && container.animation != .gif
       || options.encoding.keepsAlpha
         && (options.encoding.quality == .lossless || options.encoding.videoCodec == "ffv1")
     return options
@@ -72,7 +72,7 @@ struct OutputJob: Sendable {
     let writer = try MediaWriter(encoding(location) { _ in isNumbered ? "" : location }, for: output)
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     var counts = try pump.run(
-      source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsSoundFromStart, drawing,
+      source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsAudioFromStart, drawing,
       copy)
     try cancellation.check()
     counts.warnings += choice.warnings
@@ -107,7 +107,7 @@ struct OutputJob: Sendable {
   private func rate(_ number: Int, _ video: VideoSource) -> FrameRate? {
     if let rate = options.frameRate { return rate }
     // x265 shares its bits out over them, and does not start without. When frames are shown stays as it was.
-    guard choice.pictures[number].codec?.text == "video/x-h265", video.hasNoRate else { return nil }
+    guard choice.videos[number].codec?.text == "video/x-h265", video.hasNoRate else { return nil }
     return FrameRate(video.meanRate, 1)
   }
 
@@ -129,7 +129,7 @@ struct OutputJob: Sendable {
     return MediaWriter.Plan(
       description: EncodingDescription(
         path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
-        copiesVideo: copy != nil, isLongWave: choice.container.isWave && soundBytes > Int(UInt32.max) - 1 << 20
+        copiesVideo: copy != nil, isLongWave: choice.container.isWave && audioBytes > Int(UInt32.max) - 1 << 20
       ).text,
       videos: videos.enumerated().map(stream),
       audio: audio.enumerated().map {
@@ -144,14 +144,14 @@ struct OutputJob: Sendable {
       prepare: prepare)
   }
 
-  /// What the first stream of sound takes, decoded.
-  private var soundBytes: Int {
+  /// What the first audio stream takes, decoded.
+  private var audioBytes: Int {
     guard let track = audio.first, let duration = source.legs.duration else { return 0 }
     return duration.sampleIndex(rate: track.rate).multipliedReportingOverflow(by: track.bytesPerFrame).partialValue
   }
 
-  /// The streams of pictures to be written.
-  private var videos: [VideoSource] { Array(source.videos.prefix(choice.pictures.count)) }
+  /// The video streams to be written.
+  private var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
   /// How much later everything starts: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }

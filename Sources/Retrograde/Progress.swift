@@ -6,18 +6,18 @@ public struct Progress: Sendable {
   public enum Stage: String, Sendable {
     /// A camera runs, and nothing is kept yet: `position` of `duration` has passed.
     case countdown
-    /// Pictures from a camera are kept.
+    /// Frames from a camera are kept.
     case capturing
-    /// Reading all packets, and decoding the sound.
+    /// Reading all packets, and decoding the audio.
     case indexing
-    /// Decoding the pictures backwards, and encoding.
+    /// Decoding the frames backwards, and encoding.
     case reversing
     /// Comparing the mirror with its source.
     case verifying
   }
 
   public var stage: Stage
-  /// Frames of video, or, in a source without one, sample frames of sound, given to the encoder.
+  /// Frames of video, or, in a source without one, sample frames of audio, given to the encoder.
   public var done: Int
   /// Of how many.
   public var total: Int
@@ -48,7 +48,7 @@ public struct Summary: Sendable {
   public var output: String
   /// Frames of video written.
   public var frames: Int
-  /// Sample frames written of each stream of sound.
+  /// Sample frames written of each audio stream.
   public var samples: [Int]
   public var duration: ClockTime
   /// In seconds.

@@ -60,7 +60,7 @@ struct ReverseJob: Sendable {
       throw RetrogradeError(.usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out --verify")
     }
     guard !ImageSequence.isPattern(output) else {
-      throw RetrogradeError(.usage, "\(output): numbered pictures can't be verified before they have their names")
+      throw RetrogradeError(.usage, "\(output): numbered images can't be verified before they have their names")
     }
     guard drawing.overlay == nil, drawing.title == nil else {
       throw RetrogradeError(.usage, "\(output): what is drawn over frames differs from the source; leave out --verify")

@@ -5,7 +5,7 @@ import GStreamer
 @_exported import MediaTime
 @_exported import RetrogradeEngine
 
-/// Turns a file of video and sound round in time.
+/// Turns a file of video and audio round in time.
 ///
 /// ```swift
 /// let summary = try await Reverser("holiday.mp4").reverse(to: "yadiloh.mp4")
@@ -49,7 +49,7 @@ public struct Reverser: Sendable {
     Reversal(self, output)
   }
 
-  /// Looks at the source, and plans how it would be read backwards. Decodes the sound, and one window of video.
+  /// Looks at the source, and plans how it would be read backwards. Decodes the audio, and one window of video.
   ///
   /// - Throws: ``RetrogradeError``.
   public func plan() async throws -> SourceReport {
@@ -72,8 +72,8 @@ public struct PipelineDescriptions: Sendable {
   /// As a pipeline file.
   public var file: String {
     ([
-      "# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it. It has the first picture and all sound;",
-      "# subtitles, chapters and further pictures are not for pipeline files.",
+      "# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it. It has the first video stream and all audio;",
+      "# subtitles, chapters and further video streams are not for pipeline files.",
     ] + settings
       + [decoding, "---", encoding]).joined(separator: "\n") + "\n"
   }

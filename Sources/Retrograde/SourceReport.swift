@@ -11,7 +11,7 @@ public struct SourceReport: Sendable, Codable {
     /// The stretch of the presentation that it takes, in seconds.
     public var start: Double
     public var end: Double
-    /// Frames of video, or sample frames of sound.
+    /// Frames of video, or sample frames of audio.
     public var count: Int
     /// Raw caps: size, pixel format, rate, channels; of subtitles the packets' caps.
     public var format: String
@@ -45,7 +45,7 @@ public struct SourceReport: Sendable, Codable {
   public struct MirrorReport: Sendable, Codable {
     /// Its file name extension.
     public var container: String
-    /// Codecs of the streams of picture and sound, as caps.
+    /// Codecs of the video and audio streams, as caps.
     public var codecs: [String]
     public var leftOut: [Warning]
   }
@@ -59,7 +59,7 @@ public struct SourceReport: Sendable, Codable {
   public var chapters: [ChapterReport]
   /// Tags of the file as a whole, in GstTagList's syntax.
   public var tags: String?
-  /// Whether there is a picture that stands for the whole.
+  /// Whether it has cover art.
   public var hasCoverArt: Bool
   /// What would become of it in the containers that hold most.
   public var mirrors: [MirrorReport]
@@ -94,7 +94,7 @@ public struct SourceReport: Sendable, Codable {
       let choice = output.choice
       return MirrorReport(
         container: container,
-        codecs: choice.pictures.compactMap { $0.codec?.text } + choice.audioCodecs.map(\.text), leftOut: choice.warnings
+        codecs: choice.videos.compactMap { $0.codec?.text } + choice.audioCodecs.map(\.text), leftOut: choice.warnings
       )
     }
     if let source = playable.video {

@@ -27,12 +27,12 @@ struct CaptureCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Elements in gst-launch-1.0 syntax that give raw pictures, instead of a device.", valueName: "description"))
+      "Elements in gst-launch-1.0 syntax that give raw frames, instead of a device.", valueName: "description"))
   var source: String?
 
   @Option(
     help: ArgumentHelp(
-      "Record sound with it: a name or number from `retrograde devices`, default, or elements in gst-launch-1.0 syntax.",
+      "Record audio with it: a name or number from `retrograde devices`, default, or elements in gst-launch-1.0 syntax.",
       valueName: "device"))
   var microphone: String?
 

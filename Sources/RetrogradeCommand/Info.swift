@@ -7,8 +7,8 @@ struct Info: AsyncParsableCommand {
     abstract: "Show what is in a file, and what a mirror of it would carry or leave out.",
     discussion: """
       EXAMPLES
-        retrograde info film.mkv
-        retrograde info film.mkv --json | jq '.streams[].codec'
+        retrograde info video.mkv
+        retrograde info video.mkv --json | jq '.streams[].codec'
       """)
 
   @OptionGroup var source: SourceArguments
@@ -34,7 +34,8 @@ struct Info: AsyncParsableCommand {
     Terminal.print("a mirror")
     for mirror in report.mirrors {
       Terminal.print(
-        "  .\(mirror.container)".padding(toLength: 11, withPad: " ", startingAt: 0) + mirror.codecs.joined(separator: ", "))
+        "  .\(mirror.container)".padding(toLength: 11, withPad: " ", startingAt: 0)
+          + mirror.codecs.joined(separator: ", "))
       for loss in mirror.leftOut { Terminal.print("           \(loss)") }
     }
   }

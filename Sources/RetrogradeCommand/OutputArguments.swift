@@ -35,13 +35,13 @@ struct OutputArguments: ParsableArguments {
       "A GStreamer encoding profile, or an encoding target's name, instead of all of the above.", valueName: "profile"))
   var profile: String?
 
-  @Option(help: ArgumentHelp("The width of the picture, as shown, in pixels; the height follows.", valueName: "pixels"))
+  @Option(help: ArgumentHelp("The width of the video, as shown, in pixels; the height follows.", valueName: "pixels"))
   var width: Int?
 
   @Flag(help: "Keep the transparency of VP8 and VP9 in FFV1 too; .webp, .apng and .png always do.")
   var alpha = false
 
-  @Flag(help: "Make whole pictures of interlaced ones.")
+  @Flag(help: "Make whole frames of interlaced ones.")
   var deinterlace = false
 
   @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))

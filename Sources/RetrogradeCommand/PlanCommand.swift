@@ -9,8 +9,8 @@ struct PlanCommand: AsyncParsableCommand {
     discussion: """
       EXAMPLES
         retrograde plan holiday.mp4
-        retrograde plan film.mkv --memory 64MiB
-        retrograde plan film.mkv --json | jq .plan.windows
+        retrograde plan video.mkv --memory 64MiB
+        retrograde plan video.mkv --json | jq .plan.windows
       """)
 
   @OptionGroup var source: SourceArguments

@@ -7,7 +7,7 @@ import Synchronization
 
 struct Play: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Play the mirror of a file in a window, with sound, at once; no file is made.",
+    abstract: "Play the mirror of a file in a window, with audio, at once; no file is made.",
     discussion: """
       KEYS, in the window and in the terminal
         space          pause, go on
@@ -43,14 +43,14 @@ struct Play: AsyncParsableCommand {
     transform: SourcePosition.argument)
   var end: SourcePosition?
 
-  @Option(help: ArgumentHelp("The most memory for decoded pictures, such as 512MiB or 2G.", valueName: "size"))
+  @Option(help: ArgumentHelp("The most memory for decoded frames, such as 512MiB or 2G.", valueName: "size"))
   var memory = ReverseOptions().memory
 
   @Option(
-    help: ArgumentHelp("What shows the pictures, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
+    help: ArgumentHelp("What shows the frames, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
   var videoSink: String?
 
-  @Option(help: ArgumentHelp("What plays the sound, in gst-launch-1.0 syntax.", valueName: "sink"))
+  @Option(help: ArgumentHelp("What plays the audio, in gst-launch-1.0 syntax.", valueName: "sink"))
   var audioSink: String?
 
   @Flag(help: "End with status 65 where a warning would say that something is missing.")

@@ -6,7 +6,7 @@ import Retrograde
 struct RetrogradeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "retrograde",
-    abstract: "Turns video and sound round in time.",
+    abstract: "Turns video and audio round in time.",
     discussion: """
       EXAMPLES
         retrograde reverse holiday.mp4 yadiloh.mp4

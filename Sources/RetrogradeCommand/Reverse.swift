@@ -5,15 +5,15 @@ struct Reverse: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Write the mirror of a file: every frame and every sample, last first.",
     discussion: """
-      The container follows OUTPUT's extension: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for sound wav, flac, mp3, \
-      m4a, opus, oga, mka; for loops gif, webp, apng; numbered pictures as in 'out/%05d.png'. The codecs are the \
+      The container follows OUTPUT's extension: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for audio wav, flac, mp3, \
+      m4a, opus, oga, mka; for loops gif, webp, apng; numbered images as in 'out/%05d.png'. The codecs are the \
       source's own where the container takes them.
 
       EXAMPLES
         retrograde reverse holiday.mp4 yadiloh.mp4
         retrograde reverse clip.mov clip-reversed.mkv --quality lossless
         retrograde reverse talk.mp4 out.mp4 --start 1:02.5 --end 1:10
-        retrograde reverse film.mkv out.mkv --memory 128MiB
+        retrograde reverse video.mkv out.mkv --memory 128MiB
         retrograde reverse song.mp3 gnos.flac
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong --count 3
         retrograde reverse clip.mp4 loop.gif --loop ping-pong --fps 15 --width 480
@@ -32,7 +32,7 @@ struct Reverse: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
-        + "shown once, and the sound loses the same stretch.", valueName: "order"))
+        + "shown once, and the audio loses the same stretch.", valueName: "order"))
   var loop: Loop = .reverse
 
   @Option(
@@ -43,7 +43,7 @@ struct Reverse: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The most frames per second; those between are left out. Of numbered pictures: how fast they are shown (25).",
+      "The most frames per second; those between are left out. Of numbered images: how fast they are shown (25).",
       valueName: "rate"))
   var fps: FrameRate?
 

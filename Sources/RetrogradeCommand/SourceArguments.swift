@@ -4,7 +4,7 @@ import Retrograde
 /// What every command that reads a source takes.
 struct SourceArguments: ParsableArguments {
   @Argument(
-    help: "The file to turn round, or numbered pictures such as 'frames/%05d.png'; - is standard input.",
+    help: "The file to turn round, or numbered images such as 'frames/%05d.png'; - is standard input.",
     completion: .file())
   var input: String
 
@@ -30,10 +30,10 @@ struct SourceArguments: ParsableArguments {
     transform: SourcePosition.argument)
   var end: SourcePosition?
 
-  @Flag(help: "Leave out the sound.")
+  @Flag(help: "Leave out the audio.")
   var noAudio = false
 
-  @Flag(help: "Leave out the picture.")
+  @Flag(help: "Leave out the video.")
   var noVideo = false
 
   @Option(

@@ -1,7 +1,7 @@
 import Glibc
 import GStreamer
 
-/// Pictures in numbered files, named by a pattern such as `frames/%05d.png`.
+/// Images in numbered files, named by a pattern such as `frames/%05d.png`.
 public struct ImageSequence: Sendable {
   package let pattern: String
   package let numbers: ClosedRange<Int>
@@ -61,7 +61,7 @@ public struct ImageSequence: Sendable {
     if let gap = zip(found, found.dropFirst()).first(where: { $1 != $0 + 1 }) {
       throw RetrogradeError(
         .noInput,
-        "\(pattern): number \(gap.0 + 1) is missing, between \(gap.0) and \(gap.1); give the pictures numbers without a gap"
+        "\(pattern): number \(gap.0 + 1) is missing, between \(gap.0) and \(gap.1); give the images numbers without a gap"
       )
     }
     self.pattern = pattern

@@ -21,7 +21,7 @@ package struct PlayableSource: Sendable {
     progress: @escaping @Sendable (ClockTime) -> Void
   ) throws {
     guard !(options.noAudio && options.noVideo) else {
-      throw RetrogradeError(.usage, "without video and without sound, nothing is left")
+      throw RetrogradeError(.usage, "without video and without audio, nothing is left")
     }
     let stored = try Source(input, options: options, cancellation: cancellation)
     let topology: Topology
@@ -48,14 +48,14 @@ package struct PlayableSource: Sendable {
     // One budget for all that is decoded at once.
     var shared = options
     shared.memory = ByteCount(options.memory.bytes / (1 + index.furtherVideos.count))
-    func source(_ pictures: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
-      try VideoSource(pictures, recipe, range: range, options: shared, gauge: gauge, cancellation: cancellation)
+    func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
+      try VideoSource(stream, recipe, range: range, options: shared, gauge: gauge, cancellation: cancellation)
     }
-    let video = try index.video.flatMap { pictures in try index.recipe.map { try source(pictures, $0) } }
+    let video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
     var further: [VideoSource] = []
-    for (pictures, recipe) in index.furtherVideos {
+    for (stream, recipe) in index.furtherVideos {
       do {
-        further.append(try source(pictures, recipe))
+        further.append(try source(stream, recipe))
       } catch let error as RetrogradeError where error.code == .damagedInput {
         index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
@@ -124,7 +124,7 @@ package struct PlayableSource: Sendable {
     self.source = source
   }
 
-  /// All streams of pictures.
+  /// All video streams.
   package var videos: [VideoSource] { [video].compactMap { $0 } + furtherVideos }
 
   package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
@@ -165,7 +165,7 @@ package struct PlayableSource: Sendable {
         video.timeline.starts.first.map { TimeSpan(start: $0, end: video.timeline.end) }
       }
     guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
-      throw RetrogradeError(.damagedInput, "\(input): no picture and no sound can be read from it")
+      throw RetrogradeError(.damagedInput, "\(input): no video and no audio can be read from it")
     }
     return Presentation(TimeSpan(start: start, end: end))
   }
@@ -180,10 +180,10 @@ extension SourceIndex {
 
   /// The latest end of any stream, as far as the packets tell.
   package var presentationEnd: ClockTime {
-    let pictures = videos.compactMap { video in
+    let ends = videos.compactMap { video in
       video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max()
     }
-    return (pictures + audio.map(\.span.end)).max() ?? .zero
+    return (ends + audio.map(\.span.end)).max() ?? .zero
   }
 }
 

@@ -11,7 +11,7 @@ enum Playlist {
     throw RetrogradeError(
       .damagedInput,
       "\(name): is a playlist: it holds no media, but names the files that do; name one of those, or make one file of them "
-        + "first, as with: ffmpeg -i \(name) -c copy film.mkv")
+        + "first, as with: ffmpeg -i \(name) -c copy video.mkv")
   }
 
   /// What to say of an input that is an address and no file; nil of others.

@@ -24,7 +24,7 @@ public struct ReverseOptions: Sendable {
   /// The most frames per second to show; nil: all. Where there are more, those between are left out, the same ones
   /// forwards and backwards.
   public var frameRate: FrameRate?
-  /// How fast the pictures of an image sequence (`frames/%05d.png`) are shown.
+  /// How fast the frames of an image sequence (`frames/%05d.png`) are shown.
   public var sequenceRate = FrameRate.usual
   /// Whether the output can hold transparency.
   package var wantsAlpha = false
@@ -80,13 +80,13 @@ public struct EncodingOptions: Sendable {
   public var constantRateFactor: Int?
   /// One of the encoder's own speed presets.
   public var preset: String?
-  /// The width of the picture as it is shown, in pixels; its height follows. Nil: the source's own.
+  /// The width of the video as it is shown, in pixels; its height follows. Nil: the source's own.
   public var width: Int?
 
-  /// Whether film in FFV1 keeps the transparency that lies beside the pictures of VP8 and VP9; WebP, APNG and
-  /// PNG always do. Few players of film show it.
+  /// Whether video in FFV1 keeps the transparency that lies beside the frames of VP8 and VP9; WebP, APNG and
+  /// PNG always do. Few video players show it.
   public var keepsAlpha = false
-  /// Whether interlaced pictures are made whole ones, one of each frame.
+  /// Whether interlaced frames are made whole ones, one of each frame.
   public var deinterlaces = false
 
   public init() {}

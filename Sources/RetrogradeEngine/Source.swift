@@ -21,11 +21,11 @@ package struct Source: Sendable {
     guard blocks.images > 0 else {
       throw RetrogradeError(
         .damagedInput,
-        blocks.brokenAt.map { "\(name): damaged: its first picture is not whole; byte \($0) is nothing that a GIF has" }
-          ?? "\(name): cut: the file ends inside its first picture")
+        blocks.brokenAt.map { "\(name): damaged: its first frame is not whole; byte \($0) is nothing that a GIF has" }
+          ?? "\(name): cut: the file ends inside its first frame")
     }
     // avdemux_gif waits for the rest of a GIF that ends in the middle, or of one with something else in its middle: with only
-    // the pictures before that it is whole.
+    // the frames before that it is whole.
     let whole = try Spool(directory: options.spoolDirectory)
     try whole.append(blocks, of: path)
     spool = whole
@@ -103,8 +103,8 @@ package struct Source: Sendable {
       )
     }
     try Playlist.refuse(facts.beginning, name: name)
-    if let picture = StillPicture(facts) {
-      return try picture.sourceDescription(path, name: name, memory: options.memory)
+    if let image = StillImage(facts) {
+      return try image.sourceDescription(path, name: name, memory: options.memory)
     }
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")

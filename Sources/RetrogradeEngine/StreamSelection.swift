@@ -26,7 +26,7 @@ public struct StreamSelection: Hashable, Sendable {
     self.items = items
   }
 
-  /// The first picture and all sound.
+  /// The first video stream and all audio.
   package static let played = StreamSelection(items: [Item(kind: .video, number: 0), Item(kind: .audio)])
 
   private init(items: [Item]) { self.items = items }

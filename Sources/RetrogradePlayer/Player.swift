@@ -3,7 +3,7 @@ import RetrogradeEngine
 import RetrogradePlugin
 import Synchronization
 
-/// Plays a file in any order of play, in a window and with sound, without making a file.
+/// Plays a file in any order of play, in a window and with audio, without making a file.
 ///
 /// ```swift
 /// let player = Player("holiday.mp4")
@@ -37,8 +37,8 @@ public final class Player: Sendable {
   /// - Parameters:
   ///   - options: loop, count, memory, spool, timing, start and end; the others have no meaning here.
   ///   - isEndless: repeat the loop for ever, whatever its count.
-  ///   - videoSink: what shows the pictures, in `gst-launch-1.0` syntax; nil: a window.
-  ///   - audioSink: what plays the sound; nil: the usual loudspeakers.
+  ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
+  ///   - audioSink: what plays the audio; nil: the usual loudspeakers.
   public init(
     _ input: String, options: ReverseOptions = ReverseOptions(), isEndless: Bool = false, videoSink: String? = nil,
     audioSink: String? = nil
@@ -131,7 +131,7 @@ public final class Player: Sendable {
     cancellation.cancel()
   }
 
-  /// Holds the picture, or goes on.
+  /// Holds the video, or goes on.
   public func togglePause() {
     let (pipeline, isPaused) = state.withLock { state in
       state.isPaused.toggle()

@@ -12,7 +12,7 @@ struct PlayerSinks: Sendable {
   /// - Throws: ``RetrogradeError``: of code `usage` where a description can't be understood, `missingPlugin` where there is no
   ///   display or an element of it is not installed.
   func properties() throws -> String {
-    try [("video-sink", try video ?? Display.sink(), "show the picture"), ("audio-sink", audio, "play the sound")]
+    try [("video-sink", try video ?? Display.sink(), "show the video"), ("audio-sink", audio, "play the audio")]
       .compactMap { property, sink, purpose in
         guard let sink else { return nil }
         do {
@@ -36,18 +36,18 @@ struct PlayerSinks: Sendable {
     return made.isOfClass("Audio")
       ? RetrogradeError(
         .missingPlugin,
-        "\(audio ?? element): no sound device can be opened (\(error.message)); name another audio sink, or “fakesink sync=true” "
+        "\(audio ?? element): no audio device can be opened (\(error.message)); name another audio sink, or “fakesink sync=true” "
           + "for silence", underlying: error)
       : RetrogradeError(
         .missingPlugin, "\(video ?? element): no window can be opened (\(error.message)); name another video sink",
         underlying: error)
   }
 
-  /// What a warning means. `autoaudiosink` goes on in silence where no sound device can be opened, and passes on what the
+  /// What a warning means. `autoaudiosink` goes on in silence where no audio device can be opened, and passes on what the
   /// first one of all said.
   static func text(of warning: GStreamerError) -> String {
     warning.element == "autoaudiosink"
-      ? "nothing is heard: no sound device can be opened (\(warning.message)); the picture is played without sound"
+      ? "nothing is heard: no audio device can be opened (\(warning.message)); the video is played without audio"
       : warning.message
   }
 }

@@ -73,7 +73,7 @@ import Testing
       ], environment: environment
     ) { process, errors in
       while let line = errors(), !line.contains("capturing") {}
-      // The window may come a little later than the first frame; every look is another picture of the screen.
+      // The window may come a little later than the first frame; every look is another frame of the screen.
       var isSeen = false
       for _ in 0..<200 where !isSeen { isSeen = (try? screen.lightness()) ?? 0 > 0.05 }
       #expect(isSeen)

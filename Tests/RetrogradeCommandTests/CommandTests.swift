@@ -130,10 +130,10 @@ final class Scratch: Sendable {
     (["reverse", "LIST", "-"], 64, ["can't be written to a pipe"]),
     (["reverse", "LIST", "out.mp4", "--start", "-1"], 64, ["“-1”", "counted from its start, which is 0"]),
     (["play", "LIST", "--end=-1"], 64, ["“-1”", "counted from its start, which is 0"]),
-    (["play", "CLIP", "--video-sink", "nosuch"], 69, ["“nosuch” can't show the picture"]),
+    (["play", "CLIP", "--video-sink", "nosuch"], 69, ["“nosuch” can't show the video"]),
     (
       ["play", "CLIP", "--video-sink", "fakesink", "--audio-sink", "alsasink device=nosuch"], 69,
-      ["no sound device can be opened", "fakesink sync=true"]
+      ["no audio device can be opened", "fakesink sync=true"]
     ),
   ]
 
@@ -270,9 +270,9 @@ final class Scratch: Sendable {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))
     let loose = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("a.gif"), "--fps", "5"])
-    #expect(loose.status == 0 && loose.errors.contains("warning: left out: the sound"))
+    #expect(loose.status == 0 && loose.errors.contains("warning: left out: the audio"))
     let strict = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.gif"), "--fps", "5", "--strict"])
-    #expect(strict.status == 65 && strict.errors.contains("left out: the sound"))
+    #expect(strict.status == 65 && strict.errors.contains("left out: the audio"))
     #expect(scratch.names == ["a.gif", "a.mp4"])
   }
 

@@ -21,11 +21,11 @@ import Testing
     let scratch = try Scratch()
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: scratch.path("a.srt")))
     let film = "videotestsrc num-buffers=50 ! video/x-raw,width=160,height=120,framerate=25/1"
-    let sound = "audiotestsrc num-buffers=20 samplesperbuffer=4800 ! audio/x-raw,rate=48000,channels=2"
+    let audio = "audiotestsrc num-buffers=20 samplesperbuffer=4800 ! audio/x-raw,rate=48000,channels=2"
     try shell(
       """
-      gst-launch-1.0 -q matroskamux name=m ! filesink location=film.mkv \(film) ! x264enc ! h264parse ! queue ! m. \
-        \(sound) ! avenc_aac ! aacparse ! queue ! m. \(sound) ! avenc_ac3 ! ac3parse ! queue ! m. \
+      gst-launch-1.0 -q matroskamux name=m ! filesink location=video.mkv \(film) ! x264enc ! h264parse ! queue ! m. \
+        \(audio) ! avenc_aac ! aacparse ! queue ! m. \(audio) ! avenc_ac3 ! ac3parse ! queue ! m. \
         filesrc location=a.srt ! subparse ! capssetter replace=true caps=text/x-raw,format=utf8 ! queue ! m.
       """, in: scratch)
     try shell(

@@ -17,7 +17,7 @@ import Testing
   @Test func drawingOverAFrameKeepsNeitherTheFrameNorTheOverlay() throws {
     let caps = try #require(Caps("video/x-raw,format=I420,width=64,height=32,framerate=25/1"))
     let frame = try Buffer(size: 64 * 32 * 3 / 2) { $0.initializeMemory(as: UInt8.self, repeating: 16) }
-    let overlay = try Buffer.picture(width: 64, height: 32)
+    let overlay = try Buffer.frame(width: 64, height: 32)
     try overlay.withMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: 255) }
     for rows in [0..<32, 8..<9, 0..<0, 8..<64] {
       for _ in 0..<3 { _ = try frame.blending(overlay, rows: rows, caps: caps) }

@@ -75,7 +75,7 @@ import Testing
     #expect(numbers == frames[loop])
     #expect(times == numbers.indices.map { ms($0 * 40) })
     // A sample frame is two channels of 16 bits: four bytes, that stay together.
-    let samples = media.soundBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
+    let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let heard = [
       "reverse": samples.reversed(), "ping-pong": samples + samples.dropLast(1920).reversed(),
       "reverse-forward": samples.reversed() + samples.dropFirst(1920), "forward": samples,
@@ -175,7 +175,7 @@ import Testing
       parts.append(try sample.buffer.withBytes { Array($0.bindMemory(to: UInt32.self)) })
     }
     // Parts come last first, the samples of each in the order in which they are heard.
-    let samples = media.soundBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
+    let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let heard = loop == "reverse" ? Array(samples.suffix(57600).reversed()) : Array(samples.prefix(57600))
     let isExact = Array(parts.reversed().joined()) == heard
     #expect(isExact)

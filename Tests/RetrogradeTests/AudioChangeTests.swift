@@ -23,13 +23,13 @@ import Testing
       bytes += try Data(contentsOf: URL(fileURLWithPath: part))
     }
     try bytes.write(to: URL(fileURLWithPath: folder.path("whole.ac3")))
-    let picture = try TestMedia().write(to: folder)
+    let frame = try TestMedia().write(to: folder)
     let path = folder.path(name)
     // No muxer takes caps that change.
     try run(
       pipeline: """
         \(muxer) name=mux ! filesink location=\(path)
-        filesrc location=\(picture) ! qtdemux ! h264parse ! queue ! mux.
+        filesrc location=\(frame) ! qtdemux ! h264parse ! queue ! mux.
         filesrc location=\(folder.path("whole.ac3")) ! ac3parse
           ! capssetter replace=true caps=audio/x-ac3,rate=48000,channels=2,framed=true,alignment=frame ! queue ! mux.
         """)

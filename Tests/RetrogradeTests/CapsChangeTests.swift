@@ -6,7 +6,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Pictures that change on the way, in size, in shape of pixels, or in what is said of their colour, are written into one stream.
+/// Frames that change on the way, in size, in shape of pixels, or in what is said of their colour, are written into one stream.
 @Suite struct CapsChangeTests {
   /// How each codec gets into Matroska although it changes: hidden in caps that stay, or with its headers in the stream.
   private static let codecs = [

@@ -22,7 +22,7 @@ import RetrogradePlayer
   }
 
   /// What every frame looks like, by its pixels.
-  private func pictures(_ path: String) throws -> [[UInt8]] {
+  private func frames(_ path: String) throws -> [[UInt8]] {
     try DecodedMedia.buffers(
       of: "filesrc location=\(path) ! matroskademux ! decodebin ! videoconvert ! video/x-raw,format=GRAY8")
   }
@@ -32,7 +32,7 @@ import RetrogradePlayer
     let summary = try await capture(frames: 20).start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 20 && summary.frames == 39)
     #expect(summary.warnings.isEmpty)
-    let found = try pictures(folder.path("a.mkv"))
+    let found = try frames(folder.path("a.mkv"))
     #expect(found.count == 39)
     let isSymmetric = found == found.reversed()
     #expect(isSymmetric, "what was seen comes back")
@@ -94,7 +94,7 @@ import RetrogradePlayer
     }
     let summary = try await session.reversal.summary()
     #expect((summary.captured ?? 0) >= 5)
-    #expect(try pictures(folder.path("a.mkv")).count == summary.frames)
+    #expect(try frames(folder.path("a.mkv")).count == summary.frames)
 
     let other = capture(frames: nil).start(to: folder.path("b.mkv"))
     for await progress in other.reversal.progress where progress.stage == .capturing { other.reversal.cancel() }
@@ -104,9 +104,9 @@ import RetrogradePlayer
   }
 
   @Test func framesThatTheSourceLosesAreCountedByItsNumbersOrByTime() {
-    func lost(_ pictures: [(milliseconds: Int64, number: Int?)]) -> Int {
-      var count = PictureCount()
-      for (time, number) in pictures { count.add(ClockTime(nanoseconds: time * 1_000_000), number: number) }
+    func lost(_ frames: [(milliseconds: Int64, number: Int?)]) -> Int {
+      var count = FrameCount()
+      for (time, number) in frames { count.add(ClockTime(nanoseconds: time * 1_000_000), number: number) }
       return count.lost
     }
     #expect(lost([(0, 7), (40, 8), (160, 11), (200, 12), (400, 17)]) == 6)

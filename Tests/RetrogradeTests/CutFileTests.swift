@@ -117,10 +117,10 @@ import Testing
     options.loop = .forward
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.gif"))
     let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.gif")))
-    // Each picture is preceded by how long it is shown (GIF89a, 23).
+    // Each frame is preceded by how long it is shown (GIF89a, 23).
     let controls = bytes.indices.dropLast(3).filter { bytes[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 0x04]) }
     #expect(controls.count == 12)
-    // Without the trailer alone, or in the middle of the picture after the last whole one.
+    // Without the trailer alone, or in the middle of the video after the last whole one.
     let end = whole < 12 ? controls[whole] + 30 : bytes.count - 1
     try bytes.prefix(end).write(to: URL(fileURLWithPath: folder.path("cut.gif")))
     let reverser = Reverser(folder.path("cut.gif"))
@@ -134,7 +134,7 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == Array(0..<whole).reversed())
   }
 
-  /// A hole in the middle: the pictures before it are mirrored, and how many are not, and from when on, is said.
+  /// A hole in the middle: the frames before it are mirrored, and how many are not, and from when on, is said.
   @Test(arguments: ["gif", "webp"], [true, false])
   func anAnimationIsMirroredUpToItsDamage(_ format: String, _ isCut: Bool) async throws {
     let folder = try TemporaryFolder()
@@ -146,12 +146,12 @@ import Testing
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.\(format)"))
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.\(format)")))
     let mark = format == "gif" ? [0x21, 0xF9, 0x04] : Array("ANMF".utf8)
-    let pictures = bytes.indices.dropLast(4).filter { bytes[$0..<$0 + mark.count].elementsEqual(mark) }
-    try #require(pictures.count == 12)
+    let frames = bytes.indices.dropLast(4).filter { bytes[$0..<$0 + mark.count].elementsEqual(mark) }
+    try #require(frames.count == 12)
     if isCut {
-      bytes = bytes.prefix(pictures[5] + 20)
+      bytes = bytes.prefix(frames[5] + 20)
     } else {
-      bytes.resetBytes(in: pictures[5] + 30..<pictures[6] + 4)
+      bytes.resetBytes(in: frames[5] + 30..<frames[6] + 4)
     }
     try bytes.write(to: URL(fileURLWithPath: folder.path("hole.\(format)")))
     let summary = try await Reverser(folder.path("hole.\(format)")).reverse(to: folder.path("m.mkv"))

@@ -95,7 +95,7 @@ import Testing
       sink: "video", source: path
     ) { _ in }
     recipe.packetCaps = nil
-    let decoder = try VideoDecoder(recipe, PictureChanges(), Cancellation(), stall: 1_000_000_000)
+    let decoder = try VideoDecoder(recipe, FormatChanges(), Cancellation(), stall: 1_000_000_000)
     try decoder.start(at: ClockTime(seconds: 1.9))
     let sample = try decoder.next(Cancellation())
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
@@ -109,7 +109,7 @@ import Testing
     media.video = "x264enc key-int-max=20 bframes=0 option-string=scenecut=0 ! h264parse config-interval=-1"
     let whole = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     #expect(try await Reverser(folder.path("whole.ts")).plan().warnings.isEmpty)
-    // From the fifth packet of video on that begins a picture: the first keyframe after it is the 21st frame.
+    // From the fifth packet of video on that begins a frame: the first keyframe after it is the 21st frame.
     let packets = stride(from: 0, to: whole.count, by: 188).map { whole[$0..<$0 + 188] }
     let starts = packets.indices.filter { number in
       let packet = packets[number]

@@ -44,7 +44,7 @@ import Testing
     #expect(error?.message.contains("16383x16383") == true, "\(error?.message ?? "")")
   }
 
-  /// A disk that fails must not turn an animation into its first picture.
+  /// A disk that fails must not turn an animation into its first frame.
   @Test func aFileThatCannotBeReadIsNotTakenForOneThatDoesNotMove() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.png")

@@ -91,7 +91,7 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<shown).reversed())
   }
 
-  /// The first packet is the picture's, decoded before any sound is heard and shown after it.
+  /// The first packet is the video's, decoded before any audio is heard and shown after it.
   @Test func soundBeforeTheFirstPictureIsHeardInFLV() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
@@ -99,7 +99,7 @@ import Testing
     media.video = "x264enc key-int-max=20 bframes=2 b-adapt=false pass=qual quantizer=18 ! h264parse"
     media.frameRate = "30/1"
     media.rate = 44_100
-    media.soundStart = ClockTime(nanoseconds: 50_000_000)
+    media.audioStart = ClockTime(nanoseconds: 50_000_000)
     media.sampleCount = 66_150
     media.audio = "identity"
     media.muxer = "flvmux"
@@ -108,7 +108,7 @@ import Testing
     try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
     let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
-    #expect(mirror.sound.count == media.sampleCount * media.channels * 8)
+    #expect(mirror.audio.count == media.sampleCount * media.channels * 8)
   }
 
   /// tsdemux takes three seconds without a clock reference for a jump of time.

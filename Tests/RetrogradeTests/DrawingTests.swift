@@ -134,7 +134,7 @@ import Testing
     return try sample.buffer.withBytes { Array($0) }
   }
 
-  /// A square in the upper left corner, as the picture is shown.
+  /// A square in the upper left corner, as the video is shown.
   private let corner: Overlay = { context, _ in
     context.fill(Path(Rectangle(x: 0, y: 0, width: 16, height: 16)), with: .color(.white))
   }
@@ -200,8 +200,8 @@ import Testing
     let read = try DecodedMedia(folder.path("out.mkv"), like: media)
     #expect(read.numbers == Array(repeating: 0xFFFF, count: 10) + (0..<50).reversed())
     #expect(read.times == (0..<60).map { ClockTime(nanoseconds: $0 * 40_000_000) })
-    #expect(read.soundStart == ClockTime(nanoseconds: 400_000_000))
-    // MP4's header says how long the picture is shown: the title's time too.
+    #expect(read.audioStart == ClockTime(nanoseconds: 400_000_000))
+    // MP4's header says how long the video is shown: the title's time too.
     reverser.options.encoding.quality = .source
     try await reverser.reverse(to: folder.path("out.mp4"))
     #expect(try DecodedMedia(folder.path("out.mp4"), like: media).numbers == read.numbers)

@@ -82,7 +82,7 @@ import Testing
   }
 
   @Test func parameterSetsAreJoinedUnderDifferentNumbersOnly() throws {
-    // Sequence 0 and picture 0 of one encoder; sequence 1 and picture 1 of another.
+    // Sequence 0 and frame 0 of one encoder; sequence 1 and frame 1 of another.
     let first = try #require(
       ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 1, 0, 2, 0x68, 0xC0]))
     #expect(first.freeNumber == 1)
@@ -99,7 +99,7 @@ import Testing
   @Test func decodeTimesRiseAndNeverLieBehindDisplay() {
     var generator = SeededGenerator(8)
     for _ in 0..<200 {
-      // Groups whose pictures come in another order than they are shown in.
+      // Groups whose frames come in another order than they are shown in.
       var order: [Int] = []
       while order.count < 40 {
         order += Array(order.count..<order.count + Int.random(in: 1...5, using: &generator)).reversed()

@@ -56,8 +56,8 @@ import Testing
   }
 
   @Test func moreParameterSetsThanARecordHoldsAreNotJoined() throws {
-    let pictures = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
-    let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + pictures))
+    let frames = (0..<200).flatMap { _ in [0, 2, 0x68, 0x50] as [UInt8] }
+    let one = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x80, 200] + frames))
     let more = (0..<200).flatMap { _ in [0, 2, 0x68, 0x80] as [UInt8] }
     let other = try #require(ParameterSets([1, 77, 64, 31, 255, 225, 0, 5, 0x67, 77, 64, 31, 0x40, 200] + more))
     #expect(one.joined(with: other) == nil)

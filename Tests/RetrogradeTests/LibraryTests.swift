@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: ["LAME", "Lavf"])
   func anMP3SaysWhatOfItIsHeard(_ encoder: String) async throws {
     let folder = try TemporaryFolder()
-    try await sound(30_001, folder, "m.mp3")
+    try await audio(30_001, folder, "m.mp3")
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mp3")))
     let place = try #require(bytes.range(of: Data("LAME3.100".utf8)))
     bytes.replaceSubrange(place.lowerBound..<place.lowerBound + 4, with: Data(encoder.utf8))
@@ -25,13 +25,13 @@ import Testing
 
   @Test func theLastPacketOfAnM4AIsHeard() async throws {
     let folder = try TemporaryFolder()
-    try await sound(30_001, folder, "m.m4a")
+    try await audio(30_001, folder, "m.m4a")
     let summary = try await Reverser(folder.path("m.m4a")).reverse(to: folder.path("back.wav"))
     #expect(summary.samples == [30_001])
   }
 
-  /// Makes a file of `count` sample frames of sound, and nothing else.
-  private func sound(
+  /// Makes a file of `count` sample frames of audio, and nothing else.
+  private func audio(
     _ count: Int, _ folder: TemporaryFolder, _ name: String, codec: String? = nil
   ) async throws {
     let media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: count)
@@ -61,8 +61,8 @@ import Testing
     media.video = nil
     media.sampleCount = 3001
     let mirror = try DecodedMedia(folder.path("m.wav"), like: media)
-    #expect(mirror.soundCaps?.int("rate") == 8000)
-    let heard = mirror.sound.withUnsafeBytes { $0.bindMemory(to: Double.self).map { Int($0 * 32768) } }
+    #expect(mirror.audioCaps?.int("rate") == 8000)
+    let heard = mirror.audio.withUnsafeBytes { $0.bindMemory(to: Double.self).map { Int($0 * 32768) } }
     let isMirrored = heard == (0..<3001).reversed().map { $0 * 7 - 9000 }
     #expect(isMirrored)
   }
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  /// Where a step to the right, and a step down, lead in the picture as it is shown: mirrored first, left to right, and then
+  /// Where a step to the right, and a step down, lead in the video as it is shown: mirrored first, left to right, and then
   /// turned clockwise a quarter at a time (GST_TAG_IMAGE_ORIENTATION).
   private static func turned(_ orientation: String) -> [Int32] {
     var steps: [(x: Int32, y: Int32)] = [(orientation.hasPrefix("flip") ? -1 : 1, 0), (0, 1)]
@@ -215,13 +215,13 @@ import Testing
     let source = try media.write(to: folder)
     try await Reverser(source, options: lossy { $0.encoding.audioCodec = codec }).reverse(to: folder.path(output))
     let mirror = try DecodedMedia(folder.path(output), like: media)
-    let picture = try #require(mirror.times.first)
-    let sound = try #require(mirror.soundStart)
-    let loudest = mirror.sound.withUnsafeBytes { bytes in
+    let frame = try #require(mirror.times.first)
+    let audio = try #require(mirror.audioStart)
+    let loudest = mirror.audio.withUnsafeBytes { bytes in
       let samples = bytes.bindMemory(to: Double.self)
       return stride(from: 0, to: samples.count, by: media.channels).max { abs(samples[$0]) < abs(samples[$1]) } ?? 0
     }
-    let heard = sound + ClockTime(sampleIndex: loudest / media.channels, rate: media.rate) - picture
+    let heard = audio + ClockTime(sampleIndex: loudest / media.channels, rate: media.rate) - frame
     let expected = ClockTime(sampleIndex: media.sampleCount - 1 - click, rate: media.rate)
     #expect(abs((heard - expected).seconds) < 0.001, "the click comes at \(heard), and not at \(expected)")
   }
@@ -258,7 +258,7 @@ import Testing
   /// What qtmux writes of Opus, put right: players skip what `dOps` says, whose numbers have their highest byte first.
   @Test func opusInMP4IsAsOthersReadIt() async throws {
     let folder = try TemporaryFolder()
-    try await sound(48_000, folder, "m.mp4", codec: "opus")
+    try await audio(48_000, folder, "m.mp4", codec: "opus")
     let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mp4")))
     let place = try #require(bytes.range(of: Data("dOps".utf8)))
     #expect(Array(bytes[place.upperBound + 2..<place.upperBound + 8]) == [0x01, 0x38, 0x00, 0x00, 0xBB, 0x80])
@@ -375,11 +375,11 @@ extension Topology {
     let frames = Array(0..<60)
     let backwards = Array((0..<59).reversed())
     #expect(mirror.numbers == frames + backwards + (1..<count).flatMap { _ in Array(frames.dropFirst()) + backwards })
-    let sound = try DecodedMedia(source, like: media).sound
+    let audio = try DecodedMedia(source, like: media).audio
     let size = 16  // a sample frame: two channels of 64-bit floats
-    let there = stride(from: 0, to: sound.count, by: size).map { Array(sound[$0..<$0 + size]) }
+    let there = stride(from: 0, to: audio.count, by: size).map { Array(audio[$0..<$0 + size]) }
     let back = Array(there.dropLast(1920).reversed())
-    let heard = stride(from: 0, to: mirror.sound.count, by: size).map { Array(mirror.sound[$0..<$0 + size]) }
+    let heard = stride(from: 0, to: mirror.audio.count, by: size).map { Array(mirror.audio[$0..<$0 + size]) }
     let expected = there + back + (1..<count).flatMap { _ in Array(there.dropFirst(1920)) + back }
     let isExact = heard == expected  // a Bool: a failure need not print every sample
     #expect(isExact)

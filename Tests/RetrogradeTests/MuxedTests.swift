@@ -7,7 +7,7 @@ import Testing
 
 /// What is said of a file, and what its header says, is what came to its muxer.
 @Suite struct MuxedTests {
-  /// A second of numbered frames at 60 a second, and as much sound.
+  /// A second of numbered frames at 60 a second, and as much audio.
   private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
     var media = TestMedia.matroska
     media.times = TestMedia.regular(60, rate: 60)
@@ -61,9 +61,9 @@ import Testing
     let source = try media.write(to: folder)
     let summary = try await Reverser(source).reverse(to: folder.path(output))
     let container = try Container.of(output)
-    let hasPictures = container.pictures != nil || !container.videoCodecs.isEmpty
-    #expect(summary.frames == (hasPictures ? 60 : 0))
-    #expect(summary.samples == (container.pictures == nil ? [88_200] : []))
+    let hasVideo = container.imageFormat != nil || !container.videoCodecs.isEmpty
+    #expect(summary.frames == (hasVideo ? 60 : 0))
+    #expect(summary.samples == (container.imageFormat == nil ? [88_200] : []))
     #expect(summary.warnings.allSatisfy { $0.code == .streamLeftOut }, "\(summary.warnings)")
   }
 
@@ -114,7 +114,7 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// A pipeline file whose second half has `video` before the encoder of pictures, and `audio` before that of sound.
+  /// A pipeline file whose second half has `video` before the encoder of frames, and `audio` before that of audio.
   private func run(_ video: String, _ audio: String, _ folder: TemporaryFolder) async throws -> (Summary, DecodedMedia)
   {
     let (source, media) = try clip(folder)
@@ -132,7 +132,7 @@ import Testing
     return (summary, try DecodedMedia(folder.path("o.mp4"), like: media))
   }
 
-  private func seconds(_ media: DecodedMedia) -> Double { Double(media.sound.count / 16) / 48_000 }
+  private func seconds(_ media: DecodedMedia) -> Double { Double(media.audio.count / 16) / 48_000 }
 
   @Test func aSecondHalfThatTakesLongerIsSeenWhole() async throws {
     let folder = try TemporaryFolder()
@@ -172,7 +172,7 @@ import Testing
     #expect(spans.allSatisfy { $0.start == .zero })
     #expect(abs(spans[0].end.seconds - 40.0 / 60) < 0.001, "\(spans[0])")
     #expect(abs(spans[1].end.seconds - Double(lost[1].count ?? 0) / 48_000) < 0.03, "\(spans[1])")
-    #expect(mirror.sound.count / 16 >= summary.samples[0], "all that reached the muxer is heard")
-    #expect(mirror.sound.count / 16 < summary.samples[0] + 1024)
+    #expect(mirror.audio.count / 16 >= summary.samples[0], "all that reached the muxer is heard")
+    #expect(mirror.audio.count / 16 < summary.samples[0] + 1024)
   }
 }

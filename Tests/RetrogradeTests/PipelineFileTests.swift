@@ -123,7 +123,7 @@ import Testing
     #expect(error?.message.contains("inptu") ?? false)
   }
 
-  /// Two seconds of numbered frames and a sound.
+  /// Two seconds of numbered frames and audio.
   private func clip(_ folder: TemporaryFolder) throws -> (path: String, media: TestMedia) {
     var media = TestMedia()
     media.width = 192
@@ -232,8 +232,8 @@ import Testing
     _ = try await file.start(["input": source, "output": folder.path("b.mkv")]).summary()
     let direct = try DecodedMedia(folder.path("a.mkv"), like: media)
     let run = try DecodedMedia(folder.path("b.mkv"), like: media)
-    #expect(direct.soundStart == run.soundStart)
-    let isSame = direct.sound == run.sound
+    #expect(direct.audioStart == run.audioStart)
+    let isSame = direct.audio == run.audio
     #expect(isSame)
   }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What a source has beside its first picture and its first sound.
+/// What a source has beside its first frame and its first audio.
 @Suite struct PresentationTests {
   private static let film =
     "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
@@ -177,13 +177,13 @@ import Testing
     let film = { (pattern: Int, frames: Int) in
       "videotestsrc num-buffers=\(frames) pattern=\(pattern) ! video/x-raw,width=96,height=64,framerate=25/1 ! x264enc ! h264parse"
     }
-    let sound = { (language: String, rate: Int) in
+    let audio = { (language: String, rate: Int) in
       "audiotestsrc num-buffers=20 samplesperbuffer=\(rate / 10) ! audio/x-raw,rate=\(rate),channels=1 ! "
         + "taginject tags=language-code=\(language) ! flacenc ! flacparse"
     }
     try make(
       "matroskamux name=m ! filesink location=\(folder.path("in.mkv"))\n\(film(0, 50)) ! queue ! m.\n\(film(18, 30)) ! queue ! m.\n"
-        + "\(sound("en", 16000)) ! queue ! m.\n\(sound("de", 32000)) ! queue ! m.")
+        + "\(audio("en", 16000)) ! queue ! m.\n\(audio("de", 32000)) ! queue ! m.")
     let summary = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path(output))
     #expect(summary.warnings.isEmpty)
     let mirror = try index(folder.path(output))
@@ -205,12 +205,12 @@ import Testing
   @Test(arguments: ["a.mkv", "a.mp4"])
   func theDefaultAndTheForcedStreamStaySo(_ output: String) async throws {
     let folder = try TemporaryFolder()
-    let sound = "audiotestsrc num-buffers=10 ! audio/x-raw,rate=16000,channels=1 ! flacenc ! flacparse ! queue ! m."
+    let audio = "audiotestsrc num-buffers=10 ! audio/x-raw,rate=16000,channels=1 ! flacenc ! flacparse ! queue ! m."
     let text = "! taginject tags=title=Signs ! queue ! m."
     try "1\n00:00:00,100 --> 00:00:00,300\nHi\n".write(toFile: folder.path("a.srt"), atomically: true, encoding: .utf8)
     try make(
       "matroskamux name=m ! filesink location=\(folder.path("in.mkv"))\nvideotestsrc num-buffers=10 ! x264enc ! h264parse ! queue ! m.\n"
-        + "\(sound)\n\(sound)\nfilesrc location=\(folder.path("a.srt")) ! subparse \(text)")
+        + "\(audio)\n\(audio)\nfilesrc location=\(folder.path("a.srt")) ! subparse \(text)")
     let plain = MatroskaHeader.Track(disposition: Disposition())
     let other = MatroskaHeader.Track(disposition: Disposition(isDefault: false))
     let forced = MatroskaHeader.Track(disposition: Disposition(isDefault: false, isForced: true))
@@ -310,7 +310,7 @@ import Testing
     media.frameRate = "25/1"
     media.times = (0...50).map { ms(7 + $0 * 40) }
     media.sampleCount = 96_000
-    media.soundFormat = "S16LE"
+    media.audioFormat = "S16LE"
     let source = try media.write(to: folder)
     let report = try await Reverser(source).plan()
     #expect(report.plan?.method == .windows)
@@ -347,7 +347,7 @@ import Testing
         + "id3v2mux ! filesink location=\(source)")
     try await Reverser(source).reverse(to: folder.path(output))
     for path in [source, folder.path(output)] {
-      #expect(try tags(of: path).contains { $0.description.contains(hex) }, "the same picture")
+      #expect(try tags(of: path).contains { $0.description.contains(hex) }, "the same frame")
     }
   }
 
@@ -370,7 +370,7 @@ import Testing
     var media = TestMedia.matroska
     media.video = nil
     media.sampleCount = 48_000
-    media.soundFormat = "S16LE"
+    media.audioFormat = "S16LE"
     let source = try media.write(to: folder)
     // CodecDelay, 10 ms, in the place of the track's made-up name.
     var bytes = try Data(contentsOf: URL(fileURLWithPath: source))

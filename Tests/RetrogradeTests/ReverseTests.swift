@@ -75,26 +75,26 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
         return ClockTime(nanoseconds: Int64(time) * 1_000_000)
       }
     },
-    ReverseCase("sound alone, mono, 16 bit", output: "m.wav") { media, _ in soundOnly(&media, 1, "S16LE") },
-    ReverseCase("sound alone, stereo, 24 bit", output: "m.wav") { media, _ in soundOnly(&media, 2, "S24LE") },
-    ReverseCase("sound alone, stereo, float", output: "m.wav") { media, _ in soundOnly(&media, 2, "F32LE") },
-    ReverseCase("sound alone, 5.1, 24 bit", output: "m.mka") { media, _ in soundOnly(&media, 6, "S24LE") },
-    ReverseCase("sound alone, FLAC to FLAC", output: "m.flac") { media, _ in
-      soundOnly(&media, 2, "S16LE"); media.audio = "flacenc"; media.muxer = "identity"; media.name = "s.flac"
+    ReverseCase("audio alone, mono, 16 bit", output: "m.wav") { media, _ in audioOnly(&media, 1, "S16LE") },
+    ReverseCase("audio alone, stereo, 24 bit", output: "m.wav") { media, _ in audioOnly(&media, 2, "S24LE") },
+    ReverseCase("audio alone, stereo, float", output: "m.wav") { media, _ in audioOnly(&media, 2, "F32LE") },
+    ReverseCase("audio alone, 5.1, 24 bit", output: "m.mka") { media, _ in audioOnly(&media, 6, "S24LE") },
+    ReverseCase("audio alone, FLAC to FLAC", output: "m.flac") { media, _ in
+      audioOnly(&media, 2, "S16LE"); media.audio = "flacenc"; media.muxer = "identity"; media.name = "s.flac"
     },
-    ReverseCase("sound shorter than a block of FLAC", output: "m.flac") { media, _ in
-      soundOnly(&media, 1, "S16LE"); media.sampleCount = 17
+    ReverseCase("audio shorter than a block of FLAC", output: "m.flac") { media, _ in
+      audioOnly(&media, 1, "S16LE"); media.sampleCount = 17
     },
-    ReverseCase("sound as long as a block of FLAC", output: "m.flac") { media, _ in
-      soundOnly(&media, 1, "S16LE"); media.sampleCount = 4608
+    ReverseCase("audio as long as a block of FLAC", output: "m.flac") { media, _ in
+      audioOnly(&media, 1, "S16LE"); media.sampleCount = 4608
     },
-    ReverseCase("sound that starts late") { media, _ in
-      matroska(&media); media.soundStart = ClockTime(nanoseconds: 500_000_000); media.sampleCount = 72_000
+    ReverseCase("audio that starts late") { media, _ in
+      matroska(&media); media.audioStart = ClockTime(nanoseconds: 500_000_000); media.sampleCount = 72_000
     },
-    ReverseCase("sound that ends early") { media, _ in
+    ReverseCase("audio that ends early") { media, _ in
       matroska(&media); media.sampleCount = 48_000
     },
-    ReverseCase("sound that goes on after the picture") { media, _ in
+    ReverseCase("audio that goes on after the video") { media, _ in
       matroska(&media); media.sampleCount = 150_000
     },
     ReverseCase("10 bit") { media, _ in
@@ -124,10 +124,10 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     media.name = "s.mkv"
   }
 
-  private static func soundOnly(_ media: inout TestMedia, _ channels: Int, _ format: String) {
+  private static func audioOnly(_ media: inout TestMedia, _ channels: Int, _ format: String) {
     media.video = nil
     media.channels = channels
-    media.soundFormat = format
+    media.audioFormat = format
     media.sampleCount = 30_001
     media.audio = "identity"
     media.muxer = "wavenc"
@@ -156,33 +156,33 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
       }
     }
     if media.sampleCount > 0 {
-      let size = try #require(original.soundCaps?.bytesPerSampleFrame)
-      #expect(original.soundCaps?.int("rate") == mirror.soundCaps?.int("rate"))
-      #expect(original.soundCaps?.int("channels") == mirror.soundCaps?.int("channels"))
-      var expected = original.sound
+      let size = try #require(original.audioCaps?.bytesPerSampleFrame)
+      #expect(original.audioCaps?.int("rate") == mirror.audioCaps?.int("rate"))
+      #expect(original.audioCaps?.int("channels") == mirror.audioCaps?.int("channels"))
+      var expected = original.audio
       expected.withUnsafeMutableBytes { bytes in
-        for (index, frame) in stride(from: 0, to: original.sound.count, by: size).reversed().enumerated() {
-          for byte in 0..<size { bytes[index * size + byte] = original.sound[frame + byte] }
+        for (index, frame) in stride(from: 0, to: original.audio.count, by: size).reversed().enumerated() {
+          for byte in 0..<size { bytes[index * size + byte] = original.audio[frame + byte] }
         }
       }
-      let isMirrored = mirror.sound == expected
-      #expect(isMirrored, "\(mirror.sound.count) bytes of sound, and not the \(expected.count) mirrored ones")
+      let isMirrored = mirror.audio == expected
+      #expect(isMirrored, "\(mirror.audio.count) bytes of audio, and not the \(expected.count) mirrored ones")
     }
-    if media.video != nil, media.sampleCount > 0, let before = original.soundStart, let after = mirror.soundStart {
+    if media.video != nil, media.sampleCount > 0, let before = original.audioStart, let after = mirror.audioStart {
       // What was heard with a frame is heard with it still.
       let length = ClockTime(sampleIndex: media.sampleCount, rate: media.rate)
       let end = presentationEnd(original, media)
       let expected = end - (before + length)
-      #expect(abs((after - expected).seconds) < 0.001, "sound starts at \(after), and not at \(expected)")
+      #expect(abs((after - expected).seconds) < 0.001, "audio starts at \(after), and not at \(expected)")
     }
     #expect(folder.names.count == 2, "nothing else is left behind")
   }
 
   private func presentationEnd(_ original: DecodedMedia, _ media: TestMedia) -> ClockTime {
     let last = media.times[media.frameCount] - media.times[media.frameCount - 1]
-    let picture = (times(original, media).last ?? .zero) + last
-    let sound = original.soundStart.map { $0 + ClockTime(sampleIndex: media.sampleCount, rate: media.rate) }
-    return max(picture, sound ?? .zero)
+    let frame = (times(original, media).last ?? .zero) + last
+    let audio = original.audioStart.map { $0 + ClockTime(sampleIndex: media.sampleCount, rate: media.rate) }
+    return max(frame, audio ?? .zero)
   }
 
   /// When the source's frames are shown. AVI does not say so; they follow each other at its rate.
@@ -202,6 +202,6 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     #expect(
       abs(shift) < 0.21 && errors.allSatisfy { abs($0 - shift) < 0.0015 },
       "frames are off by \(errors.min() ?? 0) to \(errors.max() ?? 0) s")
-    #expect(mirror.times.first.map { $0.seconds < 0.0015 } ?? false, "there is a picture from the start")
+    #expect(mirror.times.first.map { $0.seconds < 0.0015 } ?? false, "there is a frame from the start")
   }
 }

@@ -139,7 +139,7 @@ import Testing
   @Test func audioThatMovedAgainstTheVideoIsNamed() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
-    let late = try VerifyTests.source(folder, "late.mkv") { $0.soundStart = ClockTime(nanoseconds: 10_000_000) }
+    let late = try VerifyTests.source(folder, "late.mkv") { $0.audioStart = ClockTime(nanoseconds: 10_000_000) }
     let mirror = try await VerifyTests.mirror(late, to: folder.path("m.mkv"))
     let found = try await VerifyTests.differences(source, mirror, isLossless: false)
     #expect(found.contains("audio 0 sync") && !found.contains("order"))

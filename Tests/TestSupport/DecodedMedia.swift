@@ -7,10 +7,10 @@ package struct DecodedMedia {
   /// When each is shown, from the start of the file.
   package var times: [ClockTime] = []
   /// The samples, interleaved, as 64-bit floats: they hold every sample of up to 32 bits exactly.
-  package var sound: [UInt8] = []
-  /// When the sound starts.
-  package var soundStart: ClockTime?
-  package var soundCaps: Caps?
+  package var audio: [UInt8] = []
+  /// When the audio starts.
+  package var audioStart: ClockTime?
+  package var audioCaps: Caps?
   package var videoCaps: Caps?
   package var tags: TagList?
 
@@ -44,9 +44,9 @@ package struct DecodedMedia {
       source + "decode. ! audio/x-raw ! audioconvert dithering=none ! audio/x-raw,format=F64LE,layout=interleaved ! "
         + "appsink name=sink sync=false async=false")
     try drain(pipeline) { sample in
-      if soundStart == nil { soundStart = sample.streamTime }
-      soundCaps = sample.caps
-      try sample.buffer.withBytes { sound += $0 }
+      if audioStart == nil { audioStart = sample.streamTime }
+      audioCaps = sample.caps
+      try sample.buffer.withBytes { audio += $0 }
     }
   }
 

@@ -19,13 +19,13 @@ package struct TestMedia: Sendable {
   package var video: String? = "x264enc key-int-max=20 bframes=2 pass=qual quantizer=18 ! h264parse"
   /// The number of sample frames, and where they start.
   package var sampleCount = 0
-  package var soundStart = ClockTime.zero
-  package var soundFormat = "S16LE"
+  package var audioStart = ClockTime.zero
+  package var audioFormat = "S16LE"
   package var rate = 48000
   package var channels = 2
-  /// Instead of numbers: silence, but for the sound of a click at this sample frame.
+  /// Instead of numbers: silence, but for the audio of a click at this sample frame.
   package var click: Int?
-  /// What stands between the raw sound and the muxer.
+  /// What stands between the raw audio and the muxer.
   package var audio = "flacenc ! flacparse"
   package var muxer = "mp4mux"
   package var name = "source.mp4"
@@ -83,12 +83,12 @@ package struct TestMedia: Sendable {
     let pipeline = try Pipeline(description)
     if let tags = title.flatMap({ TagList("taglist, title=\"\($0)\"") }) { pipeline.setTags(tags) }
     pipeline.set(.playing)
-    let sound = try sampleCount > 0 ? pipeline.appSource("audio") : nil
-    let picture = try video != nil ? pipeline.appSource("video") : nil
+    let audio = try sampleCount > 0 ? pipeline.appSource("audio") : nil
+    let frame = try video != nil ? pipeline.appSource("video") : nil
     // Both are given at once, as a muxer wants them.
     let group = DispatchGroup()
     let failures = Failures()
-    for job in [{ try picture.map(writeFrames) }, { try sound.map(writeSound) }] as [@Sendable () throws -> Void?] {
+    for job in [{ try frame.map(writeFrames) }, { try audio.map(writeSound) }] as [@Sendable () throws -> Void?] {
       DispatchQueue.global().async(group: group) {
         do { _ = try job() } catch { failures.add(error) }
       }
@@ -139,9 +139,9 @@ package struct TestMedia: Sendable {
   }
 
   private func writeSound(_ source: AppSource) throws {
-    guard let caps = Caps(soundCaps) else { return }
+    guard let caps = Caps(audioCaps) else { return }
     source.setCaps(caps)
-    let bytes = soundBytes
+    let bytes = audioBytes
     let size = caps.bytesPerSampleFrame ?? 1
     for start in Swift.stride(from: 0, to: sampleCount, by: 1024) {
       let count = min(1024, sampleCount - start)
@@ -149,20 +149,20 @@ package struct TestMedia: Sendable {
         target.copyBytes(from: bytes[start * size..<(start + count) * size])
       }
       buffer.stamp(
-        pts: soundStart + ClockTime(sampleIndex: start, rate: rate), duration: ClockTime(sampleIndex: count, rate: rate)
+        pts: audioStart + ClockTime(sampleIndex: start, rate: rate), duration: ClockTime(sampleIndex: count, rate: rate)
       )
       guard source.push(buffer) else { return }
     }
     source.endOfStream()
   }
 
-  package var soundCaps: String {
+  package var audioCaps: String {
     let mask = channels > 2 ? ",channel-mask=(bitmask)0x3f" : ""
-    return "audio/x-raw,format=\(soundFormat),layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
+    return "audio/x-raw,format=\(audioFormat),layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
   }
 
   /// Every sample's value follows from its place and its channel, and no two neighbours are alike.
-  package var soundBytes: [UInt8] {
+  package var audioBytes: [UInt8] {
     if let click {
       return (0..<sampleCount).flatMap { index in
         // A short swell: all pass bands of a lossy codec keep it.
@@ -175,7 +175,7 @@ package struct TestMedia: Sendable {
       (0..<channels).flatMap { channel -> [UInt8] in
         let value = UInt32(truncatingIfNeeded: (index &* 31 &+ channel &* 7919) % 60000) &* 65536 &+ 77
         let signed = Int32(bitPattern: value &+ 0x8000_0000)
-        switch soundFormat {
+        switch audioFormat {
         case "S16LE": return [UInt8(truncatingIfNeeded: signed >> 16), UInt8(truncatingIfNeeded: signed >> 24)]
         case "S24LE":
           return [

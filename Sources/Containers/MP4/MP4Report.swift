@@ -2,7 +2,7 @@ import MediaTime
 
 /// MP4 and MOV: tables of all samples, or fragments that follow each other (ISO/IEC 14496-12).
 extension ContainerReport {
-  /// What boxes of the outermost level are called; old QuickTime files begin with a picture (`PICT`, `pnot`).
+  /// What boxes of the outermost level are called; old QuickTime files begin with an image (`PICT`, `pnot`).
   static let mp4Types: Set = [
     "ftyp", "styp", "moov", "moof", "mdat", "free", "skip", "wide", "udta", "uuid", "meta", "sidx", "mfra", "pdin",
     "PICT",

@@ -14,18 +14,18 @@ import Synchronization
 /// let summary = try await session.reversal.summary()
 /// ```
 ///
-/// Pictures are kept as they come, within the memory budget and then in the spool; those that lie in a driver's own few
+/// Frames are kept as they come, within the memory budget and then in the spool; those that lie in a driver's own few
 /// buffers are copied out of them, others are not.
 public struct Capture: Sendable {
-  /// What gives raw pictures: elements in `gst-launch-1.0` syntax.
+  /// What gives raw frames: elements in `gst-launch-1.0` syntax.
   public var source: String
-  /// What gives the sound, in the same syntax; nil: no sound.
+  /// What gives the audio, in the same syntax; nil: no audio.
   public var microphone: String?
   /// Whether a window shows what the camera sees. It never holds up the recording; closing it ends that.
   public var showsPreview = false
-  /// How long to wait, with the camera running, before pictures are kept.
+  /// How long to wait, with the camera running, before frames are kept.
   public var countdown = ClockTime.zero
-  /// How many pictures to keep; nil: any number.
+  /// How many frames to keep; nil: any number.
   public var frames: Int?
   /// How long to record; nil: until there are enough frames, or ``CaptureSession/stop()`` is called.
   public var duration: ClockTime?
@@ -47,7 +47,7 @@ public struct Capture: Sendable {
     let wanted = [size.map { "width=\($0.width),height=\($0.height)" }, frameRate.map { "framerate=\($0)" }]
       .compactMap { $0 }.joined(separator: ",")
     let caps = wanted.isEmpty ? [] : ["\"video/x-raw(ANY),\(wanted);image/jpeg,\(wanted)\""]
-    // Cameras give JPEG where raw pictures would be too much for the wire.
+    // Cameras give JPEG where raw frames would be too much for the wire.
     source = ([device.source] + caps + ["decodebin"]).joined(separator: " ! ")
   }
 

@@ -59,11 +59,11 @@ struct CaptureJob: Sendable {
     ) { _ in }
     let found = try indexer.run()
     guard let video = found.video?.source, let start = video.timeline.starts.first else {
-      throw RetrogradeError(.damagedInput, "\(capture.source): no picture was recorded")
+      throw RetrogradeError(.damagedInput, "\(capture.source): no frame was recorded")
     }
     let index = SourceIndex(
       recipe: nil, video: video.video, audio: found.audio.map(\.track), tags: found.tags, warnings: found.warnings)
-    // What was heard while no picture was kept is no part of it.
+    // What was heard while no frame was kept is no part of it.
     let range = TimeSpan(start: start, end: video.timeline.end)
     let source = try PlayableSource(
       capture.source, index, video, options: options, count: options.count, range: range)

@@ -7,11 +7,11 @@ final class RecordingControl: Sendable {
   enum Decision { case later, now, never }
 
   fileprivate struct State {
-    /// When the first picture came.
+    /// When the first frame came.
     var opened: ClockTime?
-    /// When the first picture that is kept came.
+    /// When the first frame that is kept came.
     var began: ClockTime?
-    var pictures = PictureCount()
+    var frames = FrameCount()
     var isOver = false
     var isWindowClosed = false
     var reported = -1.0
@@ -32,7 +32,7 @@ final class RecordingControl: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - countdown: how long pictures come before any is kept.
+  ///   - countdown: how long frames come before any is kept.
   ///   - frames: how many are kept at the most; nil: any number.
   ///   - duration: for how long; nil: for any time.
   init(
@@ -49,13 +49,13 @@ final class RecordingControl: Sendable {
 
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// How many pictures the source had and could not give.
-  var lost: Int { state.withLock { $0.pictures.lost } }
+  /// How many frames the source had and could not give.
+  var lost: Int { state.withLock { $0.frames.lost } }
 
-  /// When the first picture that was kept came, in the source's time.
+  /// When the first frame that was kept came, in the source's time.
   var start: ClockTime? { state.withLock { $0.began } }
 
-  /// What is to be done with a picture. The source's own clock counts, so that nothing has to wait.
+  /// What is to be done with a frame. The source's own clock counts, so that nothing has to wait.
   func takes(_ sample: Sample) -> Decision {
     let time = sample.streamTime ?? .zero
     let (decision, waited): (Decision, ClockTime) = state.withLock { state in
@@ -69,7 +69,7 @@ final class RecordingControl: Sendable {
         state.isOver = true
         return (.never, .zero)
       }
-      state.pictures.add(time, number: sample.buffer.offset)
+      state.frames.add(time, number: sample.buffer.offset)
       return (.now, .zero)
     }
     if case .later = decision, state.withLock({ $0.isDue(watch.elapsed) }) {
@@ -81,13 +81,13 @@ final class RecordingControl: Sendable {
     return decision
   }
 
-  /// Notes that a picture was kept.
+  /// Notes that a frame was kept.
   /// - Parameter count: how many there are now.
   func took(_ count: Int, _ memory: Int) {
     let position: ClockTime? = state.withLock { state in
       if let frames, count >= frames { state.isOver = true }
       guard state.isDue(watch.elapsed) || state.isOver else { return nil }
-      return (state.pictures.last ?? .zero) - (state.began ?? .zero)
+      return (state.frames.last ?? .zero) - (state.began ?? .zero)
     }
     guard let position else { return }
     report(

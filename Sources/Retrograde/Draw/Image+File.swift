@@ -2,7 +2,7 @@ import GStreamer
 import RetrogradeEngine
 
 extension Image {
-  /// Reads a picture from a file: PNG, JPEG, or whatever GStreamer has a decoder for; of a film its first frame.
+  /// Reads an image from a file: PNG, JPEG, or whatever GStreamer has a decoder for; of a video its first frame.
   ///
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf path: String) async throws {
@@ -32,6 +32,6 @@ extension Image {
       throw RetrogradeError.reading(path, error)
     }
     try cancellation.check()
-    throw RetrogradeError(.damagedInput, "\(path): no picture can be read from it")
+    throw RetrogradeError(.damagedInput, "\(path): no image can be read from it")
   }
 }

@@ -15,7 +15,7 @@ import Synchronization
 /// try await movie.finish()
 /// ```
 ///
-/// A drawing goes straight into the frame's own memory, 32 bits a pixel, which the encoder's converter reads: no picture is
+/// A drawing goes straight into the frame's own memory, 32 bits a pixel, which the encoder's converter reads: no frame is
 /// made in between. Each call waits until the encoder has room. Calls may come from several tasks at once: frames are taken one
 /// after the other, in the order in which the calls begin their work; one whose drawing throws is left out. With a loop other
 /// than `forward` the frames wait, within the memory budget and then in the spool, and are encoded by ``finish()``.
@@ -108,7 +108,7 @@ public final class MovieWriter: Sendable {
   /// Adds a frame that `draw` draws. It starts black.
   public func add(_ draw: @escaping @Sendable (DrawingContext) throws -> Void) async throws {
     let (width, height) = (width, height)
-    try await add(try Buffer.picture(width: width, height: height)) { pixels in
+    try await add(try Buffer.frame(width: width, height: height)) { pixels in
       try DrawingContext.draw(on: pixels, width: width, height: height, hasAlpha: false, draw)
     }
   }
@@ -128,7 +128,7 @@ public final class MovieWriter: Sendable {
       throw RetrogradeError(
         .usage, "\(output): a frame of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
     }
-    try await add(try Buffer.picture(width: width, height: height)) { $0.copyBytes(from: pixels) }
+    try await add(try Buffer.frame(width: width, height: height)) { $0.copyBytes(from: pixels) }
   }
 
   private func add(

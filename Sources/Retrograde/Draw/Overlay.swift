@@ -14,7 +14,7 @@ public struct OverlayFrame: Sendable {
   public var number: Int
 }
 
-/// Draws over frames, upright whichever way the picture is stored; called for each frame in turn, on a thread of the engine.
+/// Draws over frames, upright whichever way the video is stored; called for each frame in turn, on a thread of the engine.
 public typealias Overlay = @Sendable (DrawingContext, OverlayFrame) throws -> Void
 
 /// A drawing that is shown before the first frame, over black, in silence.
@@ -82,7 +82,7 @@ struct FramePainter: Sendable {
     transform = FramePainter.upright(Double(width), Double(height), aspect: aspect, orientation)
   }
 
-  /// The way from places in the picture as it is shown to pixels as they are stored, and the size as it is shown.
+  /// The way from places in the video as it is shown to pixels as they are stored, and the size as it is shown.
   /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION.
   private static func upright(
     _ width: Double, _ height: Double, aspect: Double, _ orientation: String?
@@ -100,7 +100,7 @@ struct FramePainter: Sendable {
     default: m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: 1, y0: 0)
     }
     let size = m.xx == 0 ? Size(width: h, height: w) : Size(width: w, height: h)
-    // Drawn with square pixels, stored with those of the picture.
+    // Drawn with square pixels, stored with those of the video.
     m.xx /= aspect
     m.xy /= aspect
     m.x0 /= aspect
@@ -110,7 +110,7 @@ struct FramePainter: Sendable {
   /// `frame` with what `draw` draws over it. Frames may be shared, so what is drawn over is a copy, and only of frames that
   /// are drawn over.
   func paint(_ frame: Buffer, _ draw: (DrawingContext) throws -> Void) throws -> Buffer {
-    let overlay = try Buffer.picture(width: width, height: height)
+    let overlay = try Buffer.frame(width: width, height: height)
     var rows = 0..<0
     try overlay.withMutableBytes { pixels in
       try DrawingContext.draw(

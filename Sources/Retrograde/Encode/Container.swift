@@ -8,21 +8,21 @@ struct Container: Sendable {
   /// The codecs that are usual in it, best first, as caps.
   var videoCodecs: [String]
   var audioCodecs: [String]
-  /// It holds one stream of sound, and nothing else.
+  /// It holds one audio stream, and nothing else.
   var holdsOneStream = false
-  /// It holds one stream of pictures.
-  var holdsOnePicture = false
+  /// It holds one video stream.
+  var holdsOneVideo = false
   /// The subtitles that it holds, as caps, best first.
   var subtitles: [String] = []
   /// It can say that what its codec puts before the first sample is not to be heard (MP4's edit lists).
   var hasEditLists = false
-  /// It can say which way up the picture is.
+  /// It can say which way up the video is.
   var carriesOrientation = false
   /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
   var tagger: String?
-  /// Whether its muxer writes a picture that stands for the whole; matroskamux 1.22 does not.
+  /// Whether its muxer writes cover art; matroskamux 1.22 does not.
   var carriesCoverArt: Bool {
-    tagger != nil || caps == nil && pictures == nil
+    tagger != nil || caps == nil && imageFormat == nil
       || caps?.hasPrefix("video/quicktime") ?? false
   }
   /// It says nothing of when frames are shown (AVI): they must stand in it in the order of play.
@@ -30,22 +30,22 @@ struct Container: Sendable {
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }
   var isWave: Bool { caps == "audio/x-wav" }
-  /// Its sound has no timestamps of its own, and starts when the file does.
-  var needsSoundFromStart = false
-  /// Pictures without sound, one file or one a picture, for which no muxer is needed.
-  var pictures: PictureFormat?
+  /// Its audio has no timestamps of its own, and starts when the file does.
+  var needsAudioFromStart = false
+  /// Images without audio, one file or one a frame, for which no muxer is needed.
+  var imageFormat: ImageFormat?
 
-  /// What holds pictures and nothing else.
-  enum PictureFormat: Sendable {
+  /// What holds images and nothing else.
+  enum ImageFormat: Sendable {
     /// One file, which players repeat for ever.
     case animation(AnimationFormat)
-    /// A file for each picture, written by this encoder; the name has a pattern such as `%05d` for its number.
+    /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
     case sequence(encoder: String)
   }
 
   /// Which animation it is, if it is one: players repeat those by themselves.
   var animation: AnimationFormat? {
-    if case .animation(let format) = pictures { format } else { nil }
+    if case .animation(let format) = imageFormat { format } else { nil }
   }
 
   /// The container that a file name asks for.
@@ -60,16 +60,16 @@ struct Container: Sendable {
       guard let encoder = sequenceEncoders[suffix.lowercased()] else {
         throw RetrogradeError(
           .usage,
-          "\(path): no pictures go by the extension “\(suffix)”; there are "
+          "\(path): no images go by the extension “\(suffix)”; there are "
             + sequenceEncoders.keys.sorted().joined(separator: ", "))
       }
       return Container(
-        caps: nil, videoCodecs: [], audioCodecs: [], holdsOnePicture: true, pictures: .sequence(encoder: encoder))
+        caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .sequence(encoder: encoder))
     }
     guard let container = named(suffix) else {
       let advice =
         sequenceEncoders[suffix.lowercased()] != nil
-        ? "; pictures are numbered: \(path.dropLast(suffix.count + 1))-%05d.\(suffix)" : ""
+        ? "; images are numbered: \(path.dropLast(suffix.count + 1))-%05d.\(suffix)" : ""
       throw RetrogradeError(
         .usage,
         "\(path): no container goes by the extension “\(suffix)”; there are "
@@ -105,22 +105,22 @@ struct Container: Sendable {
   private static let webm = Container(
     caps: "video/webm", videoCodecs: ["video/x-vp9", "video/x-vp8"], audioCodecs: ["audio/x-opus", "audio/x-vorbis"])
   private static let avi = Container(
-    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], holdsOnePicture: true,
-    needsSoundFromStart: true)
+    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], holdsOneVideo: true,
+    needsAudioFromStart: true)
   private static let ts = Container(
     caps: "video/mpegts,systemstream=true,packetsize=188", videoCodecs: [h264, mpeg2], audioCodecs: [aac, mp3])
   private static let ogg = Container(
     caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
-    holdsOnePicture: true, needsSoundFromStart: true)
+    holdsOneVideo: true, needsAudioFromStart: true)
 
-  private static func sound(_ caps: String?, _ codecs: String...) -> Container {
+  private static func audio(_ caps: String?, _ codecs: String...) -> Container {
     Container(
       caps: caps, videoCodecs: [], audioCodecs: codecs, holdsOneStream: caps != "application/ogg",
-      needsSoundFromStart: true)
+      needsAudioFromStart: true)
   }
 
   private static func animation(_ format: AnimationFormat) -> Container {
-    Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOnePicture: true, pictures: .animation(format))
+    Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .animation(format))
   }
 
   private static let sequenceEncoders = [
@@ -131,15 +131,15 @@ struct Container: Sendable {
   private static let byExtension: [String: Container] = [
     "gif": animation(.gif), "webp": animation(.webp), "apng": animation(.apng),
     "mp4": mp4, "m4v": mp4, "mov": mov, "mkv": matroska, "webm": webm, "avi": avi, "ts": ts, "ogg": ogg, "ogv": ogg,
-    "wav": sound("audio/x-wav", pcm),
-    "flac": sound(nil, "audio/x-flac"),
+    "wav": audio("audio/x-wav", pcm),
+    "flac": audio(nil, "audio/x-flac"),
     "mp3": Container(
-      videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "xingmux ! id3v2mux", needsSoundFromStart: true
+      videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "xingmux ! id3v2mux", needsAudioFromStart: true
     ),
     "m4a": Container(
       caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true),
-    "opus": sound("application/ogg", "audio/x-opus"),
-    "oga": sound("application/ogg", "audio/x-vorbis", "audio/x-opus"),
+    "opus": audio("application/ogg", "audio/x-opus"),
+    "oga": audio("application/ogg", "audio/x-vorbis", "audio/x-opus"),
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 

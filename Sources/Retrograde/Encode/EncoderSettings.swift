@@ -66,7 +66,7 @@ struct EncoderSettings: Sendable {
       } else if options.bitrate == nil, let crf {
         set += [("pass", "5"), ("quantizer", try quantizer(crf, "quantizer", encoder))]
       } else {
-        // Without a limit, x264's first guess for very low rates is a grey picture.
+        // Without a limit, x264's first guess for very low rates is a grey frame.
         set += [
           ("pass", "0"), ("bitrate", try kilobits()), ("qp-max", "\(EncoderSettings.coarsest)"), ("psy-tune", "5"),
         ]
@@ -102,7 +102,7 @@ struct EncoderSettings: Sendable {
         ]
       }
       // At the end libvpx gives out what it holds back only until half its buffer is full, and vpxenc 1.22 asks once: of small
-      // pictures, and at high rates, the last frames would be lost. Looking ahead bought nothing in size or SSIM here.
+      // frames, and at high rates, the last frames would be lost. Looking ahead bought nothing in size or SSIM here.
       set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]
     case "av1enc":
       set = [("cpu-used", try speed("cpu-used", encoder, "8")), ("threads", "4"), ("row-mt", "true")]
@@ -139,7 +139,7 @@ struct EncoderSettings: Sendable {
     return set.map { (name: $0.0, value: $0.1) }
   }
 
-  /// `element-properties` for an encoder of sound.
+  /// `element-properties` for an encoder of audio.
   func audio(_ encoder: String, rate: Int, channels: Int) -> [(name: String, value: String)] {
     let least = 48_000 * channels
     let most = 256_000 * max(1, channels / 2)

@@ -3,9 +3,9 @@ import RetrogradeEngine
 
 /// What the output is to be made of: container, codecs, and the encoding profile that says so to `encodebin`.
 struct EncodingChoice: Sendable {
-  /// How a stream of pictures is written.
-  struct Picture: Sendable {
-    /// nil in formats of pictures alone.
+  /// How a video stream is written.
+  struct VideoChoice: Sendable {
+    /// nil in formats of images.
     var codec: Codec?
     /// The properties of its encoder.
     var settings: [(name: String, value: String)] = []
@@ -22,24 +22,24 @@ struct EncodingChoice: Sendable {
   /// In GStreamer's serialised syntax for encoding profiles.
   var profile = ""
   var container: Container
-  var pictures: [Picture] = []
+  var videos: [VideoChoice] = []
   var audioCodecs: [Codec] = []
-  /// How the channels of each stream of sound are to be called for its encoder, as a mask; nil: as they are.
+  /// How the channels of each audio stream are to be called for its encoder, as a mask; nil: as they are.
   var channelMasks: [UInt64?] = []
-  /// How many sample frames of each stream of sound there are to encode; nil where that is not known.
+  /// How many sample frames of each audio stream there are to encode; nil where that is not known.
   var sampleCounts: [Int?] = []
-  /// The encoding profile of each stream of sound by itself.
+  /// The encoding profile of each audio stream by itself.
   var audioProfiles: [String] = []
   /// The subtitles that are written, as the container takes them.
   var subtitles: [SubtitleTrack] = []
   var warnings: [Warning] = []
-  /// Whether interlaced pictures are made whole ones.
+  /// Whether interlaced frames are made whole ones.
   var deinterlaces = false
 
   /// The muxer for streams that `encodebin` has no way to take: packets, and subtitles.
   var muxer: String {
     container.muxers.first { muxer in
-      (pictures.compactMap { $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps)).allSatisfy {
+      (videos.compactMap { $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps)).allSatisfy {
         Registry.factory(muxer, takes: $0)
       }
     } ?? container.muxers.first ?? ""
@@ -69,10 +69,10 @@ struct EncodingChoice: Sendable {
     deinterlaces = options.deinterlaces
     var videos = videos
     var audio = audio
-    if container.holdsOnePicture && videos.count > 1 {
+    if container.holdsOneVideo && videos.count > 1 {
       warnings.append(
         Warning(
-          .streamLeftOut, "left out: all pictures but the first stream; this format holds one", count: videos.count - 1)
+          .streamLeftOut, "left out: all video but the first stream; this format holds one", count: videos.count - 1)
       )
       videos = [videos[0]]
     }
@@ -94,14 +94,14 @@ struct EncodingChoice: Sendable {
         warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
       }
     }
-    if container.pictures != nil {
+    if container.imageFormat != nil {
       guard let video = videos.first else {
-        throw RetrogradeError(.usage, "\(output): holds pictures, and there are none to write")
+        throw RetrogradeError(.usage, "\(output): holds images, and there are none to write")
       }
-      pictures = [try Picture(video, container, options)]
+      self.videos = [try VideoChoice(video, container, options)]
       if !audio.isEmpty {
         warnings.append(
-          Warning(.streamLeftOut, "left out: the sound, which this format can't hold", count: audio.count))
+          Warning(.streamLeftOut, "left out: the audio, which this format can't hold", count: audio.count))
       }
       if !subtitles.isEmpty {
         warnings.append(
@@ -111,47 +111,47 @@ struct EncodingChoice: Sendable {
     }
     if !container.videoCodecs.isEmpty {
       for video in videos {
-        var picture = try Picture(video, container, options)
-        let codec = try EncodingChoice.videoCodec(picture, video, container, options, output)
-        picture.codec = codec
-        if picture.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
+        var choice = try VideoChoice(video, container, options)
+        let codec = try EncodingChoice.videoCodec(choice, video, container, options, output)
+        choice.codec = codec
+        if choice.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
           warnings.append(
             Warning(
               .detailLeftOut,
-              "left out: the picture's transparency, if it has any; .webp, .apng and .png keep it, and --video-codec ffv1"
+              "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and --video-codec ffv1"
             ))
         }
         // Colour at full resolution has no odd half.
-        if !codec.encodes(video.raw), EncoderSettings.hasOddSubsampledSize(video.raw) { picture.format = "Y444" }
-        // Encoders of film would take it at full resolution too, which phones and browsers don't play.
+        if !codec.encodes(video.raw), EncoderSettings.hasOddSubsampledSize(video.raw) { choice.format = "Y444" }
+        // Video encoders would take it at full resolution too, which phones and browsers don't play.
         if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
-          picture.format = EncoderSettings.isOdd(video.raw) && picture.size == nil ? "Y444" : "I420"
+          choice.format = EncoderSettings.isOdd(video.raw) && choice.size == nil ? "Y444" : "I420"
         }
         if let encoder = codec.encoder {
-          try EncodingChoice.check(picture.raw(video.raw), codec, container, output)
+          try EncodingChoice.check(choice.raw(video.raw), codec, container, output)
           let settings = EncoderSettings(
             options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
-          picture.settings = try settings.video(encoder, video.raw)
-          if container.lacksTimes, encoder == "x264enc" { picture.settings.append((name: "bframes", value: "0")) }
-          picture.profile = EncodingChoice.stream(codec.text + "|variable-framerate=true", picture.settings)
+          choice.settings = try settings.video(encoder, video.raw)
+          if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }
+          choice.profile = EncodingChoice.stream(codec.text + "|variable-framerate=true", choice.settings)
         }
-        pictures.append(picture)
+        self.videos.append(choice)
       }
     } else if !videos.isEmpty {
       warnings.append(
-        Warning(.streamLeftOut, "left out: the picture, which this container can't hold", count: videos.count))
+        Warning(.streamLeftOut, "left out: the video, which this container can't hold", count: videos.count))
     }
     if audio.count > 1 && container.holdsOneStream {
       warnings.append(
         Warning(
-          .streamLeftOut, "left out: all sound but the first stream; this container holds one", count: audio.count - 1))
+          .streamLeftOut, "left out: all audio but the first stream; this container holds one", count: audio.count - 1))
       audio = [audio[0]]
     }
     for track in audio {
-      let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: pictures.isEmpty)
+      let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: self.videos.isEmpty)
       audioCodecs.append(codec)
       channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
-      let samples = legs.flatMap { AudioPlayer(track, $0, isPadded: container.needsSoundFromStart).sampleCount }
+      let samples = legs.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
       sampleCounts.append(samples)
       if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {
         throw RetrogradeError(
@@ -167,8 +167,8 @@ struct EncodingChoice: Sendable {
           codec.text,
           codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []))
     }
-    guard !pictures.isEmpty || !audioProfiles.isEmpty else {
-      throw RetrogradeError(.usage, "\(output): this container holds sound, and there is none to write")
+    guard !self.videos.isEmpty || !audioProfiles.isEmpty else {
+      throw RetrogradeError(.usage, "\(output): this container holds audio, and there is none to write")
     }
     for track in subtitles {
       if let form = options.profile == nil ? track.form(for: container) : nil {
@@ -183,7 +183,7 @@ struct EncodingChoice: Sendable {
     }
     profile =
       options.profile
-      ?? ([container.caps].compactMap { $0 } + pictures.map(\.profile) + audioProfiles).joined(separator: ":")
+      ?? ([container.caps].compactMap { $0 } + self.videos.map(\.profile) + audioProfiles).joined(separator: ":")
   }
 
   private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {
@@ -207,7 +207,7 @@ struct EncodingChoice: Sendable {
     return Int(Double(bytes) * 8 / duration.seconds)
   }
 
-  /// Finds out whether pictures of the size of `raw` can be encoded, and put into the container: muxers have limits of their own.
+  /// Finds out whether frames of the size of `raw` can be encoded, and put into the container: muxers have limits of their own.
   private static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
     guard let width = raw.int("width"), let height = raw.int("height"), !takesSize(of: raw, codec, container) else {
       return
@@ -220,14 +220,14 @@ struct EncodingChoice: Sendable {
 
   private static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
     guard let width = raw.int("width"), let height = raw.int("height"), let encoder = codec.encoder,
-      let picture = Caps("video/x-raw,width=\(width),height=\(height)")
+      let frame = Caps("video/x-raw,width=\(width),height=\(height)")
     else { return true }
-    return max(width, height) <= EncoderSettings.largest[encoder] ?? .max && Registry.factory(encoder, takes: picture)
+    return max(width, height) <= EncoderSettings.largest[encoder] ?? .max && Registry.factory(encoder, takes: frame)
       && container.takes(codec.caps.setting("width", "\(width)").setting("height", "\(height)"))
   }
 
   private static func videoCodec(
-    _ picture: Picture, _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions,
+    _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions,
     _ output: String
   ) throws -> Codec {
     if let name = options.videoCodec { return try named(name, "--video-codec", container, output) }
@@ -246,7 +246,7 @@ struct EncodingChoice: Sendable {
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
     // Rather another codec than another pixel format or size.
-    let raw = picture.raw(video.raw)
+    let raw = choice.raw(video.raw)
     let fitting = possible.filter { takesSize(of: raw, $0, container) }
     guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
       throw RetrogradeError(
@@ -266,8 +266,8 @@ struct EncodingChoice: Sendable {
     let usual = container.audioCodecs.compactMap { Codec($0) }
     // Muxers take PCM where few players expect it.
     let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
-    // Where sound has no timestamps, beside a picture, only a codec without priming keeps sync.
-    let mustBeExact = container.needsSoundFromStart && !isAlone
+    // Where audio has no timestamps, beside video, only a codec without priming keeps sync.
+    let mustBeExact = container.needsAudioFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
     let possible = candidates.filter { codec in
@@ -278,11 +278,11 @@ struct EncodingChoice: Sendable {
     // Only what takes the samples as they are loses nothing.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
-      throw RetrogradeError(.usage, "\(output): this container holds no lossless sound; use .mkv, .mov, .wav or .flac")
+      throw RetrogradeError(.usage, "\(output): this container holds no lossless audio; use .mkv, .mov, .wav or .flac")
     }
     guard let best = (options.quality == .lossless ? exact : nil) ?? possible.first else {
       throw RetrogradeError(
-        .missingPlugin, "\(output): no encoder for any sound that this container takes; \(PackageHint.all)")
+        .missingPlugin, "\(output): no encoder for any audio that this container takes; \(PackageHint.all)")
     }
     return best
   }
@@ -303,7 +303,7 @@ struct EncodingChoice: Sendable {
   }
 }
 
-extension EncodingChoice.Picture {
+extension EncodingChoice.VideoChoice {
   /// Raw frames in the size that they are to have.
   fileprivate func raw(_ raw: Caps) -> Caps {
     size.map { raw.setting("width", "\($0.width)").setting("height", "\($0.height)") } ?? raw
@@ -313,7 +313,7 @@ extension EncodingChoice.Picture {
     _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions
   ) throws {
     hasAlpha = video.raw.hasAlpha
-    size = try PictureSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
+    size = try FrameSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
       to: options.width, for: container)
   }
 }

@@ -20,7 +20,7 @@ struct EncodingDescription {
     let location = Description.quoted(path)
     let file = "filesink name=file location=\(location)"
     var lines: [String] = []
-    if choice.container.pictures == nil {
+    if choice.container.imageFormat == nil {
       lines.append(
         isInParts
           ? "\(choice.muxer) name=encode ! \(file)"
@@ -30,7 +30,7 @@ struct EncodingDescription {
     for (number, tags) in videos.enumerated() {
       lines.append((number == 0 && copiesVideo ? packets(tags) : video(number, tags)).joined(separator: " ! "))
     }
-    for (number, tags) in audio.enumerated() { lines.append(sound(number, tags).joined(separator: " ! ")) }
+    for (number, tags) in audio.enumerated() { lines.append(audio(number, tags).joined(separator: " ! ")) }
     for (number, track) in choice.subtitles.enumerated() {
       // All of it is given at once: a muxer waits for the stream that has nothing yet.
       lines.append(
@@ -49,7 +49,7 @@ struct EncodingDescription {
   }
 
   private func video(_ number: Int, _ tags: TagList?) -> [String] {
-    let picture = choice.pictures[number]
+    let frame = choice.videos[number]
     var parts = [
       "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
     ]
@@ -65,25 +65,25 @@ struct EncodingDescription {
       }
     }
     parts += EncodingDescription.inject(tags)
-    if let size = picture.size {
+    if let size = frame.size {
       parts += [
         "videoscale method=lanczos n-threads=2",
         "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
       ]
     }
     parts += ["videoconvert n-threads=2 dither=none"]
-    if let format = picture.format { parts += ["video/x-raw,format=\(format)"] }
-    switch choice.container.pictures {
-    case nil: return parts + own(picture.profile) + ["encode.video_\(number)"]
+    if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
+    switch choice.container.imageFormat {
+    case nil: return parts + own(frame.profile) + ["encode.video_\(number)"]
     case .animation(let format):
-      return parts + format.preparation(hasAlpha: picture.hasAlpha)
-        + ["appsink name=pictures sync=false enable-last-sample=false max-buffers=4"]
+      return parts + format.preparation(hasAlpha: frame.hasAlpha)
+        + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
     case .sequence(let encoder):
       return parts + [encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))"]
     }
   }
 
-  private func sound(_ number: Int, _ tags: TagList?) -> [String] {
+  private func audio(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
       + (choice.channelMasks[number].map {
         ["capssetter caps=\"audio/x-raw,channel-mask=(bitmask)0x\(String($0, radix: 16))\""]

@@ -10,11 +10,11 @@ final class MediaWriter: Sendable {
     var name: String
     var caps: Caps
     var disposition: Disposition?
-    /// GST_TAG_IMAGE_ORIENTATION of a picture, where the container carries it.
+    /// GST_TAG_IMAGE_ORIENTATION of a frame, where the container carries it.
     var orientation: String?
-    /// Which field of an interlaced picture's frames comes first.
+    /// Which field of interlaced frames comes first.
     var fieldOrder: MatroskaHeader.FieldOrder?
-    /// How many sample frames of sound come; nil where that is not known.
+    /// How many sample frames of audio come; nil where that is not known.
     var sampleCount: Int?
   }
 
@@ -33,7 +33,7 @@ final class MediaWriter: Sendable {
     var duration: ClockTime?
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
-    /// Where no muxer writes the file: what does, from the appsink `pictures`.
+    /// Where no muxer writes the file: what does, from the appsink `frames`.
     var animation: (format: AnimationFormat, options: ReverseOptions)?
     /// Whether the user wrote the description down.
     var isOfUser = false
@@ -44,7 +44,7 @@ final class MediaWriter: Sendable {
   let videos: [AppSource]
   let audio: [AppSource]
   let texts: [AppSource]
-  /// The timestamp that is time 0 of the mirror: later than the file's where the sound's encoder needs a start, and the
+  /// The timestamp that is time 0 of the mirror: later than the file's where the audio's encoder needs a start, and the
   /// container has no other way to say so.
   let mirrorStart: ClockTime
 
@@ -53,7 +53,7 @@ final class MediaWriter: Sendable {
   private let plan: Plan
   /// Whether the container can't hold the chapters that there are.
   let losesChapters: Bool
-  /// Sample frames that the encoder of each stream of sound puts before the first.
+  /// Sample frames that the encoder of each audio stream puts before the first.
   private let priming: [Int]
   private let rates: [Int]
   /// By kind, in the order of the streams.
@@ -81,7 +81,7 @@ final class MediaWriter: Sendable {
   init(_ plan: Plan, for target: String) throws {
     EncodingChoice.preference
     self.target = target
-    let pictures: AppSink?
+    let frames: AppSink?
     do {
       let pipeline = try Pipeline(plan.description)
       self.pipeline = pipeline
@@ -93,13 +93,13 @@ final class MediaWriter: Sendable {
       videos = try plan.videos.map(source)
       audio = try plan.audio.map(source)
       texts = try plan.texts.map(source)
-      pictures = try plan.animation.map { _ in try pipeline.appSink("pictures") }
+      frames = try plan.animation.map { _ in try pipeline.appSink("frames") }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
-    // Edits are counted in this: so those of sound are exact to the sample, as long as they fit 32 bits.
+    // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
     if hasMP4Header, let rate = plan.audio.first?.caps.int("rate"), let duration = plan.duration,
       duration.seconds * Double(rate) < Double(Int32.max)
     {
@@ -137,7 +137,7 @@ final class MediaWriter: Sendable {
     open = Mutex((plan.videos.count + plan.audio.count + plan.texts.count, 0, false))
     let path = try plan.prepare(pipeline)
     self.path = path
-    animation = pictures.flatMap { sink in
+    animation = frames.flatMap { sink in
       plan.animation.map {
         AnimationWriter(sink: sink, format: $0.format, path: path, target: target, options: $0.options)
       }
@@ -163,7 +163,7 @@ final class MediaWriter: Sendable {
     }
   }
 
-  /// Where times lie so that sound and picture start together although the encoders put something before the sound.
+  /// Where times lie so that audio and video start together although the encoders put something before the audio.
   private struct Layout {
     /// How much later than 0 everything is, where the container has no edit lists.
     var leadIn = ClockTime.zero
@@ -296,7 +296,7 @@ final class MediaWriter: Sendable {
   struct Counts: Sendable {
     /// Frames of each video.
     var frames: [Int] = []
-    /// Sample frames of each stream of sound.
+    /// Sample frames of each audio stream.
     var samples: [Int] = []
     /// Cues of each stream of text.
     var cues: [Int] = []
@@ -305,7 +305,7 @@ final class MediaWriter: Sendable {
   /// What is in the file.
   struct Written: Sendable {
     var counts = Counts()
-    /// From the earliest start of any picture or sound to the latest end.
+    /// From the earliest start of any video or audio to the latest end.
     var span: TimeSpan?
     /// What was given and is not in it, by the file's own timestamps.
     var warnings: [Warning] = []

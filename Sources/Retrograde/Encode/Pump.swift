@@ -19,7 +19,7 @@ struct Pump: Sendable {
 
   /// - Parameters:
   ///   - videos: progress is that of the first.
-  ///   - isPadded: whether sound that starts late is to be preceded by silence.
+  ///   - isPadded: whether audio that starts late is to be preceded by silence.
   func run(
     _ legs: PlaybackLegs, _ videos: [VideoSource], _ audio: [AudioTrack], _ subtitles: [SubtitleTrack] = [],
     _ writer: MediaWriter, isPadded: Bool, _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
@@ -29,7 +29,7 @@ struct Pump: Sendable {
       try writer.start()
       let lead = videos.isEmpty ? .zero : drawing.lead
       let cues = try zip(subtitles, writer.texts).map { try give($0, legs, writer, $1, lead: lead) }
-      let soundWorkers = try audio.enumerated().map { index, track in
+      let audioWorkers = try audio.enumerated().map { index, track in
         try Worker("mirror audio \(index)") {
           try abortingOnFailure(writer) {
             try play(
@@ -38,7 +38,7 @@ struct Pump: Sendable {
           }
         }
       }
-      let pictureWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
+      let videoWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
         try Worker("mirror video \(index)") {
           try abortingOnFailure(writer) {
             if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
@@ -46,17 +46,17 @@ struct Pump: Sendable {
           }
         }
       }
-      let pictures = pictureWorkers.map { worker in Result { try worker.join() } }
-      let samples = soundWorkers.map { worker in Result { try worker.join() } }
+      let frames = videoWorkers.map { worker in Result { try worker.join() } }
+      let samples = audioWorkers.map { worker in Result { try worker.join() } }
       try cancellation.check()
-      let failures = (pictures.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
+      let failures = (frames.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
         result -> (any Error)? in
         if case .failure(let error) = result { error } else { nil }
       }
       // A thread that was woken because another failed says only that it was cancelled.
       if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
       let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
-      let shown = pictures.compactMap { try? $0.get() }
+      let shown = frames.compactMap { try? $0.get() }
       let written = try writer.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
       let missing = written.warnings.map { warning in
         var warning = warning
@@ -101,7 +101,7 @@ struct Pump: Sendable {
     return given
   }
 
-  private struct Pictures: Sendable {
+  private struct Frames: Sendable {
     var given = MuxedCount.Given(count: 0)
     var warnings: [Warning] = []
   }
@@ -110,8 +110,8 @@ struct Pump: Sendable {
   private func play(
     _ video: VideoSource, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing,
     isMain: Bool
-  ) throws -> Pictures {
-    var pictures = Pictures()
+  ) throws -> Frames {
+    var frames = Frames()
     var caps: Caps?
     let watch = Stopwatch()
     let total = legs.all.reduce(0) { $0 + video.shown.timeline.clipped(to: $1.span).frames.count }
@@ -120,7 +120,7 @@ struct Pump: Sendable {
     try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
       frame.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
       try writer.push(frame, to: source)
-      pictures.given.add(1, frame)
+      frames.given.add(1, frame)
     }
     while var frame = try player.next(offset: writer.mirrorStart + drawing.lead) {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
@@ -129,12 +129,12 @@ struct Pump: Sendable {
       if let overlay = drawing.overlay {
         let moment = OverlayFrame(
           time: frame.shown.start, sourceTime: frame.source.start, direction: frame.direction,
-          number: pictures.given.count)
+          number: frames.given.count)
         frame.buffer = try painter.paint(frame.buffer) { try overlay($0, moment) }
       }
       try writer.push(frame.buffer, to: source)
-      pictures.given.add(1, frame.buffer)
-      let count = pictures.given.count
+      frames.given.add(1, frame.buffer)
+      let count = frames.given.count
       if isMain, count % 8 == 0 || count == total {
         report(
           Progress(
@@ -142,15 +142,15 @@ struct Pump: Sendable {
             duration: legs.duration ?? .zero, elapsed: watch.elapsed, memoryHeld: gauge.now))
       }
     }
-    pictures.warnings = player.warnings
+    frames.warnings = player.warnings
     writer.end(source)
-    return pictures
+    return frames
   }
 
   /// Gives packets to the writer.
   private func play(
     _ copy: ForwardCopy, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource
-  ) throws -> Pictures {
+  ) throws -> Frames {
     let watch = Stopwatch()
     let length = legs.duration ?? .zero
     var given = MuxedCount.Given(count: 0)
@@ -166,10 +166,10 @@ struct Pump: Sendable {
           memoryHeld: gauge.now))
     }
     writer.end(source)
-    return Pictures(given: given)
+    return Frames(given: given)
   }
 
-  /// Gives a stream of sound to the writer.
+  /// Gives an audio stream to the writer.
   private func play(
     _ track: AudioTrack, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime,
     isPadded: Bool,

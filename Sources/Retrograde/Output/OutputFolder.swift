@@ -2,7 +2,7 @@ import Glibc
 import RetrogradeEngine
 import Synchronization
 
-/// Many files of one folder that sinks name themselves: numbered pictures, segments and their playlist.
+/// Many files of one folder that sinks name themselves: numbered images, segments and their playlist.
 ///
 /// They are written into a folder of no telling name beside where they belong, and moved when all are whole. A run of
 /// numbered files takes the place of the older one of its pattern, all of it. What had the names is moved aside first, so that

@@ -46,7 +46,7 @@ struct PipelineIndexer: Sendable {
       let jobs = try sinks.map { element -> Job in
         let sink = try pipeline.appSink(element.name)
         if let packets = PipelineIndexer.packets(before: element) {
-          // No picture is decoded for the index.
+          // No frame is decoded for the index.
           let collector = PacketCollector(packets)
           return Job(name: element.name, sink: sink) { (try collector.run(sink, activity), []) }
         }
@@ -162,7 +162,7 @@ struct PipelineIndexer: Sendable {
     guard first.caps?.mediaType == "video/x-raw" else {
       let (track, warnings) = try tracks.run(
         sink, activity, first: first, watched: watched())
-      return (track.map { .sound($0) } ?? .nothing, warnings)
+      return (track.map { .audio($0) } ?? .nothing, warnings)
     }
     defer { activity.finish() }
     return (try collectFrames(sink, first, activity), [])
@@ -190,11 +190,11 @@ struct PipelineIndexer: Sendable {
     switch found {
     case .nothing:
       result.warnings.append(Warning(.streamLeftOut, "left out: nothing came out of appsink \(name)"))
-    case .sound(let track):
+    case .audio(let track):
       result.audio.append((name, track))
     case .packets, .frames:
       guard result.video == nil else {
-        throw RetrogradeError(.usage, "\(name): has two appsinks with pictures; one can be reversed")
+        throw RetrogradeError(.usage, "\(name): has two appsinks with frames; one can be reversed")
       }
       result.video = (name, try source(found, name))
     }
@@ -215,8 +215,8 @@ struct PipelineIndexer: Sendable {
       }
       return try VideoSource(
         index, recipe, range: nil, options: options, gauge: gauge, cancellation: cancellation)
-    case .sound, .nothing:
-      throw RetrogradeError(.internalFailure, "\(name): no picture in \(name)")
+    case .audio, .nothing:
+      throw RetrogradeError(.internalFailure, "\(name): no frame in \(name)")
     }
   }
 }
@@ -277,6 +277,6 @@ private struct Job: Sendable {
 private enum PipelineFound: Sendable {
   case packets(VideoIndex)
   case frames(VideoSource)
-  case sound(AudioTrack)
+  case audio(AudioTrack)
   case nothing
 }

@@ -91,7 +91,7 @@ struct PipelineJob: Sendable {
         duration: source.legs.duration, isOfUser: true,
         prepare: { pipeline in
           try PipelineJob.prepare(pipeline)
-          let padded = PipelineJob.needsSoundFromStart(pipeline)
+          let padded = PipelineJob.needsAudioFromStart(pipeline)
           isPadded.withLock { $0 = padded }
           return try PipelineJob.redirect(pipeline, to: outputs)
         }), for: pipelines.name)
@@ -125,7 +125,7 @@ struct PipelineJob: Sendable {
     return [
       Warning(
         .detailLeftOut,
-        "the picture lies as it was filmed (\(orientation)), and this container can't say so: put videoflip "
+        "the video lies as it was filmed (\(orientation)), and this container can't say so: put videoflip "
           + "video-direction=auto into the first half")
     ]
   }
@@ -166,8 +166,8 @@ struct PipelineJob: Sendable {
     }
   }
 
-  /// Whether what is written has no times of its own for sound: see Container.
-  private static func needsSoundFromStart(_ pipeline: Pipeline) -> Bool {
+  /// Whether what is written has no times of its own for audio: see Container.
+  private static func needsAudioFromStart(_ pipeline: Pipeline) -> Bool {
     let untimed: Set = ["avimux", "oggmux", "wavenc"]
     return !pipeline.elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
       && !pipeline.elements(ofClass: "Sink").contains {

@@ -25,15 +25,15 @@ enum DescriptionComparison {
   /// - Parameters:
   ///   - isAlike: whether the frames, each turned upright, are like each other.
   ///   - width: that the mirror was to have, as shown; nil: the source's own.
-  static func picture(
+  static func frame(
     _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool, width: Int?
   ) -> [Verification.Check] {
     let orientations = (
       source: source.video.tags?.string("image-orientation"), mirror: mirror.video.tags?.string("image-orientation")
     )
-    var shown = PictureSize(source.caps, orientation: orientations.source).shown
+    var shown = FrameSize(source.caps, orientation: orientations.source).shown
     if let width { shown = (Double(width), shown.height * Double(width) / shown.width) }
-    let found = PictureSize(mirror.caps, orientation: orientations.mirror).shown
+    let found = FrameSize(mirror.caps, orientation: orientations.mirror).shown
     // Sizes are made even, and pixel aspect ratios are rounded.
     func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(width == nil ? 0.5 : 2, a * 0.002) }
     func text(_ size: (width: Double, height: Double)) -> String {

@@ -113,7 +113,7 @@ struct VerifyJob: Sendable {
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, cancellation), orientations: orientations,
         comparesPixels: isLossless, cancellation, report: progress(source))
       result.checks += frames.checks(label, isLossless: isLossless, tolerance: tolerance)
-      result.checks += DescriptionComparison.picture(
+      result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
         isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, width: options.encoding.width)
       return frames.delay
@@ -137,7 +137,7 @@ struct VerifyJob: Sendable {
         (pair.0, source.legs), (pair.1, mirror.legs), delay: delay ?? .zero, cancellation, report: progress(source))
       let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
       if isExact, pair.0.rate == pair.1.rate {
-        let player = AudioPlayer(pair.0, source.legs, isPadded: container.needsSoundFromStart)
+        let player = AudioPlayer(pair.0, source.legs, isPadded: container.needsAudioFromStart)
         comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
       }
       result.checks += comparison.checks(

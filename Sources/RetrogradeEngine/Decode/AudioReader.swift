@@ -1,8 +1,8 @@
 import GStreamer
 
-/// Reads one leg's sound from the spool, in the leg's direction, a few thousand sample frames at a time.
+/// Reads one leg's audio from the spool, in the leg's direction, a few thousand sample frames at a time.
 package struct AudioReader {
-  /// Sound, and when it is heard in the output.
+  /// Audio, and when it is heard in the output.
   package struct Part {
     package var buffer: Buffer
     package var shown: TimeSpan
@@ -22,16 +22,16 @@ package struct AudioReader {
   static let partSize = 4096
 
   /// - Parameters:
-  ///   - isPadded: start with silence where the leg starts without sound, rather than later.
-  ///   - isPaddedAtEnd: end with silence where the leg ends without sound.
+  ///   - isPadded: start with silence where the leg starts without audio, rather than later.
+  ///   - isPaddedAtEnd: end with silence where the leg ends without audio.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, isPadded: Bool, isPaddedAtEnd: Bool) {
     self.track = track
     self.leg = leg
     heard = track.frames(during: leg.span)
     let whole = track.all(during: leg.span)
     let (head, tail) = leg.direction == .forward ? (isPadded, isPaddedAtEnd) : (isPaddedAtEnd, isPadded)
-    let sound = heard.isEmpty ? whole.lowerBound..<whole.lowerBound : heard
-    range = (head ? whole.lowerBound : sound.lowerBound)..<(tail ? whole.upperBound : sound.upperBound)
+    let audio = heard.isEmpty ? whole.lowerBound..<whole.lowerBound : heard
+    range = (head ? whole.lowerBound : audio.lowerBound)..<(tail ? whole.upperBound : audio.upperBound)
     origin =
       leg.direction == .forward
       ? leg.start + (ClockTime(sampleIndex: range.lowerBound, rate: track.rate) - leg.span.start)
@@ -79,7 +79,7 @@ package struct AudioReader {
 }
 
 extension AudioTrack {
-  /// The sample frames of a stretch of the source, counted from stream time 0, whether or not there is sound.
+  /// The sample frames of a stretch of the source, counted from stream time 0, whether or not there is audio.
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)
     return start..<max(start, span.end.sampleIndex(rate: rate))

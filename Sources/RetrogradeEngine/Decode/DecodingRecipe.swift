@@ -1,6 +1,6 @@
 import GStreamer
 
-/// How to make a pipeline that decodes one stream of pictures.
+/// How to make a pipeline that decodes one video stream.
 package struct DecodingRecipe: Sendable {
   /// In `gst-launch-1.0` syntax.
   package var description: String
@@ -28,14 +28,14 @@ package struct DecodingRecipe: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
-  /// - Parameter wantsAlpha: decode also what lies in a second stream beside the picture (VP8 and VP9).
+  /// - Parameter wantsAlpha: decode also what lies in a second stream beside the video (VP8 and VP9).
   init(
     _ path: StreamPath, _ caps: Caps, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
   ) throws {
     let hasAlpha = caps.description.contains("codec-alpha=(boolean)true")
     let all = Registry.factories(.decoder, sinks: caps)
     let candidates = all.filter { $0.hasSuffix("alphadecodebin") == (hasAlpha && wantsAlpha) }
-    // jpegdec gives 4:2:0 whatever the picture has; FFmpeg's decoder gives what is there.
+    // jpegdec gives 4:2:0 whatever the video has; FFmpeg's decoder gives what is there.
     let isJPEG = caps.mediaType == "image/jpeg"
     let isRaw = caps.mediaType == "video/x-raw"
     let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first

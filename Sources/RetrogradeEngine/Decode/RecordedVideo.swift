@@ -1,6 +1,6 @@
 import GStreamer
 
-/// Pictures that come one by one, in display order, and can't be asked for again: kept in memory, and the first ones in the
+/// Frames that come one by one, in display order, and can't be asked for again: kept in memory, and the first ones in the
 /// spool, until they are played.
 package struct RecordedVideo {
   private let caps: Caps
@@ -9,13 +9,13 @@ package struct RecordedVideo {
   private let gauge: MemoryGauge
   private var collector: FrameCollector
   private var packets: [VideoPacket] = []
-  private let changes = PictureChanges()
+  private let changes = FormatChanges()
 
   /// - Parameter first: what the first frame is like; the others must be like it.
   /// - Throws: ``RetrogradeError``, where the budget is too small for two frames, or no spool can be made.
   package init(like first: Sample, _ options: ReverseOptions, _ gauge: MemoryGauge) throws {
     guard let caps = first.caps else {
-      throw RetrogradeError(.internalFailure, "a picture came without saying what it is")
+      throw RetrogradeError(.internalFailure, "a frame came without saying what it is")
     }
     self.caps = caps
     self.options = options
@@ -53,7 +53,7 @@ package struct RecordedVideo {
 }
 
 extension VideoSource {
-  /// A video of which all is known but its pictures: to be described, and not to be played.
+  /// A video of which all is known but its frames: to be described, and not to be played.
   /// - Parameters:
   ///   - starts: when each frame is shown.
   ///   - lastDelay: how long the last one is.
@@ -67,7 +67,7 @@ extension VideoSource {
     }
     return try VideoSource(
       VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil),
-      store: DecodedWindow(spool: nil, gauge: gauge), PictureChanges(), description: "",
+      store: DecodedWindow(spool: nil, gauge: gauge), FormatChanges(), description: "",
       planner: try Planner(options, frameBytes: (caps.int("width") ?? 1) * (caps.int("height") ?? 1) * 4),
       options: options, gauge: gauge)
   }

@@ -3,7 +3,7 @@ import GStreamer
 /// Pixel formats of FFmpeg's decoders for which GStreamer 1.22 has no name. Its avdec elements crash where such frames come
 /// (`gst_ffmpegviddec_get_buffer2`), and take the process with them.
 enum UnnamedFormat {
-  /// Depths that are neither 8, 10 nor 12 bits a sample; grey pictures of more than 8, but for H.264, whose decoder gives them colour.
+  /// Depths that are neither 8, 10 nor 12 bits a sample; grey frames of more than 8, but for H.264, whose decoder gives them colour.
   private static let caps =
     "video/x-h264, bit-depth-luma=(uint){9, 11, 13, 14}; video/x-h265, bit-depth-luma=(uint){9, 11, 13, 14, 15, 16}; "
     + "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint){10, 12}"
@@ -17,7 +17,7 @@ enum UnnamedFormat {
     throw RetrogradeError(
       .missingPlugin,
       "\(source): no decoder for \(packets.codecName) of \(depth) bits a sample, \(packets.string("chroma-format") ?? ""): GStreamer "
-        + "has no such pixel format; change it first, as with: ffmpeg -i \(source) -pix_fmt yuv420p10le film.mkv")
+        + "has no such pixel format; change it first, as with: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
   }
 
   /// How to name `decoder` in a pipeline. What FFV1 holds stands in no caps; where its frames are copied, those formats end in an error.

@@ -1,7 +1,7 @@
 import GStreamer
 import Synchronization
 
-/// The pipeline that decodes pictures: whole files forwards, or window by window.
+/// The pipeline that decodes frames: whole files forwards, or window by window.
 final class VideoDecoder: Sendable {
   /// In `gst-launch-1.0` syntax; the sample are taken from its appsink.
   let description: String
@@ -16,7 +16,7 @@ final class VideoDecoder: Sendable {
 
   /// The caps of the first frame, as the decoder gave them.
   private let decodedCaps: Caps
-  private let changes: PictureChanges
+  private let changes: FormatChanges
   private let output: DecoderOutput
   private let source: String
   /// Whether nothing decodes the frames.
@@ -26,7 +26,7 @@ final class VideoDecoder: Sendable {
 
   /// Starts decoding at the beginning of the video.
   init(
-    _ recipe: DecodingRecipe, _ changes: PictureChanges, _ cancellation: Cancellation, stall: Int = 30_000_000_000
+    _ recipe: DecodingRecipe, _ changes: FormatChanges, _ cancellation: Cancellation, stall: Int = 30_000_000_000
   ) throws {
     self.changes = changes
     description = recipe.description
@@ -36,7 +36,7 @@ final class VideoDecoder: Sendable {
     let sample = try output.pull(cancellation)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
-      throw RetrogradeError(.damagedInput, "\(source): no picture can be decoded\(codec)")
+      throw RetrogradeError(.damagedInput, "\(source): no frame can be decoded\(codec)")
     }
     decodedCaps = caps
     self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps
@@ -46,7 +46,7 @@ final class VideoDecoder: Sendable {
       (sample.buffer.hasTimeCode
         ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards in a file")] : [])
       + (sample.buffer.hasCaptions
-        ? [Warning(.detailLeftOut, "left out: the captions in the picture (CEA-608/708) where it is turned round")]
+        ? [Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is turned round")]
         : [])
     do {
       first = Mutex(isRaw ? try sample.laidOut() : sample)

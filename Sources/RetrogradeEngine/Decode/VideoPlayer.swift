@@ -136,13 +136,13 @@ extension VideoTimeline {
   }
 }
 
-/// Gives out a stream of sound in the order of play, leg by leg.
+/// Gives out an audio stream in the order of play, leg by leg.
 package struct AudioPlayer {
   private let track: AudioTrack
   private let legs: PlaybackLegs
   private let from: ClockTime
   private let end: ClockTime?
-  /// Whether sound that starts late is preceded by silence, rather than by nothing.
+  /// Whether audio that starts late is preceded by silence, rather than by nothing.
   private let isPadded: Bool
   /// Parts come in descending order of their times; the samples of each in ascending order, as GStreamer has it.
   private let isDescending: Bool
@@ -188,7 +188,7 @@ package struct AudioPlayer {
         if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
-      // Between legs sound goes on: what is missing there is silence.
+      // Between legs audio goes on: what is missing there is silence.
       let reader = AudioReader(
         track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false)
       hasBegun = hasBegun || reader.count > 0

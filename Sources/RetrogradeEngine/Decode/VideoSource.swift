@@ -58,7 +58,7 @@ package final class VideoSource: Sendable {
   package let plan: Plan
   private let found: [Warning]
   /// Shared by all that decode it.
-  let changes: PictureChanges
+  let changes: FormatChanges
   /// All frames, where seeking is not exact.
   package let store: DecodedWindow?
   private let planner: Planner
@@ -75,7 +75,7 @@ package final class VideoSource: Sendable {
     self.recipe = recipe
     self.options = options
     self.gauge = gauge
-    changes = PictureChanges()
+    changes = FormatChanges()
     let decoder = try VideoDecoder(recipe, changes, cancellation)
     caps = decoder.caps
     isTopFieldFirst = decoder.isTopFieldFirst
@@ -119,7 +119,7 @@ package final class VideoSource: Sendable {
   ///   - store: all frames.
   ///   - changes: what was noted of them.
   init(
-    _ video: VideoIndex, store: DecodedWindow, _ changes: PictureChanges, description: String, planner: Planner,
+    _ video: VideoIndex, store: DecodedWindow, _ changes: FormatChanges, description: String, planner: Planner,
     options: ReverseOptions,
     gauge: MemoryGauge
   ) throws {
@@ -188,7 +188,7 @@ package final class VideoSource: Sendable {
   }
 
   private static func readForward(
-    _ video: VideoIndex, _ recipe: DecodingRecipe, _ changes: PictureChanges, before boundary: ClockTime?,
+    _ video: VideoIndex, _ recipe: DecodingRecipe, _ changes: FormatChanges, before boundary: ClockTime?,
     _ planner: Planner,
     options: ReverseOptions, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {

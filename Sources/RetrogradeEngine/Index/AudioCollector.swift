@@ -26,7 +26,7 @@ struct AudioCollector {
     }
 
     var place: String { span.map { " at \($0.start)" } ?? "" }
-    var names: String { caps.map(\.soundName).joined(separator: " and ") }
+    var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
   init(_ options: ReverseOptions) throws { spool = try Spool(directory: options.spoolDirectory) }
@@ -86,14 +86,14 @@ struct AudioCollector {
       warnings.append(
         Warning(
           .converted,
-          "converted: the audio changes from \(caps.soundName) to \(converted.names)\(converted.place); all of it is now as it begins",
+          "converted: the audio changes from \(caps.audioName) to \(converted.names)\(converted.place); all of it is now as it begins",
           count: converted.count, span: converted.span))
     }
     if lost.count > 0 {
       warnings.append(
         Warning(
           .damaged,
-          "left out: the audio changes from \(caps.soundName) to \(lost.names)\(lost.place), which can't be converted",
+          "left out: the audio changes from \(caps.audioName) to \(lost.names)\(lost.place), which can't be converted",
           count: lost.count, span: lost.span))
     }
     return warnings
@@ -102,7 +102,7 @@ struct AudioCollector {
 
 extension Caps {
   /// Such as `48000 Hz, 2 channels, S16LE`.
-  fileprivate var soundName: String {
+  fileprivate var audioName: String {
     let channels = int("channels") ?? 0
     return "\(int("rate") ?? 0) Hz, \(channels) \(channels == 1 ? "channel" : "channels"), \(string("format") ?? "")"
   }

@@ -2,9 +2,9 @@ import Containers
 import GStreamer
 import Synchronization
 
-/// The decoder for a stream of sound.
+/// The decoder for an audio stream.
 package struct AudioDecoder: Sendable {
-  /// The factory's name; nil for raw sound.
+  /// The factory's name; nil for raw audio.
   package let factory: String?
 
   /// - Returns: nil if no plugin decodes `caps`.
@@ -24,9 +24,9 @@ package struct AudioDecoder: Sendable {
   }
 }
 
-/// Decodes one stream of sound into the spool, during the indexing pass.
+/// Decodes one audio stream into the spool, during the indexing pass.
 package final class AudioIndexer: Sendable {
-  /// The name of the appsink that the sound comes out of.
+  /// The name of the appsink that the audio comes out of.
   package let name: String
   /// The caps of the packets; nil where nothing is known of them.
   private let codec: Caps?
@@ -75,7 +75,7 @@ package final class AudioIndexer: Sendable {
     return decoder != nil || rest.isEmpty || parser != nil ? (decoder, parser, Array(chain)) : nil
   }
 
-  /// Has the packets watched on their way into the decoder, and the sound on its way out.
+  /// Has the packets watched on their way into the decoder, and the audio on its way out.
   package func watch(_ pipeline: Pipeline) {
     guard let chain = pipeline.element(name).flatMap(AudioIndexer.chain) else { return }
     let entry = chain.parser ?? chain.rest.last { $0.factoryName == "queue" } ?? chain.decoder
@@ -102,7 +102,7 @@ package final class AudioIndexer: Sendable {
     }
     try collector.finish()
     guard !collector.decoded.isEmpty else {
-      return (nil, [Warning(.streamLeftOut, "left out: sound that decodes to nothing (\(codec?.codecName ?? name))")])
+      return (nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")])
     }
     return (try track(collector, segment, clock), collector.warnings + clock.warnings)
   }
@@ -221,7 +221,7 @@ package final class PacketTimestamps: Sendable {
   }
 }
 
-/// Watches the decoders of sound that come into a pipeline while it runs, as decodebin's do.
+/// Watches the decoders of audio that come into a pipeline while it runs, as decodebin's do.
 package final class DecoderWatch: Sendable {
   private let known = Mutex<[(element: Element, clock: PacketTimestamps)]>([])
 
@@ -238,7 +238,7 @@ package final class DecoderWatch: Sendable {
     known.withLock { $0.append((element, clock)) }
   }
 
-  /// What was noted of the decoder before `sink`; to be asked when sound has come out of it.
+  /// What was noted of the decoder before `sink`; to be asked when audio has come out of it.
   package func clock(for sink: Element) -> PacketTimestamps? {
     guard let chain = AudioIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
     func clock(of element: Element) -> PacketTimestamps? {

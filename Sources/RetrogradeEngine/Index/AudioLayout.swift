@@ -1,6 +1,6 @@
 import MediaTime
 
-/// A stretch of decoded sound: where in the presentation it belongs and where in the spool it lies, in sample frames.
+/// A stretch of decoded audio: where in the presentation it belongs and where in the spool it lies, in sample frames.
 struct AudioChunk: Hashable, Sendable {
   /// The place of the first sample frame, counted from stream time 0.
   var position: Int
@@ -19,11 +19,11 @@ struct DecodedAudio: Hashable, Sendable {
   var count: Int
 }
 
-/// Puts decoded sound where it belongs in the presentation. Pure arithmetic.
+/// Puts decoded audio where it belongs in the presentation. Pure arithmetic.
 struct AudioLayout: Sendable {
   var rate: Int
   var segment: Segment
-  /// Packets that went into the decoder; nil where there was none (raw sound).
+  /// Packets that went into the decoder; nil where there was none (raw audio).
   var packetCount: Int?
   /// Timestamps may be this far off the count of samples before that means a gap: containers round to a millisecond and
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
@@ -46,7 +46,7 @@ struct AudioLayout: Sendable {
     var offset = 0
     for (buffer, nominal) in zip(buffers, nominals) {
       var position = next ?? nominal ?? 0
-      // Timestamps that run back are put right: sound goes on where it was.
+      // Timestamps that run back are put right: audio goes on where it was.
       if let nominal, let next, nominal - next > tolerance { position = nominal }
       if let last = chunks.last, last.position + last.count == position {
         chunks[chunks.count - 1].count += buffer.count
@@ -61,7 +61,7 @@ struct AudioLayout: Sendable {
     return clipped(chunks, start, end)
   }
 
-  /// Where the sound begins that begins before 0; nil where it does not.
+  /// Where the audio begins that begins before 0; nil where it does not.
   ///
   /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose first page ends
   /// earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and opusdec then leaves out less

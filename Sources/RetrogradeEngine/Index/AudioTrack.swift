@@ -1,7 +1,7 @@
 import Containers
 import GStreamer
 
-/// One stream of sound, decoded, in the spool: to be read in any direction.
+/// One audio stream, decoded, in the spool: to be read in any direction.
 package struct AudioTrack: Sendable {
   /// The caps of the samples, interleaved.
   package let caps: Caps

@@ -2,9 +2,9 @@ import Containers
 import GStreamer
 import Synchronization
 
-/// Makes the index of a source: one pass over all packets, in which the sound is decoded, once, forwards, into the spool.
+/// Makes the index of a source: one pass over all packets, in which the audio is decoded, once, forwards, into the spool.
 ///
-/// Sound is not read in windows, as pictures are: priming, overlap between packets and timestamps rounded to a
+/// Audio is not read in windows, as frames are: priming, overlap between packets and timestamps rounded to a
 /// millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and MP3.
 struct Indexer: Sendable {
   let topology: Topology
@@ -29,7 +29,7 @@ struct Indexer: Sendable {
       let count = others.count { $0 == type }
       let what = count == 1 ? "a stream that is" : "\(count) streams that are"
       warnings.append(
-        Warning(.streamLeftOut, "left out: \(what) neither picture, sound nor text (\(type))", count: count))
+        Warning(.streamLeftOut, "left out: \(what) neither video, audio nor text (\(type))", count: count))
     }
     let playable = audios.filter { AudioDecoder(for: $0.caps) != nil }
     warnings += try undecodable(videos, playable, besides: others)
@@ -50,7 +50,7 @@ struct Indexer: Sendable {
       if options.streams != nil {
         throw RetrogradeError(
           .usage,
-          "\(topology.source): of the streams that were asked for (--streams), none is a picture or a sound in it")
+          "\(topology.source): of the streams that were asked for (--streams), none is video or audio in it")
       }
       throw RetrogradeError(
         .missingPlugin,
@@ -148,34 +148,34 @@ struct Indexer: Sendable {
         warnings.append(
           Warning(
             .detailLeftOut,
-            "left out: the picture's transparency; .webp, .apng and .png keep it, and .mkv with --quality lossless --alpha"
+            "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with --quality lossless --alpha"
           ))
       }
       if shown.count < found.count {
-        warnings.append(Warning(.streamLeftOut, "left out: a video stream without a picture"))
+        warnings.append(Warning(.streamLeftOut, "left out: a video stream without a frame"))
       }
       if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
-        throw RetrogradeError(.damagedInput, "\(topology.source): no picture and no sound can be read from it")
+        throw RetrogradeError(.damagedInput, "\(topology.source): no video and no audio can be read from it")
       }
       let tags = topology.fileTags
-      var pictures: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
+      var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
       for (_, (path, index)) in shown {
         do {
           let recipe = try DecodingRecipe(
-            path, index.caps, in: topology, name: Indexer.videoName(pictures.count), wantsAlpha: options.wantsAlpha)
-          pictures.append((path, index, recipe))
-        } catch let error as RetrogradeError where !pictures.isEmpty {
+            path, index.caps, in: topology, name: Indexer.videoName(videos.count), wantsAlpha: options.wantsAlpha)
+          videos.append((path, index, recipe))
+        } catch let error as RetrogradeError where !videos.isEmpty {
           // One bad extra stream does not fail the run.
           warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
         }
       }
       let branches =
-        chosen.filter { $0.stream.kind == .audio } + pictures.map { (stream: $0.path, tail: $0.recipe.tail) }
+        chosen.filter { $0.stream.kind == .audio } + videos.map { (stream: $0.path, tail: $0.recipe.tail) }
       var result = SourceIndex(
         decoding: topology.description(branches),
-        packets: pictures.first.map { topology.description([($0.path, "queue")]) }, recipe: pictures.first?.recipe,
-        video: pictures.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
-      result.furtherVideos = pictures.dropFirst().map { ($0.index, $0.recipe) }
+        packets: videos.first.map { topology.description([($0.path, "queue")]) }, recipe: videos.first?.recipe,
+        video: videos.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+      result.furtherVideos = videos.dropFirst().map { ($0.index, $0.recipe) }
       result.subtitles = subtitles.filter { !$0.cues.isEmpty }
       result.chapters = !options.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
       return result
@@ -237,7 +237,7 @@ struct Indexer: Sendable {
       let time = sample.streamTime
       // Decoding starts before an edit does; what is decoded only for that is not shown.
       let isOutside = buffer.pts.map { !sample.segment.presents($0) } ?? false
-      // VP8 packets say in their first byte whether their picture is shown (RFC 6386, 9.1).
+      // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
       let isInvisible = try isVP8 && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
       packets.append(
         VideoPacket(

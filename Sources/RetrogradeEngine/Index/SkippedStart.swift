@@ -1,7 +1,7 @@
 import GStreamer
 import Synchronization
 
-/// Packets of a transport or program stream that lie before the first one which says what the pictures are: MPEG-2's sequence
+/// Packets of a transport or program stream that lie before the first one which says what the frames are: MPEG-2's sequence
 /// header, H.264's and HEVC's parameter sets. A broadcast that was recorded from the middle of a group of pictures on begins
 /// with such; parsers pass over them.
 final class SkippedStart: Sendable {

@@ -3,14 +3,14 @@ import GStreamer
 
 /// One packet of a video stream.
 package struct VideoPacket: Hashable, Sendable {
-  /// When its picture is shown, in stream time; nil where the container does not say.
+  /// When its frame is shown, in stream time; nil where the container does not say.
   var time: ClockTime?
   /// When it is decoded, in stream time, which is all that AVI says.
   var decodingTime: ClockTime?
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
-  /// It decodes to no picture of its own, or to one outside the presentation.
+  /// It decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
 
   package init(
@@ -25,7 +25,7 @@ package struct VideoPacket: Hashable, Sendable {
   }
 }
 
-/// What one pass over a video stream's packets found. No picture was decoded for it.
+/// What one pass over a video stream's packets found. No frame was decoded for it.
 package struct VideoIndex: Sendable {
   package var caps: Caps
   package var tags: TagList?
@@ -47,9 +47,9 @@ package struct VideoIndex: Sendable {
   /// The bytes of all packets.
   package let bytes: Int
 
-  /// Whether each packet is a picture that is shown, and says when.
+  /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
-  /// When the pictures are shown, in decoding order.
+  /// When the frames are shown, in decoding order.
   package var decodingTimes: [ClockTime] { packets.compactMap(\.time) }
 
   package init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
@@ -79,7 +79,7 @@ package struct VideoIndex: Sendable {
   }
 }
 
-/// Everything that one pass over a source found, with its sound decoded into the spool.
+/// Everything that one pass over a source found, with its audio decoded into the spool.
 package struct SourceIndex: Sendable {
   /// A pipeline that decodes all streams, in `gst-launch-1.0` syntax.
   package var decoding = ""

@@ -60,7 +60,7 @@ public struct PlaybackLeg: Hashable, Sendable {
 /// All legs of a loop, in the order of play.
 ///
 /// At a turn the frame there is shown once: the leg after the turn leaves out all of the time that the frame is on show, of
-/// picture and sound alike, so that sync holds through every turn.
+/// video and audio alike, so that sync holds through every turn.
 public struct PlaybackLegs: Sendable {
   public let loop: Loop
   /// How often the loop is played; nil for ever. Never nil where the rounds after the first play nothing.
@@ -73,7 +73,7 @@ public struct PlaybackLegs: Sendable {
   private let keepsForwardWhole: Bool
 
   /// - Parameters:
-  ///   - timeline: of the video; nil for sound alone.
+  ///   - timeline: of the video; nil for audio alone.
   ///   - dropsSeam: leave out the last frame of all, where it is the first one again: for files that players repeat.
   ///   - keepsForwardWhole: of the frame at a turn from back to forward leave out the one that is played backwards.
   public init(
@@ -86,7 +86,7 @@ public struct PlaybackLegs: Sendable {
     self.dropsSeam = dropsSeam
     let shown = timeline.map { $0.clipped(to: presentation.span).timeline }
     let length = presentation.duration
-    // From the start of what is played, and to its end: a frame stays on show where sound goes on without another.
+    // From the start of what is played, and to its end: a frame stays on show where audio goes on without another.
     first = shown.map { $0.count > 0 ? min($0.span(of: 0).end - presentation.span.start, length) : .zero } ?? .zero
     last =
       shown.map { $0.count > 0 ? min(presentation.span.end - $0.span(of: $0.count - 1).start, length) : .zero } ?? .zero

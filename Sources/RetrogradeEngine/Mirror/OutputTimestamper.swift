@@ -23,7 +23,7 @@ package struct OutputTimestamper: Sendable {
 
   /// When the next frame, which is shown during `span` in the source, is shown in the output.
   ///
-  /// The leg's last frame, in the order of the source, stays on show until the leg's span ends: so a mirror has a picture
+  /// The leg's last frame, in the order of the source, stays on show until the leg's span ends: so a mirror has a frame
   /// from its start.
   package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }

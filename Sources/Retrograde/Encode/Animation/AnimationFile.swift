@@ -2,8 +2,8 @@ import GStreamer
 import Images
 import RetrogradeEngine
 
-/// The kinds of pictures that move which players repeat by themselves. GStreamer 1.22 has no muxers for them: its `webpenc`
-/// writes single pictures, `avmux_webp` and `avmux_apng` take no encoder's packets, and `avenc_gif` has no palette of its own
+/// The kinds of moving images which players repeat by themselves. GStreamer 1.22 has no muxers for them: its `webpenc`
+/// writes single frames, `avmux_webp` and `avmux_apng` take no encoder's packets, and `avenc_gif` has no palette of its own
 /// making.
 enum AnimationFormat: Sendable {
   case gif, webp, apng
@@ -28,9 +28,9 @@ enum AnimationFormat: Sendable {
   }
 }
 
-/// A file that is written picture by picture.
+/// A file that is written frame by frame.
 protocol AnimationFile: AnyObject {
-  /// - Parameter shown: when the picture is shown, from the start of the file.
+  /// - Parameter shown: when the frame is shown, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
   /// Writes what is left, unless it is to stop on the way.
   func finish(_ isStopped: () -> Bool) throws
@@ -72,18 +72,18 @@ struct AnimationWriter: Sendable {
 }
 
 extension Sample {
-  /// The size of the picture.
+  /// The size of the frames.
   fileprivate var size: (width: Int, height: Int) { (caps?.int("width") ?? 0, caps?.int("height") ?? 0) }
 }
 
-/// Two passes: the first counts the colours and keeps the pictures in the spool, the second gives them the palette.
+/// Two passes: the first counts the colours and keeps the frames in the spool, the second gives them the palette.
 private final class GIFAnimation: AnimationFile {
   private let path: String
   private let spool: Spool
   private let colors: Palette.Builder
   private var size = (width: 0, height: 0)
-  private var pictures: [(offset: Int, shown: TimeSpan)] = []
-  /// Whether anything can be seen through: then no picture can lie over the one before.
+  private var frames: [(offset: Int, shown: TimeSpan)] = []
+  /// Whether anything can be seen through: then no frame can lie over the one before.
   private var isTransparent = false
 
   init(_ path: String, _ options: ReverseOptions) throws {
@@ -97,7 +97,7 @@ private final class GIFAnimation: AnimationFile {
     try sample.buffer.withBytes { pixels in
       try colors.add(pixels, width: size.width, height: size.height)
       isTransparent = isTransparent || stride(from: 3, to: pixels.count, by: 4).contains { pixels[$0] < 128 }
-      pictures.append((try spool.append(pixels), shown))
+      frames.append((try spool.append(pixels), shown))
     }
   }
 
@@ -106,7 +106,7 @@ private final class GIFAnimation: AnimationFile {
     let file = try GIFFile(path, width: size.width, height: size.height, palette: palette)
     var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
     var shown: [UInt8] = []
-    for (offset, span) in pictures where !isStopped() {
+    for (offset, span) in frames where !isStopped() {
       try pixels.withUnsafeMutableBytes { try spool.read($0, at: offset) }
       let values = try pixels.withUnsafeBytes { pixels in
         try shown.withUnsafeBytes { shown in

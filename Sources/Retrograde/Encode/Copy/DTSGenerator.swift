@@ -1,7 +1,7 @@
 import MediaTime
 
 /// When packets are to be decoded that several encoders have put into an order of their own: the n-th packet when the n-th
-/// picture is shown, all of them earlier by as much as the deepest reordering takes.
+/// frame is shown, all of them earlier by as much as the deepest reordering takes.
 struct DTSGenerator {
   /// How much earlier.
   let lead: ClockTime
@@ -9,14 +9,14 @@ struct DTSGenerator {
   private var given = 0
 
   /// - Parameters:
-  ///   - depth: the most pictures that come, in the stream, before one that is shown before them.
-  ///   - step: how long a picture is shown, more or less.
+  ///   - depth: the most frames that come, in the stream, before one that is shown before them.
+  ///   - step: how long a frame is shown, more or less.
   init(depth: Int, step: ClockTime) {
     lead = ClockTime(nanoseconds: step.nanoseconds * Int64(depth))
     times = (0..<depth).map { ClockTime(nanoseconds: step.nanoseconds * Int64($0)) }
   }
 
-  /// Says when further pictures are shown, in order; the first of all at ``lead`` or later.
+  /// Says when further frames are shown, in order; the first of all at ``lead`` or later.
   mutating func add(_ shown: [ClockTime]) {
     times.removeFirst(given)
     given = 0
@@ -30,8 +30,8 @@ struct DTSGenerator {
     return times[given]
   }
 
-  /// The most pictures that come, in a stream, before one that is shown before them.
-  /// - Parameter times: when the pictures are shown, in the order of the stream.
+  /// The most frames that come, in a stream, before one that is shown before them.
+  /// - Parameter times: when the frames are shown, in the order of the stream.
   static func depth(_ times: [ClockTime]) -> Int {
     let places = Dictionary(uniqueKeysWithValues: Set(times).sorted().enumerated().map { ($1, $0) })
     return times.enumerated().map { $0 - (places[$1] ?? $0) }.max().map { max($0, 0) } ?? 0

@@ -15,10 +15,10 @@ struct ForwardCopy: Sendable {
   private let reading: String
   private let target: String
 
-  /// How much later than the start of the output its first picture is.
+  /// How much later than the start of the output its first frame is.
   var lead: ClockTime { clock?.lead ?? .zero }
 
-  /// Codecs of which nothing is kept beside the stream, and each packet is a picture.
+  /// Codecs of which nothing is kept beside the stream, and each packet is a frame.
   private static let plain: Set = ["video/x-vp9", "image/jpeg", "video/x-prores"]
 
   /// - Throws: ``RetrogradeError`` of code `usage`, where that can't be done.
@@ -26,9 +26,9 @@ struct ForwardCopy: Sendable {
     func refused(_ why: String) -> RetrogradeError {
       RetrogradeError(.usage, "\(target): the forward part can't be copied (--copy-forward): \(why)")
     }
-    guard let video = source.video, let reading = source.index.packets, let picture = choice.pictures.first,
-      let codec = picture.codec, let element = codec.encoder
-    else { throw refused("there is no film in it") }
+    guard let video = source.video, let reading = source.index.packets, let frame = choice.videos.first,
+      let codec = frame.codec, let element = codec.encoder
+    else { throw refused("there is no video in it") }
     guard Codec(of: video.video.caps) == codec else {
       throw refused("the source is \(video.video.caps.codecName), and this output would not be")
     }
@@ -36,7 +36,7 @@ struct ForwardCopy: Sendable {
       throw refused("--fps, --width, --start and --end change it")
     }
     guard video.store == nil, video.video.isPlain, !(options.dropsSeam ?? false) || options.loop != .reverseForward
-    else { throw refused("its packets are not one picture each, in a file that can be sought in") }
+    else { throw refused("its packets are not one frame each, in a file that can be sought in") }
     let family = choice.muxer
     let hasDecodeTimes = family.contains("mp4mux") || family.contains("qtmux")
     guard hasDecodeTimes || family.contains("matroska") || family.contains("webm") else {
@@ -57,19 +57,19 @@ struct ForwardCopy: Sendable {
       guard let own = packets.buffer("codec_data").flatMap({ ParameterSets($0) }), let number = own.freeNumber else {
         throw refused("its parameter sets can't be read")
       }
-      let settings = picture.settings + [("option-string", "sps-id=\(number)")]
-      encoder = PacketEncoder(element: element, settings: settings, tail: format, format: picture.format, raw: raw)
+      let settings = frame.settings + [("option-string", "sps-id=\(number)")]
+      encoder = PacketEncoder(element: element, settings: settings, tail: format, format: frame.format, raw: raw)
       guard let others = try encoder.caps(target).buffer("codec_data").flatMap({ ParameterSets($0) }),
         let joined = own.joined(with: others)
       else { throw refused("the encoder's parameter sets can't be put beside its own") }
       caps = packets.setting("codec_data", "(buffer)" + joined.record.map { ForwardCopy.hexadecimal($0) }.joined())
     } else {
       self.reading = reading
-      encoder = PacketEncoder(element: element, settings: picture.settings, tail: nil, format: picture.format, raw: raw)
+      encoder = PacketEncoder(element: element, settings: frame.settings, tail: nil, format: frame.format, raw: raw)
       caps = try ForwardCopy.firstCaps(reading, source, target)
     }
     let times = video.video.decodingTimes
-    // x264 reorders two pictures at the most, as it is set up here.
+    // x264 reorders two frames at the most, as it is set up here.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
     clock = hasDecodeTimes ? DTSGenerator(depth: depth, step: step) : nil
@@ -90,8 +90,8 @@ struct ForwardCopy: Sendable {
   }
 
   /// Gives all packets to `push`, in order.
-  /// - Parameter shown: told of each picture when it is on its way: how many there are, and until when it is shown.
-  /// - Returns: how many pictures there are.
+  /// - Parameter shown: told of each frame when it is on its way: how many there are, and until when it is shown.
+  /// - Returns: how many frames there are.
   func run(
     _ push: (Buffer) throws -> Void, timing: Timing, start: ClockTime, cancellation: Cancellation,
     shown: (Int, ClockTime) -> Void
@@ -195,7 +195,7 @@ private final class PacketStream: Sendable {
   func stop() { pipeline.set(.null) }
 }
 
-/// Encodes pictures to packets.
+/// Encodes frames to packets.
 private struct PacketEncoder: Sendable {
   let element: String
   let settings: [(name: String, value: String)]
@@ -213,7 +213,7 @@ private struct PacketEncoder: Sendable {
       .joined(separator: " ! ")
   }
 
-  /// The caps that its packets have: they do not depend on what is in the pictures.
+  /// The caps that its packets have: they do not depend on what is in the frames.
   func caps(_ target: String) throws -> Caps {
     let stream = try PacketStream(description, target) { pipeline in
       let source = try pipeline.appSource("raw")

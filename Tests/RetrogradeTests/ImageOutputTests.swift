@@ -6,8 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// Outputs that hold pictures and nothing else: animations and numbered files.
-@Suite struct PictureOutputTests {
+/// Outputs that hold frames and nothing else: animations and numbered files.
+@Suite struct ImageOutputTests {
   private func reverse(
     _ media: TestMedia, to name: String, in folder: TemporaryFolder, _ change: (inout ReverseOptions) -> Void = { _ in }
   ) async throws -> String {
@@ -153,7 +153,7 @@ import Testing
     let read = try DecodedAnimation(folder.path("a.\(format)"))
     func seen(_ pixels: [UInt8]) -> [Int] { (0..<size).filter { pixels[(5 * size + $0) * 4 + 3] > 128 } }
     #expect(seen(read.first) == Array(20..<28))
-    #expect(seen(read.last) == Array(0..<8), "the first picture, without what was seen before")
+    #expect(seen(read.last) == Array(0..<8), "the first frame, without what was seen before")
   }
 
   @Test func numberedPicturesGoOutAndComeIn() async throws {

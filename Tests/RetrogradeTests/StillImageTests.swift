@@ -6,9 +6,9 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// A picture alone in a file is a film of one frame.
-@Suite struct StillPictureTests {
-  /// A picture that fills more than one block of a file.
+/// An image alone in a file is a video of one frame.
+@Suite struct StillImageTests {
+  /// An image that fills more than one block of a file.
   private static let raw = "videotestsrc num-buffers=1 pattern=snow ! video/x-raw,width=160,height=96,format="
 
   private func write(_ description: String, to path: String) throws -> String {
@@ -23,7 +23,7 @@ import Testing
 
   @Test(arguments: ["Y444", "Y42B", "I420", "GRAY8"]) func aJPEGOfAnyKindIsItsOwnMirror(_ format: String) async throws {
     let folder = try TemporaryFolder()
-    let source = try write("\(StillPictureTests.raw)\(format) ! jpegenc", to: folder.path("a.jpg"))
+    let source = try write("\(StillImageTests.raw)\(format) ! jpegenc", to: folder.path("a.jpg"))
     var options = ReverseOptions()
     options.encoding.quality = .lossless
     let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
@@ -37,13 +37,13 @@ import Testing
   func aPictureThatHasToBeReadInOnePieceIsItsOwnMirror(encoder: String, name: String) async throws {
     let folder = try TemporaryFolder()
     let format = encoder == "avenc_bmp" ? "BGR" : "RGB"
-    let source = try write("\(StillPictureTests.raw)\(format) ! \(encoder)", to: folder.path(name))
+    let source = try write("\(StillImageTests.raw)\(format) ! \(encoder)", to: folder.path(name))
     var options = ReverseOptions()
     options.encoding.quality = .lossless
     let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
     #expect(summary.frames == 1 && summary.warnings.isEmpty, "\(summary.warnings)")
     let shown = try DecodedMedia.buffers(
-      of: "\(StillPictureTests.raw)\(format) ! videoconvert ! video/x-raw,format=RGB")
+      of: "\(StillImageTests.raw)\(format) ! videoconvert ! video/x-raw,format=RGB")
     #expect(try frames(folder.path("m.mkv"), decoder: "matroskademux ! avdec_ffv1", "RGB") == shown)
   }
 

@@ -1,9 +1,9 @@
 import Containers
 import GStreamer
 
-/// A picture alone in a file, of a format that GStreamer 1.22's `parsebin` has no parser for: its decoder would get the file in
+/// An image alone in a file, of a format that GStreamer 1.22's `parsebin` has no parser for: its decoder would get the file in
 /// pieces, and make nothing of them.
-enum StillPicture {
+enum StillImage {
   /// One or more, one after the other: `jpegparse` tells them apart, which `parsebin` leaves out (rank none).
   case jpeg
   /// To be read in one piece; its media type.
@@ -27,11 +27,11 @@ enum StillPicture {
     switch self {
     case .jpeg: return "filesrc name=source location=\(Description.quoted(path)) ! jpegparse"
     case .whole(let type, let bytes):
-      // The file, a copy of it on its way, and the picture that comes of it.
+      // The file, a copy of it on its way, and the image that comes of it.
       guard bytes < memory.bytes / 3 else {
         throw RetrogradeError(
           .damagedInput,
-          "\(name): a picture in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (--memory) is "
+          "\(name): an image in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (--memory) is "
             + "\(memory)")
       }
       // Its name is a pattern of numbered files.

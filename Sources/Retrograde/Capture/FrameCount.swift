@@ -1,13 +1,13 @@
 import GStreamer
 
-/// Counts the pictures that a live source had and did not give: by the source's own numbers, or else by time.
-struct PictureCount: Sendable {
+/// Counts the frames that a live source had and did not give: by the source's own numbers, or else by time.
+struct FrameCount: Sendable {
   private(set) var lost = 0
   /// When the last one came.
   var last: ClockTime? { previous?.time }
 
   private var previous: (time: ClockTime, number: Int?)?
-  /// The shortest time between two pictures.
+  /// The shortest time between two frames.
   private var step: ClockTime?
 
   /// - Parameter number: by which the source counts it; nil where it does not count.
@@ -19,7 +19,7 @@ struct PictureCount: Sendable {
       lost = lost.addingReportingOverflow(number - before - 1).overflow ? lost : lost + (number - before - 1)
     } else if let step, step > .zero {
       let missing = (Double(gap.nanoseconds) / Double(step.nanoseconds)).rounded() - 1
-      // A source that leaps by years has not lost a picture for each moment.
+      // A source that leaps by years has not lost a frame for each moment.
       if missing > 0, missing < 1e9 { lost += Int(missing) }
     }
     if gap > .zero { step = min(step ?? gap, gap) }

@@ -1,8 +1,8 @@
 import GStreamer
 import RetrogradeEngine
 
-/// The size of a picture, as it is stored and as it is shown.
-struct PictureSize {
+/// The size of a frame, as it is stored and as it is shown.
+struct FrameSize {
   /// As it is stored, in pixels.
   let width: Int
   let height: Int
@@ -31,14 +31,14 @@ struct PictureSize {
   /// - Throws: ``RetrogradeError`` of code `usage` if that is no size.
   func scaled(to width: Int?, for container: Container) throws -> (width: Int, height: Int)? {
     // Nothing but pixels tells players of GIF, WebP or PNG how wide to show them.
-    guard width != nil || container.pictures != nil && aspect != 1 else { return nil }
+    guard width != nil || container.imageFormat != nil && aspect != 1 else { return nil }
     let shown = shown
     let wanted = Double(width ?? Int(shown.width.rounded()))
-    let even = container.pictures == nil  // half of the lines and columns have colour
+    let even = container.imageFormat == nil  // half of the lines and columns have colour
     func whole(_ value: Double) -> Int { even ? Int((value / 2).rounded()) * 2 : Int(value.rounded()) }
     let size = (width: whole(wanted), height: max(whole(wanted * shown.height / shown.width), even ? 2 : 1))
     guard size.width >= 1, size.width <= 16_384, size.height <= 16_384 else {
-      throw RetrogradeError(.usage, "a picture of \(size.width)x\(size.height) can't be made")
+      throw RetrogradeError(.usage, "a frame of \(size.width)x\(size.height) can't be made")
     }
     return isTurned && container.carriesOrientation ? (size.height, size.width) : size
   }

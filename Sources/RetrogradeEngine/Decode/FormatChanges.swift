@@ -4,7 +4,7 @@ import Synchronization
 /// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what.
 ///
 /// Several decoders of one video share it: what they decode twice counts once.
-final class PictureChanges: Sendable {
+final class FormatChanges: Sendable {
   private enum Kind: CaseIterable {
     /// Size or pixel format: scaled and converted.
     case form
@@ -60,7 +60,7 @@ final class PictureChanges: Sendable {
   /// What is to be said of the frames that came so far.
   var warnings: [Warning] {
     changes.withLock { changes in
-      Kind.allCases.compactMap { kind in changes[kind].map { PictureChanges.warning(kind, $0) } }
+      Kind.allCases.compactMap { kind in changes[kind].map { FormatChanges.warning(kind, $0) } }
     }
   }
 
@@ -70,12 +70,12 @@ final class PictureChanges: Sendable {
     let place = span.map { ", between \($0.start) and \($0.end)" } ?? ""
     let message =
       switch kind {
-      case .form: "converted: the picture changes \(what)\(place); all of it is now as it begins"
-      case .colour: "converted: the picture's colours change \(what)\(place); all of them are now as they begin"
+      case .form: "converted: the video changes \(what)\(place); all of it is now as it begins"
+      case .colour: "converted: the video's colours change \(what)\(place); all of them are now as they begin"
       case .meaning:
-        "changed: what the picture's colours stand for changes \(what)\(place); the mirror says \(change.first) of all of them"
+        "changed: what the video's colours stand for changes \(what)\(place); the mirror says \(change.first) of all of them"
       case .pixelShape:
-        "changed: the shape of the picture's pixels changes \(what)\(place); the mirror says \(change.first) of all of them"
+        "changed: the shape of the video's pixels changes \(what)\(place); the mirror says \(change.first) of all of them"
       }
     return Warning(.converted, message, count: change.times.count, span: span)
   }
