@@ -105,6 +105,16 @@ import Testing
     #expect(result.status == 0 && growth.map { $0 < 40 << 10 } ?? false, "KiB over 200 seeks: \(result.output)")
   }
 
+  /// What gst-validate's scenario alternate_fast_backward_forward does, and more of the kind.
+  @Test(arguments: ["playbin", "playbin3"])
+  func everySeekEndsWhateverItsRate(player: String) throws {
+    let folder = try TemporaryFolder()
+    try clip(folder)
+    let program = LoadedPluginTests.root.appending(path: "Tests/Programs/rates.py").path
+    let result = try run("/usr/bin/python3 \(program) \(player) clip.mp4", in: folder)
+    #expect(result.status == 0 && !result.output.contains("CRITICAL"), "\(result.output)")
+  }
+
   @Test func aCProgramDrivesTheFilters() throws {
     let folder = try TemporaryFolder()
     let program = LoadedPluginTests.root.appending(path: "Tests/Programs/harness.c").path

@@ -60,6 +60,12 @@ extension ReverseSource {
     segment.position = guint64(
       streams.compactMap { $0.shared.withLock { $0.position } }.max()?.raw ?? UInt(segment.position))
     var didChange: gboolean = 0
+    // gst_segment_do_seek takes a start behind the stop for a mistake of the program's, and says so.
+    if startType == GST_SEEK_TYPE_SET, stopType == GST_SEEK_TYPE_NONE,
+      min(guint64(bitPattern: start), segment.duration) > segment.stop
+    {
+      return false
+    }
     guard
       gst_segment_do_seek(
         &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
@@ -71,14 +77,16 @@ extension ReverseSource {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }
     cancelOrders()
-    for stream in streams {
-      gst_pad_pause_task(stream.pad)
-      // The task has paused when its lock can be had.
-      g_rec_mutex_lock(&stream.pad.pointee.stream_rec_lock)
-      stream.rest()
-      g_rec_mutex_unlock(&stream.pad.pointee.stream_rec_lock)
-    }
+    // Without a flush, nothing waits for the streams here: in PAUSED they wait for PLAYING, which waits for whoever seeks. Each goes
+    // over to the new order when what it is giving out was taken.
     if isFlushing {
+      for stream in streams {
+        gst_pad_pause_task(stream.pad)
+        // The task has paused when its lock can be had.
+        g_rec_mutex_lock(&stream.pad.pointee.stream_rec_lock)
+        stream.rest()
+        g_rec_mutex_unlock(&stream.pad.pointee.stream_rec_lock)
+      }
       for stream in streams { push(gst_event_new_flush_stop(1), number, stream) }
     }
     let next = AnyThread(segment)

@@ -15,6 +15,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     var legs: PlaybackLegs?
     var streams: [SourceStream] = []
     var segment = GstSegment()
+    /// The seqnum of what is being played, which its segments, ends and messages have.
+    var number: UInt32 = 0
     /// A seek that came before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
     var segmentsDone = 0
@@ -256,6 +258,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func order(number: UInt32) {
     let (segment, streams) = state.withLock { state in
       state.segmentsDone = 0
+      state.number = number
       return (state.segment, state.streams)
     }
     let run = Cancellation()
@@ -293,12 +296,14 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
 
   func fail(_ flow: GstFlowReturn) {
     postFlowError(element, flow)
-    for stream in streams { gst_pad_push_event(stream.pad, gst_event_new_eos()) }
+    let number = state.withLock { $0.number }
+    for stream in streams { push(gst_event_new_eos(), number, stream) }
   }
 
   /// A stream has given out all of a segment that asks for no end: the last one says so.
   func segmentDone(at stop: ClockTime, _ number: UInt32) {
     let isLast = state.withLock { state in
+      guard state.number == number else { return false }
       state.segmentsDone += 1
       return state.segmentsDone == state.streams.count
     }

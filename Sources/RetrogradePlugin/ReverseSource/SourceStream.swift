@@ -48,6 +48,9 @@ final class SourceStream: @unchecked Sendable {
     /// Everything of the order was given out.
     var isDone = false
     var position: ClockTime?
+
+    /// Whether no seek has put another order in the place of this one.
+    func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
   let pad: UnsafeMutablePointer<GstPad>
@@ -109,47 +112,67 @@ final class SourceStream: @unchecked Sendable {
 
   /// Gives out the next buffer: what the task repeats.
   private func step() {
-    guard let order = shared.withLock({ $0.order }), !order.cancellation.isCancelled else {
-      gst_pad_pause_task(pad)
-      return
+    let (current, isNew, isLinked, links) = shared.withLock { shared -> (Order?, Bool, Bool, Int) in
+      guard let order = shared.order, !order.cancellation.isCancelled else {
+        // Under the lock: the next order starts the task again, and must not be overtaken.
+        gst_pad_pause_task(pad)
+        return (nil, false, false, 0)
+      }
+      let isLinked = gst_pad_is_linked(pad) != 0
+      defer { if isLinked { shared.isNew = false } }
+      return (order, shared.isNew, isLinked, shared.links)
     }
-    let links = shared.withLock { $0.links }
+    guard let order = current else { return }
     // Whoever is not listening costs no decoding.
-    guard gst_pad_is_linked(pad) != 0 else {
-      stop(GST_FLOW_NOT_LINKED, links)
+    guard isLinked else {
+      stop(order, GST_FLOW_NOT_LINKED, links)
       return
     }
-    if shared.withLock({ shared in
-      defer { shared.isNew = false }
-      return shared.isNew
-    }) {
-      begin(order)
-    }
+    if isNew { begin(order) }
     do {
       guard let next = try unsent ?? next(order) else {
         finish(order)
         return
       }
       let isFirst = shared.withLock { shared in
-        guard !shared.hasBegun else { return false }
+        guard shared.isPlaying(order), !shared.hasBegun else { return false }
         shared.firstStart = next.shown.start
         return true
       }
       if isFirst { owner.wakeFinished() }
       let flow = give(next, isDescending: order.isDescending)
       if isFirst, flow == GST_FLOW_OK {
-        shared.withLock { $0.hasBegun = true }
+        shared.withLock { if $0.isPlaying(order) { $0.hasBegun = true } }
         owner.wakeFinished()
       }
       unsent = flow == GST_FLOW_NOT_LINKED ? next : nil
-      if flow != GST_FLOW_OK { stop(flow, links) }
+      if flow != GST_FLOW_OK { stop(order, flow, links) }
     } catch {
-      gst_pad_pause_task(pad)
       let failure = error as? RetrogradeError
       if failure?.code == .cancelled || order.cancellation.isCancelled { return }
       owner.post(failure ?? RetrogradeError(.internalFailure, "\(error)"))
-      gst_pad_push_event(pad, gst_event_new_eos())
+      guard pause(order) else { return }
+      sayEnd(order)
     }
+  }
+
+  /// Pauses the task, and lets others that have ended say so: of this order nothing more comes.
+  /// - Returns: false, if there is another order by now: then the task goes on with that.
+  private func pause(_ order: Order) -> Bool {
+    let isPaused = shared.withLock { shared in
+      guard shared.isPlaying(order) else { return false }
+      gst_pad_pause_task(pad)
+      shared.hasBegun = true
+      return true
+    }
+    if isPaused { owner.wakeFinished() }
+    return isPaused
+  }
+
+  private func sayEnd(_ order: Order) {
+    guard let event = gst_event_new_eos() else { return }
+    gst_event_set_seqnum(event, order.number)
+    gst_pad_push_event(pad, event)
   }
 
   private var name: String {
@@ -158,6 +181,7 @@ final class SourceStream: @unchecked Sendable {
 
   private func begin(_ order: Order) {
     owner.debug("\(name): plays from \(order.from)")
+    rest()
     var segment = order.segment
     position = order.from
     if let event = gst_event_new_segment(&segment) {
@@ -201,8 +225,7 @@ final class SourceStream: @unchecked Sendable {
 
   /// Everything was given out.
   private func finish(_ order: Order) {
-    gst_pad_pause_task(pad)
-    shared.withLock { $0.hasBegun = true }
+    guard pause(order) else { return }
     // decodebin3 of GStreamer 1.22 takes a stream that ends before the first buffer of another came for one that was
     // removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). A demuxer, which interleaves, never gets there.
     guard owner.haveAllBegun(before: position) else {
@@ -219,9 +242,8 @@ final class SourceStream: @unchecked Sendable {
         gst_pad_push_event(pad, event)
       }
       owner.segmentDone(at: stop, order.number)
-    } else if let event = gst_event_new_eos() {
-      gst_event_set_seqnum(event, order.number)
-      gst_pad_push_event(pad, event)
+    } else {
+      sayEnd(order)
     }
   }
 
@@ -236,9 +258,10 @@ final class SourceStream: @unchecked Sendable {
 
   /// Downstream takes no more.
   /// - Parameter links: how often the pad had been linked when it was asked.
-  private func stop(_ flow: GstFlowReturn, _ links: Int) {
+  private func stop(_ order: Order, _ flow: GstFlowReturn, _ links: Int) {
     owner.debug("\(name): stops, \(String(cString: gst_flow_get_name(flow)))")
     let isPaused = shared.withLock { shared in
+      guard shared.isPlaying(order) else { return false }
       // Linked meanwhile, by another thread: go on.
       if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
       shared.flow = flow
@@ -253,7 +276,7 @@ final class SourceStream: @unchecked Sendable {
       owner.wakeFinished()
       // A player may link the pad later, or never: it is an error only where nobody listens at all.
       if owner.isUnlinked { owner.fail(flow) }
-    case GST_FLOW_EOS: gst_pad_push_event(pad, gst_event_new_eos())
+    case GST_FLOW_EOS: sayEnd(order)
     default: owner.fail(flow)
     }
   }
