@@ -104,6 +104,14 @@ private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer
 extension Caps {
   /// Which loudspeakers the channels of raw audio are for: a bit for each `GstAudioChannelPosition`; nil where that is not said.
   public var channelMask: UInt64? {
-    description.firstMatch(of: /channel-mask=\(bitmask\)0x([0-9a-f]+)/).flatMap { UInt64($0.output.1, radix: 16) }
+    guard let first, let value = gst_structure_get_value(first, "channel-mask"),
+      g_type_check_value_holds(value, gst_bitmask_get_type()) != 0
+    else { return nil }
+    return UInt64(gst_value_get_bitmask(value))
+  }
+
+  /// A mask as a field of caps: ``channelMask`` reads it.
+  public static func field(channelMask mask: UInt64) -> String {
+    "channel-mask=(bitmask)0x\(String(mask, radix: 16))"
   }
 }

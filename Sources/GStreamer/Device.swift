@@ -21,6 +21,11 @@ public struct Device: Sendable {
     self.caps = caps
   }
 
+  /// A camera that no monitor knows, such as one of a loopback driver, by its device file.
+  public init(videoAt path: String) {
+    self.init(kind: .video, name: path, source: "v4l2src device=\(Description.quoted(path))", caps: nil)
+  }
+
   /// What is there now (`gst_device_monitor_get_devices`).
   public static func all() throws -> [Device] {
     try GStreamer.initialize()
@@ -59,7 +64,7 @@ public struct Device: Sendable {
     // What the device sets, a fresh element does not have.
     let settings = ["device", "path", "target-object", "device-name"].compactMap { property -> String? in
       guard let value = element.string(property), value != plain.string(property) else { return nil }
-      return "\(property)=\"\(value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+      return "\(property)=\(Description.quoted(value))"
     }
     source = ([factory] + settings).joined(separator: " ")
   }

@@ -1,4 +1,5 @@
 import CGStreamer
+import Synchronization
 
 /// What is installed: element factories, by what they can do, best rank first.
 public enum Registry {
@@ -38,17 +39,32 @@ public enum Registry {
     return names
   }
 
-  /// Has `factory` chosen before all others that do the same, in this process.
-  public static func prefer(_ factory: String) { rank(factory, guint(GST_RANK_PRIMARY.rawValue) + 44) }
+  /// Runs `body`, in which elements that choose others by rank, and ``factories(_:sinks:sources:)``, choose those of `preferred`
+  /// before all others, and those of `avoided` never. Ranks are the whole process's: so they are as they were afterwards.
+  ///
+  /// Not to be called within `body`.
+  public static func choosing<Value: Sendable, Failure: Error>(
+    _ preferred: [String], avoiding avoided: [String], _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard (try? GStreamer.initialize()) != nil else { return try body() }
+    let first = preferred.map { ($0, guint(GST_RANK_PRIMARY.rawValue) + 44) }
+    let never = avoided.map { ($0, guint(GST_RANK_NONE.rawValue)) }
+    return try ranking.withLock { _ throws(Failure) in
+      let before = (first + never).compactMap { factory, rank in exchangeRank(of: factory, rank).map { (factory, $0) } }
+      defer { for (factory, rank) in before { _ = exchangeRank(of: factory, rank) } }
+      return try body()
+    }
+  }
 
-  /// Has `factory` never chosen, in this process.
-  public static func avoid(_ factory: String) { rank(factory, guint(GST_RANK_NONE.rawValue)) }
+  /// Held while ranks are others than the host's.
+  private static let ranking = Mutex(())
 
-  private static func rank(_ factory: String, _ rank: guint) {
-    guard (try? GStreamer.initialize()) != nil, let feature = gst_registry_lookup_feature(gst_registry_get(), factory)
-    else { return }
-    gst_plugin_feature_set_rank(feature, rank)
-    gst_object_unref(UnsafeMutableRawPointer(feature))
+  /// - Returns: the rank before; nil where there is no such factory.
+  private static func exchangeRank(of factory: String, _ rank: guint) -> guint? {
+    guard let feature = gst_registry_lookup_feature(gst_registry_get(), factory) else { return nil }
+    defer { gst_object_unref(UnsafeMutableRawPointer(feature)) }
+    defer { gst_plugin_feature_set_rank(feature, rank) }
+    return gst_plugin_feature_get_rank(feature)
   }
 
   /// Whether an element can be made from `factory`.

@@ -13,6 +13,8 @@ public struct SourceReport: Sendable, Codable {
     public var end: Double
     /// Frames of video, or sample frames of audio.
     public var count: Int
+    /// The format in a few words, such as `1920x1080`, `29.97 fps`, `10 bit`, or `48 kHz`, `5.1`.
+    public var summary: [String]
     /// Raw caps: size, pixel format, rate, channels; of subtitles the packets' caps.
     public var format: String
     /// ISO 639 code, title, and GST_TAG_IMAGE_ORIENTATION, where the source says so.
@@ -45,7 +47,7 @@ public struct SourceReport: Sendable, Codable {
   public struct MirrorReport: Sendable, Codable {
     /// Its file name extension.
     public var container: String
-    /// Codecs of the video and audio streams, as caps.
+    /// Codecs of the video and audio streams, for people.
     public var codecs: [String]
     public var leftOut: [Warning]
   }
@@ -94,7 +96,8 @@ public struct SourceReport: Sendable, Codable {
       let choice = output.choice
       return MirrorReport(
         container: container,
-        codecs: choice.videos.compactMap { $0.codec?.text } + choice.audioCodecs.map(\.text), leftOut: choice.warnings
+        codecs: choice.videos.compactMap { $0.codec?.caps.codecName } + choice.audioCodecs.map(\.caps.codecName),
+        leftOut: choice.warnings
       )
     }
     if let source = playable.video {
@@ -109,7 +112,7 @@ public struct SourceReport: Sendable, Codable {
       streams.append(
         Stream(
           kind: .video, codec: source.video.caps.codecName, start: source.timeline.starts.first?.seconds ?? 0,
-          end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps.description,
+          end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps,
           tags: source.video.tags, disposition: source.video.disposition,
           fieldOrder: source.isTopFieldFirst.map { $0 ? "top field first" : "bottom field first" }))
     }
@@ -117,13 +120,13 @@ public struct SourceReport: Sendable, Codable {
     streams += index.audio.map { track in
       Stream(
         kind: .audio, codec: track.codec.codecName, start: track.span.start.seconds, end: track.span.end.seconds,
-        count: track.frames.count, format: track.caps.description, tags: track.tags,
+        count: track.frames.count, format: track.caps, tags: track.tags,
         disposition: track.disposition)
     }
     streams += index.subtitles.map { track in
       Stream(
         kind: .subtitles, codec: track.caps.codecName, start: track.cues.first?.span.start.seconds ?? 0,
-        end: track.cues.map(\.span.end.seconds).max() ?? 0, count: track.cues.count, format: track.caps.description,
+        end: track.cues.map(\.span.end.seconds).max() ?? 0, count: track.cues.count, format: track.caps,
         tags: track.tags, disposition: track.disposition)
     }
   }
@@ -131,11 +134,12 @@ public struct SourceReport: Sendable, Codable {
 
 extension SourceReport.Stream {
   fileprivate init(
-    kind: StreamKind, codec: String, start: Double, end: Double, count: Int, format: String, tags: TagList?,
+    kind: StreamKind, codec: String, start: Double, end: Double, count: Int, format: Caps, tags: TagList?,
     disposition: Disposition?, fieldOrder: String? = nil
   ) {
     self.init(
-      kind: kind, codec: codec, start: start, end: end, count: count, format: format,
+      kind: kind, codec: codec, start: start, end: end, count: count,
+      summary: format.summary, format: format.description,
       language: tags?.string("language-code"), title: tags?.string("title"),
       orientation: tags?.string("image-orientation"), fieldOrder: fieldOrder,
       isDefault: disposition?.isDefault, isForced: disposition?.isForced)

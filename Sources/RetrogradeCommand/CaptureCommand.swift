@@ -100,8 +100,7 @@ extension Device {
   /// A camera by its number, path or name; the first one for nil.
   static func camera(_ text: String?) throws -> Device {
     try find(text, .video) ?? text.flatMap { path in
-      // A device that no monitor knows, such as one of a loopback driver.
-      path.hasPrefix("/dev/") ? Device(kind: .video, name: path, source: "v4l2src device=\"\(path)\"", caps: nil) : nil
+      path.hasPrefix("/dev/") ? Device(videoAt: path) : nil
     }
       ?? {
         throw RetrogradeError(

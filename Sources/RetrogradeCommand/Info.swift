@@ -13,6 +13,9 @@ struct Info: AsyncParsableCommand {
 
   @OptionGroup var source: SourceArguments
 
+  @Flag(help: "With formats as GStreamer writes them.")
+  var verbose = false
+
   @Flag(help: "As JSON.")
   var json = false
 
@@ -27,7 +30,8 @@ struct Info: AsyncParsableCommand {
     if !report.chapters.isEmpty { Terminal.print("chapters") }
     for chapter in report.chapters { show(chapter, depth: 1) }
     if let tags = report.tags {
-      Terminal.print("tags       \(tags.replacing("taglist, ", with: "").replacing(";", with: ""))")
+      let plain = tags.replacing("taglist, ", with: "").replacing(";", with: "").replacing(/\([a-z]+\)/, with: "")
+      Terminal.print("tags       \(plain.replacing("\\ ", with: " "))")
     }
     if report.hasCoverArt { Terminal.print("cover art") }
     for warning in report.warnings { Terminal.print("!          \(warning)") }
@@ -43,16 +47,17 @@ struct Info: AsyncParsableCommand {
   private func show(_ stream: SourceReport.Stream, _ report: SourceReport, isFirst: Bool) {
     let names: [StreamKind: String] = [.video: "frames", .audio: "samples", .subtitles: "cues"]
     let label = stream.kind.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0)
-    Terminal.print(
-      "\(label)\(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(names[stream.kind] ?? "")"
-    )
+    Terminal.print(label + ([stream.codec] + stream.summary).joined(separator: ", "))
     let indent = String(repeating: " ", count: 11)
-    Terminal.print(indent + stream.format.replacing(/\((?:string|int|fraction|bitmask|boolean)\)/, with: ""))
+    Terminal.print(
+      "\(indent)\(seconds(stream.start)) to \(seconds(stream.end)), \(stream.count) \(names[stream.kind] ?? "")")
+    if verbose { Terminal.print(indent + stream.format) }
     let facts = [
       stream.language.map { "language \($0)" }, stream.title.map { "“\($0)”" },
       stream.isDefault == true ? "default" : nil, stream.isForced == true ? "forced" : nil,
       stream.orientation.map { "orientation \($0)" }, stream.fieldOrder,
-      isFirst && stream.kind == .video ? "\(report.keyframes.count) keyframes" : nil,
+      isFirst && stream.kind == .video
+        ? "\(report.keyframes.count) keyframe\(report.keyframes.count == 1 ? "" : "s")" : nil,
     ].compactMap { $0 }
     if !facts.isEmpty { Terminal.print(indent + facts.joined(separator: ", ")) }
   }

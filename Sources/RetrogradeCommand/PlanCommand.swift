@@ -27,9 +27,8 @@ struct PlanCommand: AsyncParsableCommand {
     Terminal.print("\(report.input)  \(seconds(report.duration))\(declared)")
     for stream in report.streams {
       Terminal.print(
-        "  \(stream.kind.rawValue)  \(stream.codec)  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
+        "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
       )
-      Terminal.print("         \(stream.format)")
     }
     for warning in report.warnings { Terminal.print("  ! \(warning)") }
     guard let plan = report.plan else { return }

@@ -1,5 +1,6 @@
 import Containers
 import Glibc
+import GStreamer
 
 /// Where the media is read from: a file, or what came through a pipe.
 package struct Source: Sendable {

@@ -85,7 +85,7 @@ import Testing
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
   }
 
-  /// Those there are end the process (see `EncodingChoice.preference`).
+  /// Those there are end the process (see `Codec.choosingEncoders`).
   @Test func windowsMediaAudioIsWrittenInAnotherCodec() async throws {
     let folder = try TemporaryFolder()
     let media = TestMedia.audioOnly("s.wma", "avenc_wmav2", muxer: "asfmux")

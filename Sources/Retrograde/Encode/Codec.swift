@@ -52,7 +52,25 @@ struct Codec: Sendable, Equatable {
   var isRaw: Bool { caps.mediaType == "audio/x-raw" }
 
   /// The encoder that `encodebin` would take; nil where none is installed, or none is needed.
-  var encoder: String? { isRaw ? nil : Registry.factories(.encoder, sources: caps).first }
+  var encoder: String? {
+    isRaw ? nil : Codec.choosingEncoders { Registry.factories(.encoder, sources: caps).first }
+  }
+
+  /// Runs `body`, in which `encodebin` chooses encoders that work.
+  ///
+  /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
+  /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
+  ///
+  /// FFmpeg's encoders of DTS and of Dolby's lossless codecs are still experimental, and refuse to work (`AV_CODEC_CAP_EXPERIMENTAL`).
+  ///
+  /// Those of Windows Media Audio work on the samples where they lie (`apply_window_and_mdct` in wmaenc.c), with instructions that
+  /// need them aligned to 32 bytes; gstavaudenc.c 1.22 gives them as they lie in its adapter, and the process crashes.
+  static func choosingEncoders<Value: Sendable, Failure: Error>(
+    _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    try Registry.choosing(
+      ["avenc_aac"], avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"], body)
+  }
 
   /// Whether it can be made from `raw` frames or samples without converting them.
   func encodes(_ raw: Caps) -> Bool {

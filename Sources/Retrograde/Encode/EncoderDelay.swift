@@ -25,7 +25,7 @@ struct EncoderDelay {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
       let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
-    let mask = raw.channelMask.map { ",channel-mask=(bitmask)0x\(String($0, radix: 16))" } ?? ""
+    let mask = raw.channelMask.map { ",\(Caps.field(channelMask: $0))" } ?? ""
     let format = "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "

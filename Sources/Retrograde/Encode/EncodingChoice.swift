@@ -45,18 +45,6 @@ struct EncodingChoice: Sendable {
     } ?? container.muxers.first ?? ""
   }
 
-  /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
-  /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
-  ///
-  /// FFmpeg's encoders of DTS and of Dolby's lossless codecs are still experimental, and refuse to work (`AV_CODEC_CAP_EXPERIMENTAL`).
-  ///
-  /// Those of Windows Media Audio work on the samples where they lie (`apply_window_and_mdct` in wmaenc.c), with instructions that
-  /// need them aligned to 32 bytes; gstavaudenc.c 1.22 gives them as they lie in its adapter, and the process crashes.
-  static let preference: Void = {
-    Registry.prefer("avenc_aac")
-    for encoder in ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"] { Registry.avoid(encoder) }
-  }()
-
   /// - Parameters:
   ///   - videos: the raw frames, and the codec that they came in.
   ///   - frameRate: the average number of frames per second.
@@ -64,7 +52,6 @@ struct EncodingChoice: Sendable {
     output: String, videos: [(raw: Caps, index: VideoIndex)], audio: [AudioTrack], subtitles: [SubtitleTrack] = [],
     legs: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double, options: EncodingOptions
   ) throws {
-    EncodingChoice.preference
     container = try Container.of(output)
     deinterlaces = options.deinterlaces
     var videos = videos

@@ -86,7 +86,7 @@ struct EncodingDescription {
   private func audio(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
       + (choice.channelMasks[number].map {
-        ["capssetter caps=\"audio/x-raw,channel-mask=(bitmask)0x\(String($0, radix: 16))\""]
+        ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""]
       } ?? []) + ["audioconvert dithering=none", "audioresample"]
       + (isInParts && choice.audioCodecs[number].isRaw ? ["queue"] : own(choice.audioProfiles[number]))
       + ["encode.audio_\(number)"]

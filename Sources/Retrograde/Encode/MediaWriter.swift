@@ -79,11 +79,10 @@ final class MediaWriter: Sendable {
 
   /// - Parameter target: the output's own name, for messages.
   init(_ plan: Plan, for target: String) throws {
-    EncodingChoice.preference
     self.target = target
     let frames: AppSink?
     do {
-      let pipeline = try Pipeline(plan.description)
+      let pipeline = try Codec.choosingEncoders { try Pipeline(plan.description) }
       self.pipeline = pipeline
       func source(_ stream: Stream) throws -> AppSource {
         let source = try pipeline.appSource(stream.name)

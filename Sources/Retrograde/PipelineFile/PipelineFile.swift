@@ -232,7 +232,7 @@ extension PipelineFile {
             {
               value = Markup.escaped(value)
             }
-            value = isQuoted ? PipelineFile.escaped(value) : PipelineFile.quoted(value)
+            value = isQuoted ? Description.escaped(value) : PipelineFile.word(value)
           }
           text += value
         }
@@ -255,17 +255,12 @@ extension PipelineFile {
   /// Text in which nothing is a parameter.
   static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
 
-  /// Inside double quotes.
-  private static func escaped(_ value: String) -> String {
-    value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-  }
-
   /// As one word, wherever a word may stand; plain ones as they are, since caps hold numbers without quotes.
-  private static func quoted(_ value: String) -> String {
+  private static func word(_ value: String) -> String {
     let isPlain =
       !value.isEmpty
       && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-+./:%@".contains($0)) }
-    return isPlain ? value : "\"\(escaped(value))\""
+    return isPlain ? value : Description.quoted(value)
   }
 }
 
