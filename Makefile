@@ -8,7 +8,11 @@ DESTDIR ?=
 CORPUS ?= ../shared/media
 BIN = .build/release/retrograde
 PLUGIN = .build/plugin/release/libgstretrograde.so
-PLUGINDIR ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0 2>/dev/null)
+VERSION := $(shell sed -n 's/^.define RETROGRADE_VERSION "\(.*\)"/\1/p' Sources/CVersion/include/CVersion.h)
+LIBDIR ?= $(PREFIX)/lib
+# Where GStreamer's own plugins would be, had it this prefix; in a user's own prefix, where GStreamer looks for that user's.
+PLUGINDIR ?= $(if $(filter $(HOME)/.local,$(PREFIX)),$(PREFIX)/share/gstreamer-1.0/plugins,$(shell \
+  pkg-config --define-variable=prefix='$(PREFIX)' --variable=pluginsdir gstreamer-1.0 2>/dev/null))
 
 PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
@@ -18,8 +22,13 @@ BENCH_PACKAGES = ffmpeg python3-numpy time
 # What the tests load the plugin into.
 TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev
+# What makes and checks Debian packages, and what tests them in a Debian of their own.
+DEB_PACKAGES = debhelper dpkg-dev lintian
+DEB_TEST_PACKAGES = debootstrap
+DEBS = .build/deb
 
-.PHONY: help setup setup-tools build plugin run test lint architecture format corpus hostile fuzz faults bench quality install install-plugin clean
+.PHONY: help setup setup-tools build plugin run test lint architecture format corpus hostile fuzz faults bench quality install install-plugin uninstall \
+  deb test-deb readme-picture clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
@@ -37,8 +46,13 @@ help:
 	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
-	@echo "make install    install the command, its completions, pkg-config file and the plugin: PREFIX=$(PREFIX) DESTDIR= PLUGINDIR="
+	@echo "make install    install the command, its manual and completions, pipeline files, the plugin, the Swift package: PREFIX=$(PREFIX)"
+	@echo "                LIBDIR= PLUGINDIR= DESTDIR="
 	@echo "make install-plugin  install the plugin alone"
+	@echo "make uninstall  remove what make install put into PREFIX"
+	@echo "make deb        make the Debian packages, in $(DEBS)"
+	@echo "make test-deb   install them in a fresh Debian 12, and reverse a clip there"
+	@echo "make readme-picture  draw the picture in README.md anew"
 	@echo "make clean      remove what was built"
 
 setup:
@@ -47,8 +61,9 @@ setup:
 setup-tools:
 	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES) $(BENCH_PACKAGES)
 
+# With the Swift runtime in it: it runs where no Swift is.
 build: setup
-	$(SWIFT) build -c release --product retrograde
+	$(SWIFT) build -c release --product retrograde --static-swift-stdlib
 
 # One file, with the Swift runtime in it, that shows nothing but GStreamer's entry points.
 plugin: setup
@@ -125,19 +140,35 @@ bench: build setup-tools
 quality: build setup-tools
 	/usr/bin/python3 scripts/quality.py $(BIN) $(CORPUS)
 
-install: build install-plugin
-	install -Dm755 $(BIN) $(DESTDIR)$(PREFIX)/bin/retrograde
-	mkdir -p $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed -e 's|@PREFIX@|$(PREFIX)|; s|@PLUGINDIR@|$(PLUGINDIR)|' \
-	  -e "s|@VERSION@|$$($(BIN) --version | cut -d' ' -f2)|" scripts/retrograde.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/retrograde.pc
-	mkdir -p $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
-	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(BIN) --generate-completion-script bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/retrograde
-	$(BIN) --generate-completion-script zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_retrograde
-	$(BIN) --generate-completion-script fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/retrograde.fish
+INSTALL = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' PLUGINDIR='$(PLUGINDIR)' DESTDIR='$(DESTDIR)' VERSION=$(VERSION) \
+  COMMAND=$(BIN) PLUGIN=$(PLUGIN) scripts/install
+
+install: build plugin
+	@$(INSTALL) all
 
 install-plugin: plugin
-	install -Dm644 $(PLUGIN) $(DESTDIR)$(PLUGINDIR)/libgstretrograde.so
+	@$(INSTALL) plugin
+
+uninstall:
+	@$(INSTALL) --remove
+
+deb: build plugin
+	@scripts/install-packages $(DEB_PACKAGES)
+	rm -rf $(DEBS)
+	mkdir -p $(DEBS)
+	dpkg-buildpackage --build=binary --no-sign \
+	  --buildinfo-option=-u$(DEBS) --buildinfo-option=-O$(DEBS)/retrograde_$(VERSION).buildinfo \
+	  --changes-option=-u$(DEBS) --changes-option=-O$(DEBS)/retrograde_$(VERSION).changes
+	dh_clean
+	lintian --fail-on error $(DEBS)/retrograde_$(VERSION).changes
+
+test-deb: deb
+	@scripts/install-packages $(DEB_TEST_PACKAGES)
+	scripts/test-deb $(DEBS)/*_$(VERSION)_*.deb
+
+# Drawn, mirrored and put together by the library itself: Examples/FilmStrips.
+readme-picture: setup
+	$(SWIFT) run example-film-strips docs/strips.png
 
 clean:
 	rm -rf .build

@@ -36,6 +36,8 @@ let package = Package(
         .apt(["libgstreamer1.0-dev", "libgstreamer-plugins-base1.0-dev"])
       ]),
     .target(name: "CSystemSupport"),
+    // The version, for C and Swift.
+    .target(name: "CVersion"),
     .systemLibrary(
       name: "CImages",
       providers: [.apt(["libgif-dev", "libimagequant-dev", "libwebp-dev", "zlib1g-dev"])]),
@@ -53,10 +55,10 @@ let package = Package(
       dependencies: [
         "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport",
       ], swiftSettings: strict),
-    .target(name: "CGStreamerSupport", dependencies: ["CGStreamer"]),
+    .target(name: "CGStreamerSupport", dependencies: ["CGStreamer", "CVersion"]),
     .target(
       name: "RetrogradePlugin",
-      dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "MediaTime"],
+      dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "CVersion", "MediaTime"],
       swiftSettings: strict),
     .target(
       name: "RetrogradePlayer", dependencies: ["RetrogradeEngine", "RetrogradePlugin", "GStreamer", "MediaTime"],
@@ -64,7 +66,7 @@ let package = Package(
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
-        "Retrograde", "RetrogradePlayer", "CSystemSupport",
+        "Retrograde", "RetrogradePlayer", "CSystemSupport", "CVersion",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -76,6 +78,9 @@ let package = Package(
       swiftSettings: strict),
     .executableTarget(
       name: "example-titled-boomerang", dependencies: ["Retrograde"], path: "Examples/TitledBoomerang",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "example-film-strips", dependencies: ["Retrograde"], path: "Examples/FilmStrips",
       swiftSettings: strict),
     .target(
       name: "TestSupport", dependencies: ["Retrograde", "Containers", "GStreamer", "CImages"],

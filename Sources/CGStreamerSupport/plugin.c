@@ -1,6 +1,8 @@
 // GST_PLUGIN_DEFINE is a macro, which Swift can't import; everything else of the plugin is Swift.
 #include <gst/gst.h>
 
+#include "CVersion.h"
+
 #define PACKAGE "retrograde"
 
 /// RetrogradePlugin/Plugin.swift
@@ -11,5 +13,5 @@ static gboolean plugin_init(GstPlugin *plugin) {
 }
 
 GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, retrograde,
-                  "Turns video and sound round in time", plugin_init, "0.2.0", "MIT/X11", "Retrograde",
+                  "Turns video and sound round in time", plugin_init, RETROGRADE_VERSION, "MIT/X11", "Retrograde",
                   "retrograde")

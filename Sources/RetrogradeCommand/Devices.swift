@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Retrograde
 
 struct Devices: ParsableCommand {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Retrograde
 
 struct Info: AsyncParsableCommand {
@@ -24,8 +23,8 @@ struct Info: AsyncParsableCommand {
   }
 
   private func show(_ report: SourceReport) {
-    let declared = report.declaredDuration.map { " of \(seconds($0))" } ?? ""
-    Terminal.print("\(report.input)  \(seconds(report.duration))\(declared)")
+    let declared = report.declaredDuration.map { " of \($0.inSeconds)" } ?? ""
+    Terminal.print("\(report.input)  \(report.duration.inSeconds)\(declared)")
     for (number, stream) in report.streams.enumerated() { show(stream, report, isFirst: number == 0) }
     if !report.chapters.isEmpty { Terminal.print("chapters") }
     for chapter in report.chapters { show(chapter, depth: 1) }
@@ -38,19 +37,18 @@ struct Info: AsyncParsableCommand {
     Terminal.print("a mirror")
     for mirror in report.mirrors {
       Terminal.print(
-        "  .\(mirror.container)".padding(toLength: 11, withPad: " ", startingAt: 0)
-          + mirror.codecs.joined(separator: ", "))
+        "  .\(mirror.container)".padded(to: 11) + mirror.codecs.joined(separator: ", "))
       for loss in mirror.leftOut { Terminal.print("           \(loss)") }
     }
   }
 
   private func show(_ stream: SourceReport.Stream, _ report: SourceReport, isFirst: Bool) {
     let names: [StreamKind: String] = [.video: "frames", .audio: "samples", .subtitles: "cues"]
-    let label = stream.kind.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0)
+    let label = stream.kind.rawValue.padded(to: 11)
     Terminal.print(label + ([stream.codec] + stream.summary).joined(separator: ", "))
     let indent = String(repeating: " ", count: 11)
     Terminal.print(
-      "\(indent)\(seconds(stream.start)) to \(seconds(stream.end)), \(stream.count) \(names[stream.kind] ?? "")")
+      "\(indent)\(stream.start.inSeconds) to \(stream.end.inSeconds), \(stream.count) \(names[stream.kind] ?? "")")
     if verbose { Terminal.print(indent + stream.format) }
     let facts = [
       stream.language.map { "language \($0)" }, stream.title.map { "“\($0)”" },
@@ -64,9 +62,7 @@ struct Info: AsyncParsableCommand {
 
   private func show(_ chapter: SourceReport.ChapterReport, depth: Int) {
     let indent = String(repeating: "  ", count: depth)
-    Terminal.print("\(indent)\(seconds(chapter.start)) to \(seconds(chapter.end))  \(chapter.title)")
+    Terminal.print("\(indent)\(chapter.start.inSeconds) to \(chapter.end.inSeconds)  \(chapter.title)")
     for child in chapter.chapters { show(child, depth: depth + 1) }
   }
-
-  private func seconds(_ value: Double) -> String { String(format: "%.3f s", value) }
 }

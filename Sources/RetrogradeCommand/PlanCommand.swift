@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Retrograde
 
 struct PlanCommand: AsyncParsableCommand {
@@ -23,11 +22,11 @@ struct PlanCommand: AsyncParsableCommand {
   }
 
   private func show(_ report: SourceReport) {
-    let declared = report.declaredDuration.map { " of \(seconds($0))" } ?? ""
-    Terminal.print("\(report.input)  \(seconds(report.duration))\(declared)")
+    let declared = report.declaredDuration.map { " of \($0.inSeconds)" } ?? ""
+    Terminal.print("\(report.input)  \(report.duration.inSeconds)\(declared)")
     for stream in report.streams {
       Terminal.print(
-        "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  \(seconds(stream.start)) to \(seconds(stream.end))  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
+        "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  \(stream.start.inSeconds) to \(stream.end.inSeconds)  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
       )
     }
     for warning in report.warnings { Terminal.print("  ! \(warning)") }
@@ -48,6 +47,4 @@ struct PlanCommand: AsyncParsableCommand {
       )
     }
   }
-
-  private func seconds(_ value: Double) -> String { String(format: "%.3f s", value) }
 }

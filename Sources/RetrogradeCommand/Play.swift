@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import Dispatch
 import Glibc
 import Retrograde
 import RetrogradePlayer
@@ -134,7 +134,7 @@ private final class Keyboard: Sendable {
     before = settings
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
-    let thread = Thread { [self] in
+    DispatchQueue(label: "keyboard").async { [self] in
       let arrows = ["\u{1B}[A": "Up", "\u{1B}[B": "Down", "\u{1B}[C": "Right", "\u{1B}[D": "Left"]
       while !isStopped.withLock({ $0 }) {
         var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
@@ -146,7 +146,6 @@ private final class Keyboard: Sendable {
         press(arrows[text] ?? text)
       }
     }
-    thread.start()
   }
 
   /// Gives the terminal back as it was.

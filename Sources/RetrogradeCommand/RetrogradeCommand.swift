@@ -1,4 +1,5 @@
 import ArgumentParser
+import CVersion
 import GStreamer
 import Retrograde
 
@@ -14,7 +15,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong
         retrograde reverse jump.mp4 boomerang.gif --loop ping-pong --fps 15 --width 480
         retrograde capture boomerang.mp4 --seconds 3
-        retrograde run pipelines/webm.pipeline input=holiday.mp4 output=yadiloh.webm
+        retrograde run webm input=holiday.mp4 output=yadiloh.webm
         retrograde verify holiday.mp4 yadiloh.mp4
         retrograde info holiday.mp4
         retrograde plan holiday.mp4 --memory 128MiB
@@ -23,14 +24,11 @@ struct RetrogradeCommand: AsyncParsableCommand {
       66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
       error; after a signal 128 and its number: 130 after Ctrl-C.
       """,
-    version: "retrograde \(version) (\(GStreamer.version))",
+    version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
     subcommands: [
       Reverse.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
       Devices.self,
     ])
-
-  /// The version of this product.
-  static let version = "0.2.0"
 
   static func main() async {
     Terminal.holdStandardDescriptors()

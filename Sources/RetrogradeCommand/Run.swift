@@ -5,22 +5,29 @@ struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run a pipeline file: its first half decodes, what comes is reversed, its second half encodes.",
     discussion: """
-      The files in pipelines/ are examples; `retrograde reverse … --print-pipeline` prints one. Values of parameters are \
-      data: they may hold spaces, quotes, ! or $.
+      A dozen are installed with the command, and `retrograde run --list` names them; `retrograde reverse … \
+      --print-pipeline` prints another one. A file that has no path and is not in the current folder is looked for in \
+      $XDG_DATA_HOME/retrograde/pipelines (~/.local/share/…), where the command was installed, and in the folders of \
+      $XDG_DATA_DIRS. Values of parameters are data: they may hold spaces, quotes, ! or $.
 
       EXAMPLES
-        retrograde run pipelines/h264-mp4.pipeline input=clip.mp4 output=pilc.mp4
-        retrograde run pipelines/caption.pipeline input=clip.mp4 output=out.mp4 caption='It works!'
-        retrograde run --check mine.pipeline input=a.mp4 output=b.mp4
-        retrograde run pipelines/webm.pipeline                 (lists the parameters)
+        retrograde run --list
+        retrograde run h264-mp4 input=clip.mp4 output=pilc.mp4
+        retrograde run caption input=clip.mp4 output=out.mp4 caption='It works!'
+        retrograde run --check ./mine.pipeline input=a.mp4 output=b.mp4
+        retrograde run webm                                    (lists the parameters)
         retrograde reverse clip.mp4 pilc.mp4 --print-pipeline > mine.pipeline
       """)
 
-  @Argument(help: "The pipeline file.", completion: .file(extensions: ["pipeline"]))
-  var file: String
+  @Argument(
+    help: "The pipeline file, or the name of an installed one.", completion: .file(extensions: ["pipeline"]))
+  var file: String?
 
   @Argument(help: ArgumentHelp("Values of the file's parameters.", valueName: "name=value"))
   var values: [Value] = []
+
+  @Flag(help: "Name the installed pipeline files, and what each is for.")
+  var list = false
 
   @Flag(help: "Find out whether the file could be run, and run nothing.")
   var check = false
@@ -45,8 +52,17 @@ struct Run: AsyncParsableCommand {
   @Flag(help: "Say nothing but warnings and errors.")
   var quiet = false
 
+  func validate() throws {
+    if list && file != nil { throw ValidationError("--list takes no file: it names the installed ones.") }
+    if !list && file == nil {
+      throw ValidationError("Which pipeline file? `retrograde run --list` names the installed ones.")
+    }
+  }
+
   func run() async throws {
-    let pipeline = try PipelineFile(path: file)
+    let folders = PipelineFolders()
+    guard let file else { return try Run.list(folders) }
+    let pipeline = try PipelineFile(path: folders.path(of: file))
     if values.isEmpty && !check && pipeline.parameters.contains(where: { $0.fallback == nil }) {
       Terminal.print(pipeline.summary)
       Terminal.print("")
@@ -71,6 +87,24 @@ struct Run: AsyncParsableCommand {
     try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
       .follow(
         pipeline.start(given, options: options), memory)
+  }
+}
+
+extension Run {
+  private static func list(_ folders: PipelineFolders) throws {
+    let files = folders.files()
+    guard !files.isEmpty else {
+      throw RetrogradeError(.noInput, "no pipeline files are installed in \(folders.paths.joined(separator: ", "))")
+    }
+    let width = files.map(\.name.count).max() ?? 0
+    for file in files {
+      let name = file.name.padded(to: width)
+      do {
+        Terminal.print("\(name)  \(try PipelineFile(path: file.path).summary)")
+      } catch {
+        Terminal.print("\(name)  can't be run: \(error)")
+      }
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import CSystemSupport
-import Foundation
+import FoundationEssentials
 import Glibc
 import Retrograde
 

@@ -1,4 +1,5 @@
 import CGStreamer
+import CVersion
 import GStreamer
 import RetrogradeEngine
 
@@ -21,7 +22,7 @@ public enum RetrogradeElements {
     guard (try? GStreamer.initialize()) != nil else { return false }
     return gst_plugin_register_static(
       GST_VERSION_MAJOR, GST_VERSION_MINOR, "retrograde-linked", "Turns video and sound round in time",
-      { registerElements($0) }, "0.2.0", "MIT/X11", "Retrograde", "Retrograde", "retrograde") != 0
+      { registerElements($0) }, RETROGRADE_VERSION, "MIT/X11", "Retrograde", "Retrograde", "retrograde") != 0
   }()
 
   /// - Throws: ``RetrogradeError``, if GStreamer takes none.

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+@testable import RetrogradeCommand
+
+/// `retrograde run NAME`.
+@Suite struct InstalledPipelineTests {
+  private let scratch: Scratch
+  /// Nothing but what a test puts there is found.
+  private let environment: [String: String]
+
+  init() throws {
+    scratch = try Scratch()
+    environment = ProcessInfo.processInfo.environment.merging([
+      "XDG_DATA_HOME": scratch.path("own"), "XDG_DATA_DIRS": "\(scratch.path("first")):\(scratch.path("second"))",
+    ]) { $1 }
+  }
+
+  private func install(_ name: String, in folder: String, _ comment: String) throws {
+    let pipelines = scratch.url.appending(path: "\(folder)/retrograde/pipelines")
+    try FileManager.default.createDirectory(at: pipelines, withIntermediateDirectories: true)
+    let text = """
+      # \(comment)
+
+      filesrc location=${input} ! decodebin ! video/x-raw ! videoconvert ! appsink name=video
+      ---
+      appsrc name=video ! videoconvert ! avenc_ffv1 ! matroskamux ! filesink location=${output}
+
+      """
+    try Data(text.utf8).write(to: pipelines.appending(path: "\(name).pipeline"))
+  }
+
+  @Test(arguments: ["mine", "mine.pipeline"])
+  func aNameStandsForAnInstalledFile(name: String) throws {
+    try install("mine", in: "second", "Of the system.")
+    try Command.makeClip(scratch.path("a.mp4"))
+    let result = try Command.run(
+      ["run", name, "input=\(scratch.path("a.mp4"))", "output=\(scratch.path("b.mkv"))"], environment: environment)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(scratch.names.contains("b.mkv"))
+  }
+
+  @Test func filesOfTheUserHideThoseOfTheSystemAndEarlierFoldersLaterOnes() throws {
+    try install("one", in: "own", "The user's one.")
+    try install("one", in: "first", "The system's one.")
+    try install("two", in: "first", "The first two.")
+    try install("two", in: "second", "The second two.")
+    try install("three", in: "second", "The only three.")
+    let result = try Command.run(["run", "--list"], environment: environment)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output == "one    The user's one.\nthree  The only three.\ntwo    The first two.\n")
+  }
+
+  @Test func filesThatWereInstalledWithTheCommandAreFound() throws {
+    let folder = scratch.path("prefix/share/retrograde/pipelines")
+    let folders = PipelineFolders(environment: environment, executable: scratch.path("prefix/bin/retrograde"))
+    #expect(
+      folders.paths == [
+        scratch.path("own/retrograde/pipelines"), folder, scratch.path("first/retrograde/pipelines"),
+        scratch.path("second/retrograde/pipelines"),
+      ])
+    try install("with-it", in: "prefix/share", "Came with the command.")
+    #expect(try folders.path(of: "with-it") == "\(folder)/with-it.pipeline")
+  }
+
+  @Test func withoutVariablesTheFoldersAreThoseOfTheStandard() {
+    let folders = PipelineFolders(environment: ["HOME": "/home/anna"], executable: "/usr/bin/retrograde")
+    #expect(
+      folders.paths == [
+        "/home/anna/.local/share/retrograde/pipelines", "/usr/share/retrograde/pipelines",
+        "/usr/local/share/retrograde/pipelines",
+      ])
+  }
+
+  @Test func relativeFoldersInVariablesAreIgnored() {
+    let folders = PipelineFolders(
+      environment: ["HOME": "/home/anna", "XDG_DATA_HOME": "own", "XDG_DATA_DIRS": "a:/b"], executable: nil)
+    #expect(folders.paths == ["/b/retrograde/pipelines"])
+  }
+
+  @Test func aPathIsNeverLookedForElsewhere() throws {
+    try install("mine", in: "first", "Of the system.")
+    let path = scratch.path("no/mine.pipeline")
+    let result = try Command.run(["run", path], environment: environment)
+    #expect(result.status == 66)
+    #expect(result.errors == "retrograde: \(path): No such file or directory\n")
+  }
+
+  @Test func aNameThatIsNowhereEndsWithTheFoldersThatWereLookedInto() throws {
+    let result = try Command.run(["run", "nowhere"], environment: environment)
+    #expect(result.status == 66)
+    for folder in ["own", "first", "second"] {
+      #expect(result.errors.contains(scratch.path("\(folder)/retrograde/pipelines")))
+    }
+  }
+
+  @Test func aFileThatCantBeReadIsNamedInTheList() throws {
+    try install("good", in: "first", "Good.")
+    let path = scratch.path("first/retrograde/pipelines/bad.pipeline")
+    try Data("filesrc ! fakesink\n".utf8).write(to: URL(fileURLWithPath: path))
+    let result = try Command.run(["run", "--list"], environment: environment)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.output.hasPrefix("bad   can't be run: \(path):1:1: "))
+    #expect(result.output.hasSuffix("good  Good.\n"))
+  }
+
+  @Test(arguments: [["run"], ["run", "--list", "mine"]])
+  func eitherAFileOrTheListIsAskedFor(arguments: [String]) throws {
+    #expect(try Command.run(arguments, environment: environment).status == 64)
+  }
+}
