@@ -35,7 +35,7 @@ help:
 	@echo "make build      build the command (release)"
 	@echo "make run        reverse a clip: INPUT=clip.mp4 OUTPUT=pilc.mp4; without INPUT, one made for the purpose"
 	@echo "make test       run all tests; SANITIZE=thread or SANITIZE=address: under that sanitizer"
-	@echo "make lint       check the code's format, and that targets import only what they may"
+	@echo "make lint       check the code's format, that targets import only what they may, and that all say one version"
 	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
 	@echo "make format     put it right"
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
@@ -106,6 +106,7 @@ test: plugin
 lint: setup
 	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
 	$(SWIFT) package dump-package | scripts/architecture.py
+	scripts/check-version $(VERSION)
 	$(SWIFT) build --explicit-target-dependency-import-check error
 
 # The picture of the targets in docs/how-it-works.md.

@@ -15,9 +15,9 @@ let frameRate = FrameRate.usual
 
 // The clip: a ball rolls in, and dominoes fall one after the other.
 var options = ReverseOptions()
-options.encoding.quality = .high
+options.encoding.quality = .lossless
 let clip = try await MovieWriter(
-  path("dominoes.mp4"), width: 384, height: 256, frameRate: frameRate, options: options)
+  path("dominoes.mov"), width: 384, height: 256, frameRate: frameRate, options: options)
 for number in 0..<(25 * seconds) {
   try await clip.add { context in
     Dominoes(time: Double(number) / 25).draw(in: context)
@@ -25,7 +25,7 @@ for number in 0..<(25 * seconds) {
 }
 try await clip.finish()
 
-_ = try await Reverser(path("dominoes.mp4"), options: options).start(to: path("seonimod.mp4")).summary()
+_ = try await Reverser(path("dominoes.mov"), options: options).start(to: path("seonimod.mov")).summary()
 
 /// Numbered images, in their order.
 func images(in name: String) throws -> [String] {
@@ -45,17 +45,17 @@ func frames(of film: String, count: Int) async throws -> [Image] {
   return images
 }
 
-let before = try await frames(of: "dominoes.mp4", count: 6)
-let after = try await frames(of: "seonimod.mp4", count: 6)
+let before = try await frames(of: "dominoes.mov", count: 6)
+let after = try await frames(of: "seonimod.mov", count: 6)
 let sheet = try await MovieWriter(path("sheet/%d.png"), width: 1200, height: 440, frameRate: frameRate)
 try await sheet.add { context in
   context.fill(.white)
-  Strip(title: "dominoes.mp4", frames: before).draw(in: context, top: 0)
+  Strip(title: "dominoes.mov", frames: before).draw(in: context, top: 0)
   let command = Text(
-    "$ retrograde reverse dominoes.mp4 seonimod.mp4", font: "Monospace Bold 17", color: Color(white: 0.1),
+    "$ retrograde reverse dominoes.mov seonimod.mov", font: "Monospace Bold 17", color: Color(white: 0.1),
     alignment: .center)
   context.draw(command, in: Rectangle(x: 0, y: 208, width: 1200, height: 30))
-  Strip(title: "seonimod.mp4", frames: after).draw(in: context, top: 238)
+  Strip(title: "seonimod.mov", frames: after).draw(in: context, top: 238)
 }
 try await sheet.finish()
 
