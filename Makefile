@@ -144,10 +144,11 @@ quality: build setup-tools
 INSTALL = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' PLUGINDIR='$(PLUGINDIR)' DESTDIR='$(DESTDIR)' VERSION=$(VERSION) \
   COMMAND=$(BIN) PLUGIN=$(PLUGIN) scripts/install
 
-install: build plugin
+# Where there is no Swift, as in sudo's PATH, what was built before is installed.
+install: $(if $(shell command -v $(SWIFT)),build plugin)
 	@$(INSTALL) all
 
-install-plugin: plugin
+install-plugin: $(if $(shell command -v $(SWIFT)),plugin)
 	@$(INSTALL) plugin
 
 uninstall:
