@@ -13,6 +13,37 @@ extension Buffer {
     try Buffer(size: width * height * 4) { bytes in bytes.initializeMemory(as: UInt8.self, repeating: 0) }
   }
 
+  /// The frame with its planes where elements that do not know `GstVideoMeta` look for them: where the caps alone have them be
+  /// (`gst_video_info_from_caps`). The pixels are copied if they are elsewhere.
+  /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
+  package func inPlainLayout(_ caps: Caps) throws -> Buffer {
+    var info = GstVideoInfo()
+    guard let meta = gst_buffer_get_video_meta(raw), gst_video_info_from_caps(&info, caps.raw) != 0 else { return self }
+    let planes = Int(meta.pointee.n_planes)
+    func first<Tuple>(_ values: Tuple, _ size: Int) -> [UInt8] {
+      withUnsafeBytes(of: values) { Array($0.prefix(planes * size)) }
+    }
+    let (word, stride) = (MemoryLayout<gsize>.size, MemoryLayout<gint>.size)
+    if first(meta.pointee.offset, word) == first(info.offset, word),
+      first(meta.pointee.stride, stride) == first(info.stride, stride)
+    {
+      return self
+    }
+    guard let plain = gst_buffer_new_allocate(nil, info.size, nil) else { throw Buffer.unmappable }
+    let copy = Buffer(adopting: plain)
+    var (from, to) = (GstVideoFrame(), GstVideoFrame())
+    guard gst_video_frame_map(&from, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
+    defer { gst_video_frame_unmap(&from) }
+    guard gst_video_frame_map(&to, &info, plain, GST_MAP_WRITE) != 0 else { throw Buffer.unmappable }
+    let isCopied = gst_video_frame_copy(&to, &from) != 0
+    gst_video_frame_unmap(&to)
+    guard isCopied else { throw Buffer.unmappable }
+    // GStreamer leaves out metas that describe memory, GstVideoMeta among them, where it copies metas without memory.
+    let all = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_META.rawValue
+    gst_buffer_copy_into(plain, raw, GstBufferCopyFlags(all), 0, gsize.max)
+    return copy
+  }
+
   /// The frame with `overlay` drawn over it, in memory of its own (`gst_video_overlay_composition_blend`).
   ///
   /// - Parameters:

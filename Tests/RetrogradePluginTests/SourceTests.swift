@@ -278,3 +278,114 @@ import Testing
     #expect(pipeline.duration == nil)
   }
 }
+
+/// What GStreamer asks of a source.
+@Suite struct GuestSourceTests {
+  private func play(_ description: String) throws -> Pipeline {
+    let pipeline = try pipeline(description)
+    pipeline.set(.paused)
+    try #require(gst_element_get_state(pipeline.raw, nil, nil, 20_000_000_000) == GST_STATE_CHANGE_SUCCESS)
+    return pipeline
+  }
+
+  private func seek(_ rate: Double, _ flags: GstSeekFlags) -> UnsafeMutablePointer<GstEvent>? {
+    gst_event_new_seek(rate, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_NONE, 0, GST_SEEK_TYPE_NONE, 0)
+  }
+
+  @Test func aRateIsChangedAtOnceUnlessTheDirectionChanges() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink name=s")
+    let sink = try pipeline.pad("s", "sink")
+    let log = EventLog(sink)
+    let event = try #require(seek(2, GST_SEEK_FLAG_INSTANT_RATE_CHANGE))
+    let number = gst_event_get_seqnum(event)
+    let source = try #require(gst_pad_get_peer(sink))
+    defer { gst_object_unref(source) }
+    #expect(gst_pad_send_event(source, event) != 0)
+    let changes = log.all(GST_EVENT_INSTANT_RATE_CHANGE)
+    #expect(changes.map(\.multiplier) == [2] && changes.map(\.number) == [number])
+    #expect(gst_pad_send_event(source, seek(-1, GST_SEEK_FLAG_INSTANT_RATE_CHANGE)) == 0)
+    #expect(log.all(GST_EVENT_SEGMENT).isEmpty, "nothing is played anew")
+  }
+
+  @Test func withoutAudioAFastPlayerGetsAGapInItsPlace() throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.sampleCount = 96_000
+    let pipeline = try play(
+      "reversesrc name=r uri=file://\(try media.write(to: folder)) r.video_0 ! fakesink r.audio_0 ! queue ! fakesink name=s"
+    )
+    let pad = try #require(pipeline.element("s")?.staticPad("sink"))
+    let log = EventLog(try pipeline.pad("s", "sink"))
+    let flags = GstSeekFlags(
+      GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_TRICKMODE.rawValue | GST_SEEK_FLAG_TRICKMODE_NO_AUDIO.rawValue)
+    #expect(gst_element_seek(pipeline.raw, 8, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, 0) != 0)
+    pad.onBuffer { _ in
+      Issue.record("there is audio")
+      return nil
+    }
+    pipeline.set(.playing)
+    let end = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
+      if case .endOfStream = $0 { true } else { false }
+    }
+    #expect(end != nil)
+    #expect(log.all(GST_EVENT_GAP).count == 1)
+    let segment = try #require(log.all(GST_EVENT_SEGMENT).last)
+    #expect(log.all(GST_EVENT_EOS).map(\.number) == [segment.number])
+  }
+
+  /// A decoder of H.264 pads what it writes to whole macroblocks.
+  @Test func whoeverDoesNotKnowLayoutsGetsThePlainOne() throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    (media.width, media.height) = (100, 66)
+    let pipeline = try pipeline(
+      "reversesrc uri=file://\(try media.write(to: folder)) ! video/x-raw ! appsink name=out sync=false")
+    pipeline.set(.playing)
+    let sample = try #require(try pipeline.appSink("out").pull(timeout: ClockTime(seconds: 20)))
+    #expect(sample.buffer.size == sample.caps?.frameSize)
+  }
+
+  @Test func howFarTheIndexIsIsToldTheWayGStreamerTellsIt() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink")
+    let messages = try progress(of: pipeline)
+    #expect(messages.allSatisfy { $0.code == "index" })
+    #expect(messages.first?.type == 0 && messages.last?.type == 2)
+    #expect(messages.dropFirst().dropLast().allSatisfy { $0.type == 1 })
+    pipeline.set(.null)
+  }
+
+  @Test func aLoopWithoutEndCanBeSoughtInAndHasNoEnd() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try play(
+      "reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) loop=ping-pong count=0 ! fakesink")
+    let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(query).assumingMemoryBound(to: GstMiniObject.self)) }
+    #expect(gst_element_query(pipeline.raw, query) != 0)
+    var (isSeekable, end): (gboolean, gint64) = (0, 0)
+    gst_query_parse_seeking(query, nil, &isSeekable, nil, &end)
+    #expect(isSeekable != 0 && end == -1)
+    #expect(pipeline.duration == nil)
+  }
+
+  /// The colours change in the first half, which is decoded last: when the source was indexed nobody knew.
+  @Test func whatDecodingFindsOutIsAWarningWhenItHasEnded() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("c.h264")
+    let halves = try ["bt709", "bt601"].flatMap { colorimetry in
+      try DecodedMedia.buffers(
+        of: "videotestsrc num-buffers=12 ! video/x-raw,format=I420,width=96,height=64,framerate=25/1,"
+          + "colorimetry=\(colorimetry) ! x264enc bframes=0 key-int-max=4 ! video/x-h264,stream-format=byte-stream")
+    }
+    try Data(halves.joined()).write(to: URL(fileURLWithPath: path))
+    let pipeline = try pipeline("reversesrc uri=file://\(path) memory-budget=60000 ! fakesink")
+    pipeline.set(.playing)
+    let bus = try #require(gst_element_get_bus(pipeline.raw))
+    defer { gst_object_unref(bus) }
+    let wanted = GstMessageType(GST_MESSAGE_WARNING.rawValue | GST_MESSAGE_EOS.rawValue | GST_MESSAGE_ERROR.rawValue)
+    let message = try #require(gst_bus_timed_pop_filtered(bus, 20_000_000_000, wanted))
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
+    #expect(message.pointee.type == GST_MESSAGE_WARNING)
+  }
+}

@@ -64,7 +64,10 @@ enum EnumType {
         value_nick: UnsafePointer(g_strdup(value.nick)))
     }
     table[values.count] = GEnumValue()
-    return g_enum_register_static(name, table)
+    let type = g_enum_register_static(name, table)
+    // It is part of what the plugin promises: documentation that is made from the registry has it.
+    gst_type_mark_as_plugin_api(type, GstPluginAPIFlags(0))
+    return type
   }
 }
 

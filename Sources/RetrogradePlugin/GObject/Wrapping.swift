@@ -11,6 +11,15 @@ extension UnsafeMutablePointer {
   }
 }
 
+extension UnsafeMutablePointer<GstPad> {
+  /// Whether what is downstream of a source pad says, in answer to an allocation query, that it heeds the metas of `api`.
+  func peerTakes(_ api: GType, _ caps: Caps) -> Bool {
+    guard let query = gst_query_new_allocation(caps.raw, 0) else { return false }
+    defer { gst_mini_object_unref(query.asMiniObject) }
+    return gst_pad_peer_query(self, query) != 0 && gst_query_find_allocation_meta(query, api, nil) != 0
+  }
+}
+
 /// GST_CLOCK_TIME_NONE
 let noTime = UInt.max
 

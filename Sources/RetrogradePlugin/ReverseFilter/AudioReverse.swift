@@ -24,7 +24,9 @@ final class AudioReverse: ElementBody, Sendable {
           }
           return copy.retimed(pts: start, duration: duration, isMirrored: false)
         },
-        isMergeable: { $0.string("layout") == "interleaved" }, dropsLast: false), AudioReverse.log)
+        isMergeable: { $0.string("layout") == "interleaved" }, dropsLast: false,
+        turn: { _, settings in settings.turnDuration },
+        layoutMeta: gst_audio_meta_api_get_type, plain: { buffer, _ in buffer }), AudioReverse.log)
   }
 
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }

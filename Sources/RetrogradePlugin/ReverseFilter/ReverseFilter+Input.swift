@@ -7,6 +7,7 @@ extension ReverseFilter {
   func chain(_ raw: UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     guard let raw else { return GST_FLOW_ERROR }
     let buffer = Buffer(adopting: raw)
+    if isRefused { return GST_FLOW_ERROR }
     guard let caps else { return GST_FLOW_NOT_NEGOTIATED }
     do {
       let start = segment.format == GST_FORMAT_TIME ? buffer.pts : nil
@@ -27,7 +28,7 @@ extension ReverseFilter {
       }
       guard isPingPong else { return GST_FLOW_OK }
       startOutput(caps)
-      return push(buffer.shallowCopy())
+      return try push(buffer.shallowCopy(), caps)
     } catch {
       fail(error)
       return GST_FLOW_ERROR
@@ -63,7 +64,6 @@ extension ReverseFilter {
       return gst_pad_push_event(source, event)
     case GST_EVENT_STREAM_START:
       drain()
-      sentCaps = nil
       return gst_pad_push_event(source, event)
     case GST_EVENT_CAPS:
       defer { release(event) }
@@ -73,11 +73,23 @@ extension ReverseFilter {
       let caps = Caps(retaining: new)
       self.caps = caps
       held?.setCaps(caps)
+      let turn = kind.turn(caps, settings)
+      shared.withLock { $0.turn = turn }
       return 1
     case GST_EVENT_SEGMENT:
       drain()
       defer { release(event) }
       gst_event_copy_segment(event, &segment)
+      guard segment.rate > 0 else {
+        postError(
+          element, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_FORMAT.rawValue),
+          "What is played backwards already can't be turned round: seek with a rate above 0.",
+          debug: "segment with rate \(segment.rate)")
+        gst_segment_init(&segment, GST_FORMAT_UNDEFINED)
+        isRefused = true
+        return 0
+      }
+      isRefused = false
       segmentNumber = gst_event_get_seqnum(event)
       isSegmentSent = false
       return 1
@@ -89,7 +101,7 @@ extension ReverseFilter {
       if !isSegmentSent, segment.format != GST_FORMAT_UNDEFINED {
         if let caps { startOutput(kind.mirroredCaps(caps)) } else { sendSegment(end: nil) }
       }
-      return gst_pad_push_event(source, event)
+      return gst_pad_push_event(source, numbered(event))
     case _
     where !isSegmentSent
       && gst_event_type_get_flags(event.pointee.type).rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0:
@@ -98,6 +110,16 @@ extension ReverseFilter {
     default:
       return gst_pad_event_default(sink, element.asObject, event)
     }
+  }
+
+  /// An end, with the seqnum of the segment that ends: not every demuxer numbers it so.
+  func numbered(_ event: UnsafeMutablePointer<GstEvent>) -> UnsafeMutablePointer<GstEvent> {
+    guard segment.format != GST_FORMAT_UNDEFINED, gst_event_get_seqnum(event) != segmentNumber,
+      let own = gst_mini_object_make_writable(event.asMiniObject)
+    else { return event }
+    let writable = UnsafeMutableRawPointer(own).assumingMemoryBound(to: GstEvent.self)
+    gst_event_set_seqnum(writable, segmentNumber)
+    return writable
   }
 
   func gap(_ event: UnsafeMutablePointer<GstEvent>) -> gboolean {
@@ -114,11 +136,23 @@ extension ReverseFilter {
 
   func sinkQuery(_ query: UnsafeMutablePointer<GstQuery>?) -> gboolean {
     guard let query else { return 0 }
-    if query.pointee.type == GST_QUERY_ALLOCATION {
-      // Downstream's pool is not for buffers that are held here; any layout of planes will do.
-      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+    switch query.pointee.type {
+    case GST_QUERY_ALLOCATION:
+      // Downstream's pool is not for buffers that are held here. Any layout will do.
+      var caps: UnsafeMutablePointer<GstCaps>?
+      gst_query_parse_allocation(query, &caps, nil)
+      if let size = caps.flatMap({ Caps(retaining: $0).frameSize }) {
+        // One is held while the next is made, and most for long: there is no upper bound. Buffers of audio have no size of their own.
+        gst_query_add_allocation_pool(query, nil, guint(clamping: size), 2, 0)
+      }
+      gst_query_add_allocation_meta(query, kind.layoutMeta(), nil)
       return 1
+    case GST_QUERY_DRAIN:
+      // Nothing of a pool that has to have its buffers back is held here: of those, copies are.
+      if gst_pad_is_linked(source) != 0 { gst_pad_peer_query(source, query) }
+      return 1
+    default:
+      return gst_pad_query_default(sink, element.asObject, query)
     }
-    return gst_pad_query_default(sink, element.asObject, query)
   }
 }

@@ -8,8 +8,7 @@ extension ReverseFilter {
   /// Sends what must precede the first buffer, and caps wherever they change.
   /// - Parameter caps: nil before a gap that came before any.
   func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
-    if let caps, sentCaps.map({ !$0.isEqual(caps) }) ?? true {
-      sentCaps = caps
+    if let caps, !isSent(caps) {
       let event = gst_event_new_caps(caps.raw)
       guard gst_pad_push_event(source, event) != 0 || gst_pad_is_linked(source) == 0 else {
         log.write(GST_LEVEL_WARNING, element, "downstream does not take \(caps.description)")
@@ -17,6 +16,13 @@ extension ReverseFilter {
       }
     }
     if !isSegmentSent { sendSegment(end: end) }
+  }
+
+  /// Caps stay with the pad, over flushes and new streams.
+  private func isSent(_ caps: Caps) -> Bool {
+    guard let current = gst_pad_get_current_caps(source) else { return false }
+    defer { gst_caps_unref(current) }
+    return gst_caps_is_equal(current, caps.raw) != 0
   }
 
   /// - Parameter end: where what is given out backwards ends, in the segment's time.
@@ -104,7 +110,6 @@ extension ReverseFilter {
     } else if let last = held.items.last, !last.isGap, kind.dropsLast {
       held.endLast(at: max(end, last.end ?? end))
     }
-    let total = held.items.count
     isFirst = true
     while let (item, buffer) = try held.takeLast() {
       let until = min(item.end ?? next ?? turn, turn)
@@ -112,7 +117,7 @@ extension ReverseFilter {
       if item.start == nil, let buffer {
         guard let caps = item.caps else { return GST_FLOW_NOT_NEGOTIATED }
         startOutput(kind.mirroredCaps(caps), end: end)
-        let flow = push(try kind.mirrored(buffer, caps, nil, nil))
+        let flow = try push(try kind.mirrored(buffer, caps, nil, nil), caps)
         if flow != GST_FLOW_OK { return flow }
       }
       guard let from = item.start, from < until else { continue }
@@ -130,14 +135,8 @@ extension ReverseFilter {
       guard let caps = item.caps else { return GST_FLOW_NOT_NEGOTIATED }
       var whole = buffer
       if let end = item.end, until < end { whole = trimmed(buffer, caps, from: from, to: until) }
-      let flow = push(try kind.mirrored(whole, caps, place.start, place.end - place.start))
+      let flow = try push(try kind.mirrored(whole, caps, place.start, place.end - place.start), caps)
       if flow != GST_FLOW_OK { return flow }
-      if (total - held.items.count) % 64 == 0 {
-        postMessage(
-          element,
-          "retrograde-progress, stage=(string)reversing, done=(guint64)\(total - held.items.count), total=(guint64)\(total)"
-        )
-      }
     }
     return GST_FLOW_OK
   }
@@ -154,13 +153,16 @@ extension ReverseFilter {
     while let (item, buffer) = try held.takeLast() {
       guard let buffer, let caps = item.caps else { continue }
       startOutput(kind.mirroredCaps(caps))
-      let flow = push(try kind.mirrored(buffer, caps, nil, nil))
+      let flow = try push(try kind.mirrored(buffer, caps, nil, nil), caps)
       if flow != GST_FLOW_OK { return flow }
     }
     return GST_FLOW_OK
   }
 
-  func push(_ buffer: Buffer) -> GstFlowReturn {
+  func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
+    // Set when the pad is linked, and whenever downstream is not what it was.
+    if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerTakes(kind.layoutMeta(), caps) }
+    let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {
       buffer.markDiscontinuous()
       isFirst = false

@@ -13,6 +13,10 @@ extension ReverseFilter {
       release(event)
       return 1
     case GST_EVENT_SEEK:
+      var flags = GstSeekFlags(0)
+      gst_event_parse_seek(event, nil, nil, &flags, nil, nil, nil, nil)
+      // How fast it is played, and from nowhere else: upstream and the sinks have that out with each other.
+      if flags.rawValue & GST_SEEK_FLAG_INSTANT_RATE_CHANGE.rawValue != 0 { return gst_pad_push_event(sink, event) }
       defer { release(event) }
       return seek(event)
     default:
@@ -49,6 +53,20 @@ extension ReverseFilter {
     return gst_pad_push_event(sink, mirrored)
   }
 
+  /// Where the mirror ends, if upstream can seek, which seeks in the mirror become; else nil.
+  private var seekableEnd: gint64? {
+    guard let query = gst_query_new_seeking(GST_FORMAT_TIME) else { return nil }
+    defer { gst_mini_object_unref(query.asMiniObject) }
+    var isSeekable: gboolean = 0
+    var length: gint64 = 0
+    guard gst_pad_peer_query(sink, query) != 0 else { return nil }
+    gst_query_parse_seeking(query, nil, &isSeekable, nil, nil)
+    guard isSeekable != 0, gst_pad_peer_query_duration(sink, GST_FORMAT_TIME, &length) != 0, length > 0 else {
+      return nil
+    }
+    return length
+  }
+
   func sourceQuery(_ query: UnsafeMutablePointer<GstQuery>?) -> gboolean {
     guard let query else { return 0 }
     switch query.pointee.type {
@@ -62,10 +80,25 @@ extension ReverseFilter {
       var format = GST_FORMAT_UNDEFINED
       gst_query_parse_duration(query, &format, nil)
       var length: gint64 = 0
-      guard gst_pad_peer_query_duration(sink, format, &length) != 0, length > 0 else { return 0 }
-      let (both, isOver) = length.multipliedReportingOverflow(by: 2)
+      guard format == GST_FORMAT_TIME, let turn = shared.withLock({ $0.turn }),
+        gst_pad_peer_query_duration(sink, format, &length) != 0, length > gint64(turn.nanoseconds)
+      else { return 0 }
+      let (both, isOver) = (length - gint64(turn.nanoseconds)).addingReportingOverflow(length)
       guard !isOver else { return 0 }
       gst_query_set_duration(query, format, both)
+      return 1
+    case GST_QUERY_SEEKING:
+      var format = GST_FORMAT_UNDEFINED
+      gst_query_parse_seeking(query, &format, nil, nil, nil)
+      let end = format == GST_FORMAT_TIME && !settings.isPingPong ? seekableEnd : nil
+      gst_query_set_seeking(query, format, end == nil ? 0 : 1, 0, end ?? -1)
+      return 1
+    case GST_QUERY_LATENCY where !settings.isPingPong:
+      guard gst_pad_peer_query(sink, query) != 0 else { return 0 }
+      var (live, least): (gboolean, GstClockTime) = (0, 0)
+      gst_query_parse_latency(query, &live, &least, nil)
+      // What waits here may be asked to wait for as long as anybody likes.
+      gst_query_set_latency(query, live, least, GstClockTime(noTime))
       return 1
     default:
       return gst_pad_query_default(source, element.asObject, query)

@@ -21,6 +21,12 @@ final class ReverseFilter: @unchecked Sendable {
     var isMergeable: @Sendable (Caps) -> Bool
     /// Whether the last item is left out at the turn of a ping-pong.
     var dropsLast: Bool
+    /// How much is left out at the turn of a ping-pong, as far as that is known before the end.
+    var turn: @Sendable (Caps, Settings) -> ClockTime?
+    /// The meta that describes layouts of the media in memory, all of which may come in.
+    var layoutMeta: @Sendable () -> GType
+    /// The buffer in the layout that whoever does not know ``layoutMeta`` takes the media to have.
+    var plain: @Sendable (_ buffer: Buffer, _ caps: Caps) throws -> Buffer
   }
 
   struct Settings: Sendable {
@@ -31,15 +37,18 @@ final class ReverseFilter: @unchecked Sendable {
   }
 
   struct Shared {
-    var settings = Settings()
     /// Of what goes out, in stream time.
     var position: ClockTime?
     /// A seek that was sent upstream, and where in the mirror it goes.
     var seek: (number: UInt32, time: ClockTime)?
+    /// How long the turn of a ping-pong is left out, as far as caps tell.
+    var turn: ClockTime?
   }
 
   let element: UnsafeMutablePointer<GstElement>
   let kind: Kind
+  /// What the user set, and what the element is doing: neither lock is taken under the other.
+  private let chosen = Mutex(Settings())
   let shared = Mutex(Shared())
   let log: DebugLog
   let sink: UnsafeMutablePointer<GstPad>
@@ -48,17 +57,20 @@ final class ReverseFilter: @unchecked Sendable {
   // Under the stream lock.
   var held: HeldMedia?
   var caps: Caps?
-  var sentCaps: Caps?
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0
   var isSegmentSent = false
+  /// The segment is one that can't be turned round.
+  var isRefused = false
   var isFirst = true
+  /// Whether downstream takes layouts that the meta describes; asked when caps go out.
+  var takesLayouts = true
   /// Events that belong after the segment, which is sent with the first buffer.
   var waiting: [UnsafeMutablePointer<GstEvent>] = []
 
   var settings: Settings {
-    get { shared.withLock { $0.settings } }
-    set { shared.withLock { $0.settings = newValue } }
+    get { chosen.withLock { $0 } }
+    set { chosen.withLock { $0 = newValue } }
   }
 
   /// - Parameter element: whose class has the pad templates `sink` and `src`.
@@ -114,13 +126,14 @@ final class ReverseFilter: @unchecked Sendable {
     held = nil
     dropWaiting()
     caps = nil
-    sentCaps = nil
     isSegmentSent = false
+    isRefused = false
     isFirst = true
     gst_segment_init(&segment, GST_FORMAT_UNDEFINED)
     shared.withLock {
       $0.position = nil
       $0.seek = nil
+      $0.turn = nil
     }
   }
 }

@@ -12,19 +12,24 @@ final class VideoReverse: ElementBody, Sendable {
       element,
       ReverseFilter.Kind(
         mirroredCaps: { $0.mirroredFields },
-        duration: { _, caps in
-          guard let rate = caps.fraction("framerate"), rate.numerator > 0 else { return nil }
-          return ClockTime(sampleIndex: rate.denominator, rate: rate.numerator)
-        },
+        duration: { _, caps in VideoReverse.frameDuration(caps) },
         mirrored: { buffer, _, start, duration in
           buffer.retimed(pts: start, duration: duration, isMirrored: true)
         },
-        isMergeable: { _ in false }, dropsLast: true), VideoReverse.log)
+        isMergeable: { _ in false }, dropsLast: true,
+        turn: { caps, _ in VideoReverse.frameDuration(caps) }, layoutMeta: gst_video_meta_api_get_type,
+        plain: { buffer, caps in try buffer.inPlainLayout(caps) }), VideoReverse.log)
   }
 
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { filter.getProperty(id, value) }
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn { filter.changeState(transition) }
+
+  /// Nil where the rate is variable.
+  private static func frameDuration(_ caps: Caps) -> ClockTime? {
+    guard let rate = caps.fraction("framerate"), rate.numerator > 0 else { return nil }
+    return ClockTime(sampleIndex: rate.denominator, rate: rate.numerator)
+  }
 
   private static let caps =
     "video/x-raw; video/x-raw(format:Interlaced); video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition)"

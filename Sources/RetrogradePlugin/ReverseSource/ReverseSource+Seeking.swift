@@ -21,6 +21,8 @@ extension ReverseSource {
       return 1
     // Frames are not dropped: that they are late now says nothing of the next window.
     case GST_EVENT_QOS: return 1
+    // The sinks have changed their rate; nothing here depends on it.
+    case GST_EVENT_INSTANT_RATE_SYNC_TIME: return 1
     default: return 0
     }
   }
@@ -31,6 +33,9 @@ extension ReverseSource {
     var flags = GstSeekFlags(0)
     gst_event_parse_seek(event, &rate, &format, &flags, nil, nil, nil, nil)
     guard rate != 0, format == GST_FORMAT_TIME else { return 0 }
+    if flags.rawValue & GST_SEEK_FLAG_INSTANT_RATE_CHANGE.rawValue != 0 {
+      return seeking.withLock { _ in changeRate(to: rate, event) } ? 1 : 0
+    }
     let isFlushing = flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue != 0
     let kept = AnyThread(retain(event))
     let isEarly = state.withLock { state in
@@ -42,6 +47,25 @@ extension ReverseSource {
     if isEarly { return 1 }
     release(kept.value)
     return seeking.withLock { _ in apply(event, isFlushing: isFlushing) } ? 1 : 0
+  }
+
+  /// Has the sinks play what they get at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
+  private func changeRate(to rate: Double, _ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    var flags = GstSeekFlags(0)
+    var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
+    gst_event_parse_seek(event, nil, nil, &flags, &startType, nil, &stopType, nil)
+    let segment = state.withLock { $0.segment }
+    // What gst_event_new_seek allows, and the direction stays.
+    guard legs != nil, startType == GST_SEEK_TYPE_NONE, stopType == GST_SEEK_TYPE_NONE,
+      flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue == 0, (rate > 0) == (segment.rate > 0)
+    else { return false }
+    debug("seek \(gst_event_get_seqnum(event)): rate \(rate) at once")
+    for stream in streams {
+      push(
+        gst_event_new_instant_rate_change(rate / segment.rate, GstSegmentFlags(flags.rawValue)),
+        gst_event_get_seqnum(event), stream)
+    }
+    return true
   }
 
   /// Stops playing, and plays what `event` asks for. One at a time.

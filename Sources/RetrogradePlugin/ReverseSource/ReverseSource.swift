@@ -7,8 +7,8 @@ import Synchronization
 final class ReverseSource: ElementBody, @unchecked Sendable {
   static let log = DebugLog("reversesrc", "Decoded streams, played backwards")
 
+  /// What the element is doing.
   struct State {
-    var settings = SourceSettings()
     /// Stops everything that is under way.
     var run = Cancellation()
     var loader: Worker<Void>?
@@ -20,9 +20,13 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     /// A seek that came before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
     var segmentsDone = 0
+    /// What the application was told of.
+    var warned: Set<String> = []
   }
 
   let element: UnsafeMutablePointer<GstElement>
+  /// What the user set, and what the element is doing: neither lock is taken under the other.
+  private let chosen = Mutex(SourceSettings())
   let state = Mutex(State())
   /// One seek, or change of state, at a time.
   let seeking = Mutex(())
@@ -36,13 +40,13 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if let early = state.withLock({ $0.early }) { release(early) }
   }
 
-  var settings: SourceSettings { state.withLock { $0.settings } }
+  var settings: SourceSettings { chosen.withLock { $0 } }
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) {
     let value = AnyThread(value)
-    state.withLock { $0.settings.set(id, value.value) }
+    chosen.withLock { $0.set(id, value.value) }
   }
   func getProperty(_ id: UInt32, _ value: UnsafeMutablePointer<GValue>) { settings.get(id, value) }
-  func setURI(_ uri: String?) { state.withLock { $0.settings.setURI(uri) } }
+  func setURI(_ uri: String?) { chosen.withLock { $0.setURI(uri) } }
 
   var streams: [SourceStream] { state.withLock { $0.streams } }
   var legs: PlaybackLegs? { state.withLock { $0.legs } }
@@ -84,19 +88,21 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   func load(_ path: String, _ settings: SourceSettings, _ run: Cancellation) {
+    let task = ProgressTask(element, "index")
+    task.post(GST_PROGRESS_TYPE_START, "Indexing \(path)")
     do {
       let source = try PlayableSource(
         path, options: settings.options, count: settings.count == 0 ? nil : Int(settings.count), gauge: MemoryGauge(),
         cancellation: run
-      ) { [unowned self] position in
-        postMessage(
-          element, "retrograde-progress, stage=(string)indexing, position=(guint64)\(position.nanoseconds)")
+      ) { position in
+        task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
       }
       try run.check()
+      task.post(GST_PROGRESS_TYPE_COMPLETE, "Indexed")
       ReverseSource.log.write(
         GST_LEVEL_INFO, element,
         "\(path): \(source.audio.count) streams of sound, \(source.legs.duration ?? .zero) long")
-      for warning in source.warnings { warn(warning.message) }
+      warn(of: source.warnings)
       if let plan = source.video?.plan {
         postMessage(
           element,
@@ -107,7 +113,10 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       expose(source, settings, run)
     } catch let error as RetrogradeError where error.code != .cancelled {
       post(error)
-    } catch {}
+      task.post(GST_PROGRESS_TYPE_ERROR, "Not indexed: \(error.message)")
+    } catch {
+      task.post(GST_PROGRESS_TYPE_CANCELED, "Not indexed: stopped")
+    }
   }
 
   func unload() {
@@ -123,6 +132,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
           state.streams = []
           state.legs = nil
           state.loader = nil
+          state.warned = []
         }
         if let early = state.early { release(early) }
         state.early = nil
@@ -330,7 +340,15 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
 
   func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(GST_LEVEL_DEBUG, element, text()) }
 
-  func warn(_ text: String) {
+  /// Says what is new among them: what decoders find wrong is known when it has been decoded.
+  func warn(of warnings: [Warning]) {
+    let new = state.withLock { state in
+      warnings.map(\.message).filter { state.warned.insert($0).inserted }
+    }
+    new.forEach(warn)
+  }
+
+  private func warn(_ text: String) {
     gst_element_message_full(
       element, GST_MESSAGE_WARNING, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue),
       g_strdup(text), g_strdup(text), #fileID, #function, #line)

@@ -28,6 +28,12 @@ final class SourceStream: @unchecked Sendable {
     var to: ClockTime?
     var cancellation: Cancellation
 
+    /// Players that go too fast for audio ask for none of it.
+    func isSilent(_ media: Media) -> Bool {
+      guard case .audio = media else { return false }
+      return segment.flags.rawValue & GST_SEGMENT_FLAG_TRICKMODE_NO_AUDIO.rawValue != 0
+    }
+
     /// Players ask for that with a rate below 0: what comes later is given first.
     var isDescending: Bool { segment.rate < 0 }
   }
@@ -66,6 +72,8 @@ final class SourceStream: @unchecked Sendable {
   private var caps: Caps?
   private var position = ClockTime.zero
   private var isDiscontinuous = true
+  /// Whether downstream knows that planes may lie anywhere (`GstVideoMeta`).
+  private var takesLayouts = true
   /// What nobody took, since the pad was not linked.
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
@@ -95,10 +103,16 @@ final class SourceStream: @unchecked Sendable {
 
   /// Forgets what was under way. The task must have paused.
   func rest() {
+    warn()
     video = nil
     audio = nil
     unsent = nil
     isDiscontinuous = true
+  }
+
+  /// Says what was found out on the way of what is missing.
+  private func warn() {
+    if let video { owner.warn(of: video.warnings) }
   }
 
   func startTask() {
@@ -130,7 +144,7 @@ final class SourceStream: @unchecked Sendable {
     }
     if isNew { begin(order) }
     do {
-      guard let next = try unsent ?? next(order) else {
+      guard let next = try unsent ?? next() else {
         finish(order)
         return
       }
@@ -159,13 +173,14 @@ final class SourceStream: @unchecked Sendable {
   /// Pauses the task, and lets others that have ended say so: of this order nothing more comes.
   /// - Returns: false, if there is another order by now: then the task goes on with that.
   private func pause(_ order: Order) -> Bool {
-    let isPaused = shared.withLock { shared in
-      guard shared.isPlaying(order) else { return false }
+    let (isPaused, isFirst) = shared.withLock { shared in
+      guard shared.isPlaying(order) else { return (false, false) }
       gst_pad_pause_task(pad)
-      shared.hasBegun = true
-      return true
+      defer { shared.hasBegun = true }
+      return (true, !shared.hasBegun)
     }
-    if isPaused { owner.wakeFinished() }
+    // Only once, or two that have ended would wake each other for as long as a third has not begun.
+    if isFirst { owner.wakeFinished() }
     return isPaused
   }
 
@@ -189,6 +204,12 @@ final class SourceStream: @unchecked Sendable {
       gst_pad_push_event(pad, event)
     }
     for tags in tags { gst_pad_push_event(pad, gst_event_new_tag(gst_tag_list_ref(tags.raw))) }
+    if order.isSilent(media) {
+      let end = order.to ?? legs.duration ?? order.from
+      gst_pad_push_event(
+        pad, gst_event_new_gap(GstClockTime(order.from.raw), GstClockTime((end - order.from).raw)))
+      return
+    }
     switch media {
     case .video(let source, let timing):
       video = VideoPlayer(
@@ -200,11 +221,11 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  private func next(_ order: Order) throws -> (buffer: Buffer, shown: TimeSpan)? {
+  private func next() throws -> (buffer: Buffer, shown: TimeSpan)? {
     if let video {
       guard let frame = try video.next() else { return nil }
       send(frame.caps)
-      return (frame.buffer, frame.shown)
+      return (try readable(frame.buffer, frame.caps), frame.shown)
     }
     guard let part = try audio?.next() else { return nil }
     part.buffer.stamp(pts: part.shown.start, duration: part.shown.duration)
@@ -223,6 +244,13 @@ final class SourceStream: @unchecked Sendable {
     return gst_pad_push(pad, next.buffer.retained())
   }
 
+  /// The frame as downstream can read it.
+  private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
+    // Set when the pad is linked, and whenever downstream is not what it was.
+    if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerTakes(gst_video_meta_api_get_type(), caps) }
+    return takesLayouts ? frame : try frame.inPlainLayout(caps)
+  }
+
   /// Everything was given out.
   private func finish(_ order: Order) {
     guard pause(order) else { return }
@@ -234,6 +262,7 @@ final class SourceStream: @unchecked Sendable {
       return
     }
     owner.debug("\(name): done")
+    warn()
     shared.withLock { $0.isDone = true }
     if order.segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0 {
       let stop = order.isDescending ? order.from : order.to ?? legs.duration ?? position
@@ -265,6 +294,8 @@ final class SourceStream: @unchecked Sendable {
       // Linked meanwhile, by another thread: go on.
       if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
       shared.flow = flow
+      // Nobody is to wait for a stream that is not wanted.
+      if flow == GST_FLOW_EOS { shared.hasBegun = true }
       // Under the lock, so that whoever links it next finds it paused.
       gst_pad_pause_task(pad)
       return true
@@ -276,7 +307,9 @@ final class SourceStream: @unchecked Sendable {
       owner.wakeFinished()
       // A player may link the pad later, or never: it is an error only where nobody listens at all.
       if owner.isUnlinked { owner.fail(flow) }
-    case GST_FLOW_EOS: sayEnd(order)
+    case GST_FLOW_EOS:
+      owner.wakeFinished()
+      sayEnd(order)
     default: owner.fail(flow)
     }
   }
