@@ -27,7 +27,7 @@ DEB_PACKAGES = debhelper dpkg-dev lintian
 DEB_TEST_PACKAGES = debootstrap
 DEBS = .build/deb
 
-.PHONY: help setup setup-tools build plugin run test lint architecture format corpus hostile fuzz faults bench quality install install-plugin uninstall \
+.PHONY: help setup setup-tools build plugin run test lint architecture elements format corpus hostile fuzz faults bench quality install install-plugin uninstall \
   deb test-deb readme-picture clean
 
 help:
@@ -37,6 +37,7 @@ help:
 	@echo "make test       run all tests; SANITIZE=thread or SANITIZE=address: under that sanitizer"
 	@echo "make lint       check the code's format, that targets import only what they may, and that all say one version"
 	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
+	@echo "make elements   write the reference in docs/elements.md anew, from the plugin"
 	@echo "make format     put it right"
 	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
@@ -112,6 +113,11 @@ lint: setup
 # The picture of the targets in docs/how-it-works.md.
 architecture:
 	$(SWIFT) package dump-package | scripts/architecture.py --write
+
+# The reference of the elements in docs/elements.md.
+elements: plugin
+	@scripts/install-packages $(TEST_PACKAGES)
+	GST_PLUGIN_PATH=$(CURDIR)/$(dir $(PLUGIN)) /usr/bin/python3 scripts/elements.py --write
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests

@@ -56,6 +56,13 @@ import Testing
     #expect(try run("gst-inspect-1.0 reversesrc", in: folder).output.contains("pingpong+file"))
   }
 
+  @Test func theReferenceOfTheManualIsWhatThePluginSays() throws {
+    let folder = try TemporaryFolder()
+    let program = LoadedPluginTests.root.appending(path: "scripts/elements.py").path
+    let result = try run("/usr/bin/python3 '\(program)'", in: folder)
+    #expect(result.status == 0, "\(result.output)")
+  }
+
   @Test(arguments: ["playbin", "playbin3"])
   func playersTakeTheURI(player: String) throws {
     let folder = try TemporaryFolder()

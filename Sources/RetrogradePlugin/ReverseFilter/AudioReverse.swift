@@ -4,7 +4,7 @@ import RetrogradeEngine
 
 /// audioreverse.
 final class AudioReverse: ElementBody, Sendable {
-  static let log = DebugLog("audioreverse", "Raw sound, last sample frame first")
+  static let log = DebugLog("audioreverse", "Raw audio, last sample frame first")
 
   let filter: ReverseFilter
 
@@ -40,15 +40,15 @@ final class AudioReverse: ElementBody, Sendable {
       klass.describe(
         name: "Audio reverser", klass: "Filter/Effect/Audio",
         description:
-          "Gives out raw sound last sample frame first, when the stream has ended; or forwards and then back. "
+          "Gives out raw audio last sample frame first, when the stream has ended; or forwards and then back. "
           + "Channels stay in their order. What is beyond the memory budget waits in an unlinked temporary file")
       klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, "audio/x-raw")
       klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, "audio/x-raw")
       ReverseFilter.installProperties(klass)
       klass.property(
         ReverseFilter.Property.turnDuration.rawValue, "turn-duration", "Turn duration",
-        "With loop=ping-pong, how much sound is left out at the turn, in nanoseconds: the duration of a video frame, so "
-          + "that sound stays in sync with a videoreverse beside it, which shows the frame at the turn once",
+        "With loop=ping-pong, how much audio is left out at the turn, in nanoseconds: the duration of a video frame, so "
+          + "that audio stays in sync with a videoreverse beside it, which shows the frame at the turn once",
         uint64: 0, from: 0, to: UInt64(Int64.max))
     },
     instanceInit: { instance, _ in if let instance { ElementType.attach(AudioReverse.self, to: instance) } })

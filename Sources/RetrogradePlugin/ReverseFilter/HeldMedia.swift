@@ -46,7 +46,7 @@ final class HeldMedia {
     }
   }
 
-  /// Adds sound to the last item, if it follows that without a gap: buffers of sound are short, and each would cost as much
+  /// Adds audio to the last item, if it follows that without a gap: buffers of audio are short, and each would cost as much
   /// again to keep account of.
   /// - Returns: whether it was added.
   func extendLast(with buffer: Buffer, start: ClockTime?, end: ClockTime?) -> Bool {

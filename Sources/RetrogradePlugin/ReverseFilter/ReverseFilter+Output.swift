@@ -141,7 +141,7 @@ extension ReverseFilter {
     return GST_FLOW_OK
   }
 
-  /// The part of a buffer of sound that is heard before `to`.
+  /// The part of a buffer of audio that is heard before `to`.
   func trimmed(_ buffer: Buffer, _ caps: Caps, from: ClockTime, to: ClockTime) -> Buffer {
     guard !kind.dropsLast, let rate = caps.int("rate") else { return buffer }
     return buffer.prefix(sampleFrames: (to - from).sampleIndex(rate: rate), of: caps)

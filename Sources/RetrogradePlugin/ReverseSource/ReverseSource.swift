@@ -101,7 +101,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       task.post(GST_PROGRESS_TYPE_COMPLETE, "Indexed")
       ReverseSource.log.write(
         GST_LEVEL_INFO, element,
-        "\(path): \(source.audio.count) streams of sound, \(source.legs.duration ?? .zero) long")
+        "\(path): \(source.audio.count) streams of audio, \(source.legs.duration ?? .zero) long")
       warn(of: source.warnings)
       if let plan = source.video?.plan {
         postMessage(

@@ -41,7 +41,7 @@ struct SourceSettings: Sendable {
       "The file to turn round: file:///…, reverse+file:///…, or pingpong+file:///…, which also sets loop", string: nil)
     klass.property(
       Property.loop.rawValue, "loop", "Loop",
-      "The order of play; at a turn the frame is shown once, and the sound loses the same stretch",
+      "The order of play; at a turn the frame is shown once, and the audio loses the same stretch",
       enumeration: loopType, value: 0)
     klass.property(
       Property.count.rawValue, "count", "Count", "How often the loop is played; 0: without end", uint: 1, from: 0,
@@ -53,7 +53,7 @@ struct SourceSettings: Sendable {
       to: UInt64(Int64.max))
     klass.property(
       Property.spoolDirectory.rawValue, "spool-dir", "Spool directory",
-      "Where decoded sound, and what exceeds the budget, waits in a temporary file without a name; unset: TMPDIR, or "
+      "Where decoded audio, and what exceeds the budget, waits in a temporary file without a name; unset: TMPDIR, or "
         + "/var/tmp", string: nil)
     klass.property(
       Property.start.rawValue, "start", "Start", "Where in the source what is played begins, in nanoseconds", uint64: 0,
