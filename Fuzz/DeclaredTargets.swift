@@ -10,6 +10,6 @@ enum DeclaredTargets {
       var copy = bytes
       copy.withUnsafeMutableBytes { correction.apply(to: $0, at: 0) }
     }
-    try? Playlist.refuse(path, name: "")
+    try? Playlist.refuse(facts.beginning, name: "")
   }
 }

@@ -36,7 +36,7 @@ struct AnimationReader {
       throw RetrogradeError(
         .damagedInput,
         "\(path): an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
-          + "\(ByteCount(needed)) of memory to decode, and the budget (--memory) is \(options.memory)")
+          + "\(ByteCount(needed)) of memory to decode, and the budget (\(setting: .memory)) is \(options.memory)")
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)

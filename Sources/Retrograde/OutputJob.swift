@@ -40,11 +40,11 @@ struct OutputJob: Sendable {
       throw RetrogradeError(
         .usage,
         "\(output): \(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not; "
-          + "add --fps \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
+          + "add \(setting: .frameRate) \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
     }
     copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
-      throw RetrogradeError(.usage, "\(output): nothing can be drawn over what is copied (--copy-forward)")
+      throw RetrogradeError(.usage, "\(output): nothing can be drawn over what is copied (\(setting: .copiesForward))")
     }
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
@@ -175,7 +175,7 @@ extension VideoTimeline {
     return Warning(
       .converted,
       "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
-        + "\(Decimals.text(most, 2)) s off; --fps thins them out evenly, .mkv and .mp4 keep their times",
+        + "\(Decimals.text(most, 2)) s off; \(setting: .frameRate) thins them out evenly, .mkv and .mp4 keep their times",
       count: moved.count)
   }
 }

@@ -57,13 +57,15 @@ struct ReverseJob: Sendable {
   private func checkVerification(of output: String) throws {
     guard options.isVerified else { return }
     if let pipe = ([input] + [options.subtitles].compactMap { $0 }).first(where: { !Source.canBeReadAgain($0) }) {
-      throw RetrogradeError(.usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out --verify")
+      throw RetrogradeError(
+        .usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out \(setting: .isVerified)")
     }
     guard !ImageSequence.isPattern(output) else {
       throw RetrogradeError(.usage, "\(output): numbered images can't be verified before they have their names")
     }
     guard drawing.overlay == nil, drawing.title == nil else {
-      throw RetrogradeError(.usage, "\(output): what is drawn over frames differs from the source; leave out --verify")
+      throw RetrogradeError(
+        .usage, "\(output): what is drawn over frames differs from the source; leave out \(setting: .isVerified)")
     }
   }
 

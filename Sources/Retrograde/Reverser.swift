@@ -127,7 +127,7 @@ public struct Reversal: Sendable {
   }
 
   /// Waits for the end of the work. Cancelling the task that waits cancels the work.
-  /// - Throws: ``RetrogradeError``; of code `cancelled` if it was cancelled.
+  /// - Throws: ``RetrogradeError``, or `CancellationError` if it was cancelled.
   public func summary() async throws -> Summary {
     try await withTaskCancellationHandler {
       try await work.value

@@ -13,12 +13,12 @@ enum Crash {
       Terminal.error(
         "retrograde: no thread can be started; no output was made; let this user, or this container, have more processes "
           + "(ulimit -u)")
-      _exit(RetrogradeError.Code.inputOutput.rawValue)
+      _exit(RetrogradeError.Code.inputOutput.exitStatus)
     }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
     system_end_on_crash(
       "retrograde: crashed: GStreamer, one of its plugins, or this program can't cope with this input; no output was made; "
         + "SWIFT_BACKTRACE=enable=yes shows where it was",
-      RetrogradeError.Code.internalFailure.rawValue)
+      RetrogradeError.Code.internalFailure.exitStatus)
   }
 }

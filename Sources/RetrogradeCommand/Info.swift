@@ -33,12 +33,12 @@ struct Info: AsyncParsableCommand {
       Terminal.print("tags       \(plain.replacing("\\ ", with: " "))")
     }
     if report.hasCoverArt { Terminal.print("cover art") }
-    for warning in report.warnings { Terminal.print("!          \(warning)") }
+    for warning in report.warnings { Terminal.print("!          \(warning.message.inOptions)") }
     Terminal.print("a mirror")
     for mirror in report.mirrors {
       Terminal.print(
         "  .\(mirror.container)".padded(to: 11) + mirror.codecs.joined(separator: ", "))
-      for loss in mirror.leftOut { Terminal.print("           \(loss)") }
+      for loss in mirror.leftOut { Terminal.print("           \(loss.message.inOptions)") }
     }
   }
 

@@ -47,8 +47,9 @@ final class Interruption {
   }
 
   /// What the process exits with: of work that a signal cancelled, 128 plus its number, as shells have it.
-  func status(of error: RetrogradeError) -> Int32 {
-    error.code == .cancelled ? 128 + Interruption.received.withLock { $0 } : error.code.rawValue
+  func status(of error: any Error) -> Int32 {
+    error is CancellationError
+      ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus
   }
 
   /// Runs `body`; a signal meanwhile calls `handler`, but the first Ctrl-C calls `first`, where there is that.

@@ -102,7 +102,7 @@ struct Play: AsyncParsableCommand {
       }
     }
     if !isSilent { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
-    if isInterrupted.withLock({ $0 }) { throw RetrogradeError(.cancelled, "cancelled") }
+    if isInterrupted.withLock({ $0 }) { throw CancellationError() }
     if let text = refused.withLock({ $0 }) { throw RetrogradeError(.damagedInput, "\(input): \(text) (--strict)") }
   }
 

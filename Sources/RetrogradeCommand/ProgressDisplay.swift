@@ -30,6 +30,9 @@ struct ProgressDisplay {
     } catch let error as RetrogradeError where form == .json {
       Terminal.error(json: ProgressReport.Failed(error))
       throw ReportedError(error: error)
+    } catch let error as CancellationError where form == .json {
+      Terminal.error(json: ProgressReport.Failed(error))
+      throw ReportedError(error: error)
     }
   }
 
@@ -51,7 +54,7 @@ struct ProgressDisplay {
       Terminal.error(json: ProgressReport.Done(summary))
       return
     }
-    for warning in summary.warnings { Terminal.error("retrograde: warning: \(warning)") }
+    for warning in summary.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
     if isQuiet { return }
     var parts: [String] = []
     if let captured = summary.captured { parts.append("recorded \(captured) frames") }

@@ -1,3 +1,4 @@
+import Glibc
 import Retrograde
 
 /// What `--progress json` prints: an object a line on standard error, told apart by `stage`.
@@ -70,14 +71,19 @@ struct ProgressReport: Encodable {
     var error: Reason
 
     init(_ error: RetrogradeError) {
-      self.error = Reason(code: error.code.name, message: error.message, status: error.code.rawValue)
+      self.error = Reason(
+        code: error.code.rawValue, message: error.message.inOptions, status: error.code.exitStatus)
+    }
+
+    init(_ error: CancellationError) {
+      self.error = Reason(code: "cancelled", message: "cancelled", status: 128 + SIGINT)
     }
   }
 }
 
 /// An error that was told already, in the form that was asked for.
 struct ReportedError: Error {
-  var error: RetrogradeError
+  var error: any Error
 }
 
 extension Double {

@@ -49,7 +49,9 @@ struct RetrogradeCommand: AsyncParsableCommand {
     } catch let reported as ReportedError {
       Terminal.exit(interruption.status(of: reported.error))
     } catch let error as RetrogradeError {
-      if error.code != .cancelled { Terminal.error("retrograde: \(error.message)") }
+      Terminal.error("retrograde: \(error.message.inOptions)")
+      Terminal.exit(interruption.status(of: error))
+    } catch let error as CancellationError {
       Terminal.exit(interruption.status(of: error))
     } catch {
       // swift-argument-parser's own: usage errors end with EX_USAGE.

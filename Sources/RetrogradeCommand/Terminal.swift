@@ -33,6 +33,7 @@ enum Terminal {
   /// Writes a value to standard output, for programs and people.
   static func print(json value: some Encodable) throws {
     let encoder = JSONEncoder()
+    encoder.userInfo = Setting.jsonNaming
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     print(lines: String(decoding: try encoder.encode(value), as: UTF8.self))
   }
@@ -51,6 +52,7 @@ enum Terminal {
   /// Writes a value as one line to standard error, for programs.
   static func error(json value: some Encodable) {
     let encoder = JSONEncoder()
+    encoder.userInfo = Setting.jsonNaming
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Plain values with finite numbers always encode.
     if let line = try? encoder.encode(value) { error(String(decoding: line, as: UTF8.self)) }

@@ -82,7 +82,7 @@ struct VerifyCommand: AsyncParsableCommand {
       let subject = check.subject + String(repeating: " ", count: width - check.subject.count)
       Terminal.print("\(check.holds ? "  " : "! ")\(subject)\(check.finding)")
     }
-    for warning in result.warnings { Terminal.error("retrograde: warning: \(warning)") }
+    for warning in result.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
     Terminal.print(
       result.isMirror
         ? "\(result.mirror) is the mirror of \(result.source)"

@@ -132,25 +132,26 @@ package struct PlayableSource: Sendable {
   /// What of the source is wanted, in stream time; nil for all of it.
   private static func range(in index: SourceIndex, _ options: ReverseOptions) throws -> TimeSpan? {
     guard options.start != nil || options.end != nil else { return nil }
-    func time(_ position: SourcePosition?, _ option: String) throws -> ClockTime? {
+    func time(_ position: SourcePosition?, _ setting: Setting) throws -> ClockTime? {
       switch position {
       case nil: return nil
       case .time(let time): return time + index.presentationStart
       case .frame(let frame):
         guard let starts = index.video?.starts else {
           throw RetrogradeError(
-            .usage, "\(option) \(frame)f: the source has no frames that can be counted; use seconds")
+            .usage, "\(setting: setting) \(frame)f: the source has no frames that can be counted; use seconds")
         }
         if frame >= starts.count { return index.presentationEnd }
         return starts[frame]
       }
     }
     let range = TimeSpan(
-      start: try time(options.start, "--start") ?? index.presentationStart,
-      end: min(try time(options.end, "--end") ?? index.presentationEnd, index.presentationEnd))
+      start: try time(options.start, .start) ?? index.presentationStart,
+      end: min(try time(options.end, .end) ?? index.presentationEnd, index.presentationEnd))
     guard range.start < range.end else {
       throw RetrogradeError(
-        .usage, "--start must lie before --end and before the end of the source, which is \(index.presentationEnd) long"
+        .usage,
+        "\(setting: .start) must lie before \(setting: .end) and before the end of the source, which is \(index.presentationEnd) long"
       )
     }
     return range

@@ -4,60 +4,44 @@ import GStreamer
 
 /// What went wrong: what was being done, to what, why it failed, and what to do about it.
 public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure. Its raw value is the exit status, mostly of sysexits.h, that the command ends with.
-  public enum Code: Int32, Sendable {
-    /// What was made is no exact mirror of its source, as a comparison found.
-    case notAMirror = 1
-    /// EX_USAGE: wrong or contradictory options.
-    case usage = 64
-    /// EX_DATAERR: the input is not media, or damaged beyond use.
-    case damagedInput = 65
-    /// EX_NOINPUT: the input is not there, or can't be read.
-    case noInput = 66
-    /// EX_UNAVAILABLE: a GStreamer plugin is missing.
-    case missingPlugin = 69
-    /// EX_SOFTWARE: GStreamer failed in a way that the input does not explain.
-    case internalFailure = 70
-    /// EX_CANTCREAT: the output can't be made.
-    case cannotCreateOutput = 73
-    /// EX_IOERR: no room left, or reading or writing failed.
-    case inputOutput = 74
-    /// The work was cancelled.
-    case cancelled = 130
+  /// The kind of failure. The raw values are stable: programs may act on them. There may be more in later versions.
+  public struct Code: RawRepresentable, Hashable, Sendable, Codable {
+    public var rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What programs may know it by, in JSON; stable.
-    public var name: String {
-      switch self {
-      case .notAMirror: "not-a-mirror"
-      case .usage: "usage"
-      case .damagedInput: "damaged-input"
-      case .noInput: "no-input"
-      case .missingPlugin: "missing-plugin"
-      case .internalFailure: "internal-failure"
-      case .cannotCreateOutput: "cannot-create-output"
-      case .inputOutput: "input-output"
-      case .cancelled: "cancelled"
-      }
-    }
+    /// What was made is no exact mirror of its source, as a comparison found.
+    public static let notAMirror = Code(rawValue: "not-a-mirror")
+    /// Wrong or contradictory options.
+    public static let usage = Code(rawValue: "usage")
+    /// The input is not media, or damaged beyond use.
+    public static let damagedInput = Code(rawValue: "damaged-input")
+    /// The input is not there, or can't be read.
+    public static let noInput = Code(rawValue: "no-input")
+    /// A GStreamer plugin is missing.
+    public static let missingPlugin = Code(rawValue: "missing-plugin")
+    /// GStreamer failed in a way that the input does not explain.
+    public static let internalFailure = Code(rawValue: "internal-failure")
+    /// The output can't be made.
+    public static let cannotCreateOutput = Code(rawValue: "cannot-create-output")
+    /// No room left, or reading or writing failed.
+    public static let inputOutput = Code(rawValue: "input-output")
   }
 
   public let code: Code
-  /// A sentence without a full stop.
-  public let message: String
+  /// What was tried, on what, why it failed, and what to do.
+  public let message: Message
   /// What GStreamer said, where it did.
   public let underlying: GStreamerError?
 
-  public init(_ code: Code, _ message: String, underlying: GStreamerError? = nil) {
+  public init(_ code: Code, _ message: Message, underlying: GStreamerError? = nil) {
     self.code = code
     self.message = message
     self.underlying = underlying
   }
 
-  public var description: String { message }
+  public var description: String { message.description }
 
   package func withCode(_ code: Code) -> RetrogradeError { RetrogradeError(code, message, underlying: underlying) }
-
-  package static let cancelled = RetrogradeError(.cancelled, "cancelled")
 
   /// What GStreamer's `error` means for somebody who was reading `path`.
   package static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {

@@ -28,21 +28,20 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
   }
 
   public var code: Code
-  /// A sentence without a full stop.
-  public var message: String
+  public var message: Message
   /// How many frames, sample frames or packets it is about, where that is known.
   public var count: Int?
   /// When, in the source's time, where that is known.
   public var span: TimeSpan?
 
-  public init(_ code: Code, _ message: String, count: Int? = nil, span: TimeSpan? = nil) {
+  public init(_ code: Code, _ message: Message, count: Int? = nil, span: TimeSpan? = nil) {
     self.code = code
     self.message = message
     self.count = count
     self.span = span
   }
 
-  public var description: String { message }
+  public var description: String { message.description }
 
   /// Whether the mirror lacks something: all but times that were put right.
   public var isLoss: Bool { code != .timesRepaired }
@@ -50,6 +49,9 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
 
 /// As an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in seconds.
 extension Warning: Codable {
+  /// In an encoder's `userInfo`: a `@Sendable (Setting) -> String` that says what settings are called in messages.
+  public static let naming = CodingUserInfoKey(rawValue: "naming")
+
   private enum CodingKeys: String, CodingKey {
     case code, message, count, start, end
   }
@@ -57,7 +59,7 @@ extension Warning: Codable {
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     code = try values.decode(Code.self, forKey: .code)
-    message = try values.decode(String.self, forKey: .message)
+    message = Message(try values.decode(String.self, forKey: .message))
     count = try values.decodeIfPresent(Int.self, forKey: .count)
     if let start = try values.decodeIfPresent(Double.self, forKey: .start),
       let end = try values.decodeIfPresent(Double.self, forKey: .end)
@@ -69,7 +71,8 @@ extension Warning: Codable {
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(code, forKey: .code)
-    try values.encode(message, forKey: .message)
+    let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
+    try values.encode(naming.map { message.naming($0) } ?? message.description, forKey: .message)
     try values.encodeIfPresent(count, forKey: .count)
     try values.encodeIfPresent(span?.start.seconds, forKey: .start)
     try values.encodeIfPresent(span?.end.seconds, forKey: .end)
@@ -87,6 +90,6 @@ extension [Warning] {
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a loss.
   package func check(isStrict: Bool, _ source: String) throws {
     guard isStrict, let loss = first(where: \.isLoss) else { return }
-    throw RetrogradeError(.damagedInput, "\(source): \(loss.message) (--strict)")
+    throw RetrogradeError(.damagedInput, "\(source): \(loss.message) (\(setting: .isStrict))")
   }
 }

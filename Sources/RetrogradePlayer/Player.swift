@@ -55,7 +55,7 @@ public final class Player: Sendable {
   public func run(_ report: @escaping @Sendable (Event) -> Void = { _ in }) async throws {
     do {
       try await play(report)
-    } catch let error as RetrogradeError where error.code == .cancelled && state.withLock({ $0.isStopped }) {
+    } catch is CancellationError where state.withLock({ $0.isStopped }) {
       // Stopped, as was asked.
     }
   }
@@ -110,7 +110,7 @@ public final class Player: Sendable {
       case .failed(let error) where error.element == "reversesrc":
         // It says which file, and why.
         throw RetrogradeError(
-          RetrogradeError.reading(input, error).code, error.message.replacing(source.path, with: source.name),
+          RetrogradeError.reading(input, error).code, "\(error.message.replacing(source.path, with: source.name))",
           underlying: error)
       case .failed(let error): throw sinks.failure(error) ?? RetrogradeError.reading(source.name, error)
       case .warning(let warning): report(.warning(PlayerSinks.text(of: warning)))

@@ -56,7 +56,7 @@ import Testing
     #expect(file.read(0..<file.size) == nil)
     let error = #expect(throws: RetrogradeError.self) { try file.checkReading("a.png") }
     #expect(error?.code == .inputOutput)
-    #expect(error?.message == "a.png: can't be read: \(String(cString: strerror(EIO)))")
+    #expect(error?.message.description == "a.png: can't be read: \(String(cString: strerror(EIO)))")
   }
 
   /// Nine hundred megabytes, all hole: reading them would take as many.

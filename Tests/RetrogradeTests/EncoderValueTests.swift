@@ -16,26 +16,32 @@ import Testing
   }
 
   static let refusals = [
-    Refusal(output: "o.mp4", words: "--crf 99: x264enc takes 0 to 50") { $0.constantRateFactor = 99 },
-    Refusal(output: "o.webm", words: "--crf 99: vp9enc takes 0 to 63") { $0.constantRateFactor = 99 },
+    Refusal(output: "o.mp4", words: "`encoding.constantRateFactor` 99: x264enc takes 0 to 50") {
+      $0.constantRateFactor = 99
+    },
+    Refusal(output: "o.webm", words: "`encoding.constantRateFactor` 99: vp9enc takes 0 to 63") {
+      $0.constantRateFactor = 99
+    },
     Refusal(output: "o.mp4", words: "x265enc takes -1 to 51") {
       $0.videoCodec = "hevc"
       $0.constantRateFactor = 52
     },
-    Refusal(output: "o.mkv", words: "--bitrate: x265enc takes 1000 to 102400000") {
+    Refusal(output: "o.mkv", words: "`encoding.bitrate`: x265enc takes 1000 to 102400000") {
       $0.videoCodec = "hevc"
       $0.bitrate = 102_401_000
     },
-    Refusal(output: "o.mp4", words: "--bitrate: x264enc takes 1000 to 2048000000") { $0.bitrate = 3_000_000_000 },
+    Refusal(output: "o.mp4", words: "`encoding.bitrate`: x264enc takes 1000 to 2048000000") {
+      $0.bitrate = 3_000_000_000
+    },
     Refusal(output: "o.mp4", words: "ultrafast, superfast") { $0.preset = "nonsense" },
-    Refusal(output: "o.webm", words: "--preset nonsense: vp9enc takes -16 to 16") { $0.preset = "nonsense" },
-    Refusal(output: "o.mov", words: "--preset: avenc_prores has no such setting") {
+    Refusal(output: "o.webm", words: "`encoding.preset` nonsense: vp9enc takes -16 to 16") { $0.preset = "nonsense" },
+    Refusal(output: "o.mov", words: "`encoding.preset`: avenc_prores has no such setting") {
       $0.videoCodec = "prores"
       $0.preset = "fast"
     },
-    Refusal(output: "o.gif", words: "--crf: o.gif") { $0.constantRateFactor = 3 },
-    Refusal(output: "o.mp4", words: "--profile nonsense") { $0.profile = "nonsense" },
-    Refusal(output: "o.mp4", words: "--crf: --profile") {
+    Refusal(output: "o.gif", words: "`encoding.constantRateFactor`: o.gif") { $0.constantRateFactor = 3 },
+    Refusal(output: "o.mp4", words: "`encoding.profile` nonsense") { $0.profile = "nonsense" },
+    Refusal(output: "o.mp4", words: "`encoding.constantRateFactor`: `encoding.profile`") {
       $0.profile = "youtube"
       $0.constantRateFactor = 20
     },
@@ -121,7 +127,7 @@ import Testing
       #expect(summary.warnings.isEmpty)
     } catch let error as RetrogradeError {
       #expect(error.code == .usage)
-      #expect(error.message.contains("--width"), "\(error.message)")
+      #expect(error.message.contains("`encoding.width`"), "\(error.message)")
       #expect(side < 16)
     }
   }

@@ -68,7 +68,7 @@ import Testing
       cancellation.cancel()
       cancellation.cancel()
     }
-    #expect(throws: RetrogradeError.self) { try cancellation.check() }
+    #expect(throws: CancellationError.self) { try cancellation.check() }
     // Too late to wait for: at once, and what was to be done is still done.
     let result = cancellation.onCancel({ after.add() }) { after.value }
     #expect((before.value, during.value, after.value, result) == (0, 1, 1, 1))

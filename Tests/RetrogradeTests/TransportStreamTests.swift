@@ -134,7 +134,7 @@ import Testing
     let said = summary.warnings.map(\.message)
     #expect(said.contains { $0.contains("left out: the video stream") }, "\(said)")
     #expect(said.contains { $0.contains("missing in 1 place") }, "\(said)")
-    #expect(said.contains { $0.contains("--preset") }, "\(said)")
+    #expect(said.contains { $0.contains("`encoding.preset`") }, "\(said)")
   }
 
   @Test func ofTwoDifferentFilesInOneTheFirstIsMirroredAndTheSecondNamed() async throws {

@@ -61,7 +61,7 @@ struct Container: Sendable {
         throw RetrogradeError(
           .usage,
           "\(path): no images go by the extension “\(suffix)”; there are "
-            + sequenceEncoders.keys.sorted().joined(separator: ", "))
+            + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
       }
       return Container(
         caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .sequence(encoder: encoder))
@@ -73,7 +73,7 @@ struct Container: Sendable {
       throw RetrogradeError(
         .usage,
         "\(path): no container goes by the extension “\(suffix)”; there are "
-          + extensions.joined(separator: ", ") + advice)
+          + "\(extensions.joined(separator: ", "))\(advice)")
     }
     if container.caps != nil && container.muxers.isEmpty {
       throw RetrogradeError(.missingPlugin, "\(path): no muxer for .\(suffix) is installed; \(PackageHint.all)")

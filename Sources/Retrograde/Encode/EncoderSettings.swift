@@ -173,19 +173,20 @@ struct EncoderSettings: Sendable {
   }
 
   /// What can be asked of an encoder, and by which of its properties.
-  private static let takes: [String: Set<String>] = [
-    "x264enc": ["--crf", "--bitrate", "--preset"], "x265enc": ["--crf", "--bitrate", "--preset"],
-    "vp8enc": ["--crf", "--bitrate", "--preset"], "vp9enc": ["--crf", "--bitrate", "--preset"],
-    "av1enc": ["--crf", "--bitrate", "--preset"], "theoraenc": ["--crf", "--bitrate"], "jpegenc": ["--crf"],
+  private static let takes: [String: Set<Setting>] = [
+    "x264enc": [.constantRateFactor, .bitrate, .preset], "x265enc": [.constantRateFactor, .bitrate, .preset],
+    "vp8enc": [.constantRateFactor, .bitrate, .preset], "vp9enc": [.constantRateFactor, .bitrate, .preset],
+    "av1enc": [.constantRateFactor, .bitrate, .preset], "theoraenc": [.constantRateFactor, .bitrate],
+    "jpegenc": [.constantRateFactor],
     "avenc_ffv1": [], "avenc_prores_ks": [], "avenc_prores": [],
   ]
 
   private func refuseWhatIsUnknown(to encoder: String) throws {
-    let known = EncoderSettings.takes[encoder] ?? (Registry.property("bitrate", of: encoder) ? ["--bitrate"] : [])
+    let known = EncoderSettings.takes[encoder] ?? (Registry.property("bitrate", of: encoder) ? [.bitrate] : [])
     if let option = options.forOneEncoder.first(where: { !known.contains($0) }) {
-      let others = known.sorted().joined(separator: ", ")
+      let others = Message.list(known.sorted { $0.rawValue < $1.rawValue })
       throw RetrogradeError(
-        .usage, "\(option): \(encoder) has no such setting\(known.isEmpty ? "" : "; it has \(others)")")
+        .usage, "\(setting: option): \(encoder) has no such setting" + (known.isEmpty ? "" : "; it has \(others)"))
     }
   }
 
@@ -198,23 +199,23 @@ struct EncoderSettings: Sendable {
     if options.bitrate != nil {
       throw RetrogradeError(
         .usage,
-        "--bitrate: \(encoder) takes \(range.lowerBound * unit) to "
+        "\(setting: .bitrate): \(encoder) takes \(range.lowerBound * unit) to "
           + "\(range.upperBound.multipliedReportingOverflow(by: unit).partialValue) bits per second")
     }
     return "\(min(max(value, range.lowerBound), range.upperBound))"
   }
 
   private func quantizer(_ value: Int, _ property: String, _ encoder: String) throws -> String {
-    try checked("\(value)", property, encoder, "--crf")
+    try checked("\(value)", property, encoder, .constantRateFactor)
   }
 
   private func speed(_ property: String, _ encoder: String, _ usual: String) throws -> String {
-    try checked(options.preset ?? usual, property, encoder, "--preset")
+    try checked(options.preset ?? usual, property, encoder, .preset)
   }
 
-  private func checked(_ value: String, _ property: String, _ encoder: String, _ option: String) throws -> String {
+  private func checked(_ value: String, _ property: String, _ encoder: String, _ setting: Setting) throws -> String {
     if let allowed = Registry.allowed(property, of: encoder), !allowed.contains(value) {
-      throw RetrogradeError(.usage, "\(option) \(value): \(encoder) takes \(allowed)")
+      throw RetrogradeError(.usage, "\(setting: setting) \(value): \(encoder) takes \(allowed)")
     }
     return value
   }
@@ -225,17 +226,18 @@ struct EncoderSettings: Sendable {
     guard case .names(let names)? = Registry.allowed(property, of: encoder) else { return name }
     guard let number = names.first(where: { $0.nick == name })?.value else {
       let known = names.map(\.nick).filter { $0 != "No preset" && $0 != "None" }
-      throw RetrogradeError(.usage, "--preset \(name): \(encoder) takes \(known.joined(separator: ", "))")
+      throw RetrogradeError(.usage, "\(setting: .preset) \(name): \(encoder) takes \(known.joined(separator: ", "))")
     }
     return "\(number)"
   }
 }
 
 extension EncodingOptions {
-  /// What was asked for that only an encoder of video can do, as the options' names.
-  var forOneEncoder: [String] {
-    [(constantRateFactor != nil, "--crf"), (bitrate != nil, "--bitrate"), (preset != nil, "--preset")].compactMap {
-      $0 ? $1 : nil
-    }
+  /// What was asked for that only an encoder of video can do.
+  var forOneEncoder: [Setting] {
+    [(constantRateFactor != nil, Setting.constantRateFactor), (bitrate != nil, .bitrate), (preset != nil, .preset)]
+      .compactMap {
+        $0 ? $1 : nil
+      }
   }
 }

@@ -66,18 +66,20 @@ struct EncodingChoice: Sendable {
     if let profile = options.profile, !Registry.isEncodingProfile(profile) {
       throw RetrogradeError(
         .usage,
-        "--profile \(profile): is neither an encoding profile in GStreamer's syntax nor an encoding target's name")
+        "\(setting: .profile) \(profile): is neither an encoding profile in GStreamer's syntax nor an encoding target's name"
+      )
     }
     if let option = options.forOneEncoder.first {
       if options.profile != nil {
-        throw RetrogradeError(.usage, "\(option): --profile says all of how it is encoded; put it into the profile")
+        throw RetrogradeError(
+          .usage, "\(setting: option): \(setting: .profile) says all of how it is encoded; put it into the profile")
       }
       if container.videoCodecs.isEmpty {
-        throw RetrogradeError(.usage, "\(option): \(output) has no encoder of video that it could be for")
+        throw RetrogradeError(.usage, "\(setting: option): \(output) has no encoder of video that it could be for")
       }
       if videos.isEmpty {
         // The source may have some that can't be read, which is no mistake of whoever asks for this.
-        let names = options.forOneEncoder.joined(separator: " and ")
+        let names = Message.list(options.forOneEncoder, " and ")
         warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
       }
     }
@@ -105,7 +107,7 @@ struct EncodingChoice: Sendable {
           warnings.append(
             Warning(
               .detailLeftOut,
-              "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and --video-codec ffv1"
+              "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and \(setting: .videoCodec) ffv1"
             ))
         }
         // Colour at full resolution has no odd half.
@@ -201,8 +203,8 @@ struct EncodingChoice: Sendable {
     }
     throw RetrogradeError(
       .usage,
-      "\(output): \(codec.caps.codecName) of \(width)x\(height) can't be put into it; --width makes another size, and "
-        + ".mkv with --video-codec ffv1, and numbered .png, hold every size")
+      "\(output): \(codec.caps.codecName) of \(width)x\(height) can't be put into it; \(setting: .width) makes another size, and "
+        + ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold every size")
   }
 
   private static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
@@ -217,7 +219,7 @@ struct EncodingChoice: Sendable {
     _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions,
     _ output: String
   ) throws -> Codec {
-    if let name = options.videoCodec { return try named(name, "--video-codec", container, output) }
+    if let name = options.videoCodec { return try named(name, .videoCodec, container, output) }
     let source = Codec(of: video.index.caps).flatMap { codec in
       codec.encoder.map(EncoderSettings.known.contains) ?? false ? codec : nil
     }
@@ -248,7 +250,7 @@ struct EncodingChoice: Sendable {
   private static func audioCodec(
     _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String, isAlone: Bool
   ) throws -> Codec {
-    if let name = options.audioCodec { return try named(name, "--audio-codec", container, output) }
+    if let name = options.audioCodec { return try named(name, .audioCodec, container, output) }
     let pcm = Codec("audio/x-raw")
     let usual = container.audioCodecs.compactMap { Codec($0) }
     // Muxers take PCM where few players expect it.
@@ -275,13 +277,15 @@ struct EncodingChoice: Sendable {
   }
 
   private static func named(
-    _ name: String, _ option: String, _ container: Container, _ output: String
+    _ name: String, _ setting: Setting, _ container: Container, _ output: String
   ) throws -> Codec {
     guard let codec = Codec(named: name) else {
-      throw RetrogradeError(.usage, "\(option) \(name): no such codec; a name such as h264 or aac, or GStreamer caps")
+      throw RetrogradeError(
+        .usage, "\(setting: setting) \(name): no such codec; a name such as h264 or aac, or GStreamer caps")
     }
     guard codec.isRaw || codec.encoder != nil else {
-      throw RetrogradeError(.missingPlugin, "\(option) \(name): no encoder for it is installed; \(PackageHint.all)")
+      throw RetrogradeError(
+        .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed; \(PackageHint.all)")
     }
     guard container.takes(codec.caps) else {
       throw RetrogradeError(.usage, "\(output): this container does not take \(name)")

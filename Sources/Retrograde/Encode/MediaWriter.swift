@@ -217,7 +217,7 @@ final class MediaWriter: Sendable {
         } catch {
           fail(
             error as? RetrogradeError
-              ?? RetrogradeError(.cannotCreateOutput, "\(target): can't be made: \(error)"))
+              ?? RetrogradeError(.cannotCreateOutput, "\(target): can't be made: \(String(describing: error))"))
         }
       }
       animator.withLock { $0 = worker }
@@ -270,7 +270,7 @@ final class MediaWriter: Sendable {
     source.endOfStream()
   }
 
-  private var reason: RetrogradeError { failure.withLock { $0 } ?? .cancelled }
+  private var reason: any Error { failure.withLock { $0 } ?? CancellationError() }
 
   /// Stops at once; wakes whoever pushes.
   func abort() {

@@ -54,7 +54,7 @@ struct Pump: Sendable {
         if case .failure(let error) = result { error } else { nil }
       }
       // A thread that was woken because another failed says only that it was cancelled.
-      if let error = failures.first(where: { ($0 as? RetrogradeError)?.code != .cancelled }) { throw error }
+      if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
       let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
       let shown = frames.compactMap { try? $0.get() }
       let written = try writer.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))

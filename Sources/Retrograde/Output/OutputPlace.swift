@@ -50,7 +50,7 @@ struct OutputPlace: Sendable {
       guard !inputs.contains(FileIdentity(file)) else { throw refusal("is the input itself; name another output") }
       guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("is not a plain file; name another output") }
     }
-    guard overwrites else { throw refusal("exists; --overwrite replaces it") }
+    guard overwrites else { throw refusal("exists; \(setting: .overwrites) replaces it") }
   }
 
   /// What went wrong when the file was to get its name, by `errno`.
@@ -60,10 +60,10 @@ struct OutputPlace: Sendable {
     return RetrogradeError(
       isInTheWay ? .cannotCreateOutput : .inputOutput,
       "\(path): can't be finished: \(String(cString: strerror(reason)))"
-        + (reason == EEXIST ? "; it was made meanwhile; --overwrite replaces it" : ""))
+        + (reason == EEXIST ? "; it was made meanwhile; \(setting: .overwrites) replaces it" : ""))
   }
 
-  func refusal(_ words: String) -> RetrogradeError { RetrogradeError(.cannotCreateOutput, "\(path): \(words)") }
+  func refusal(_ words: Message) -> RetrogradeError { RetrogradeError(.cannotCreateOutput, "\(path): \(words)") }
 }
 
 /// What tells a file from all others, whatever its names.

@@ -75,7 +75,7 @@ final class Outputs: Sendable {
     } catch {
       let rests = published.reversed().compactMap { $0.withdraw() }
       guard let error = error as? RetrogradeError, !rests.isEmpty else { throw error }
-      throw RetrogradeError(error.code, ([error.message] + rests).joined(separator: "; "))
+      throw RetrogradeError(error.code, rests.reduce(error.message) { "\($0); \($1)" })
     }
   }
 

@@ -68,7 +68,7 @@ final class FormatChanges: Sendable {
     let span = change.times.min().flatMap { start in change.times.max().map { TimeSpan(start: start, end: $0) } }
     let what = "from \(change.first) to \(change.names.joined(separator: " and "))"
     let place = span.map { ", between \($0.start) and \($0.end)" } ?? ""
-    let message =
+    let message: Message =
       switch kind {
       case .form: "converted: the video changes \(what)\(place); all of it is now as it begins"
       case .colour: "converted: the video's colours change \(what)\(place); all of them are now as they begin"

@@ -106,7 +106,9 @@ package final class VideoSource: Sendable {
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
     shown = Selection(timeline, range: range, options: options)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
-    guard let plan = planner.forwardPlan(frames: frames) else { throw RetrogradeError(.usage, "--memory is too small") }
+    guard let plan = planner.forwardPlan(frames: frames) else {
+      throw RetrogradeError(.usage, "\(setting: .memory) is too small")
+    }
     self.plan = plan
     found = decoder.leftOut + read.warnings
     store = read.window
@@ -137,7 +139,7 @@ package final class VideoSource: Sendable {
     timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
     shown = Selection(timeline, range: nil, options: options)
     guard let plan = planner.forwardPlan(frames: 0..<starts.count) else {
-      throw RetrogradeError(.usage, "--memory is too small")
+      throw RetrogradeError(.usage, "\(setting: .memory) is too small")
     }
     self.plan = plan
     found = []
@@ -256,7 +258,7 @@ extension Planner {
     guard framesPerWindow >= 1 else {
       throw RetrogradeError(
         .usage,
-        "a frame of this video takes \(ByteCount(frameBytes)): the memory budget (--memory, memory-budget) must be at least "
+        "a frame of this video takes \(ByteCount(frameBytes)): the memory budget (\(setting: .memory)) must be at least "
           + "\(ByteCount(smallestBudget))")
     }
   }

@@ -33,7 +33,7 @@ extension ContainerReport {
     let isLater = end.map { $0 - last > ContainerReport.rounding } ?? false
     let place =
       isCut ? "cut: the file ends at \(last.inSeconds)" : "damaged: the file can be read until \(last.inSeconds)"
-    let message: String
+    let message: Message
     if let end, isLater || !parts.isEmpty {
       if parts.isEmpty { parts.append((end - last).inSeconds) }
       message = "\(place) of \(end.inSeconds): \(parts.joined(separator: " and ")) are missing"

@@ -17,7 +17,7 @@ extension Indexer {
       throw RetrogradeError(
         .missingPlugin,
         "\(topology.source): its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name)); "
-          + "\(PackageHint.decoding(main.type)), or leave it out (--no-\(kind.rawValue))")
+          + "\(PackageHint.decoding(main.type)), or leave it out (\(setting: kind == .video ? .noVideo : .noAudio))")
     }
     return missing.compactMap { name, type in
       if others.contains(where: { name.hasPrefix($0) }) { return nil }

@@ -50,12 +50,12 @@ struct Indexer: Sendable {
       if options.streams != nil {
         throw RetrogradeError(
           .usage,
-          "\(topology.source): of the streams that were asked for (--streams), none is video or audio in it")
+          "\(topology.source): of the streams that were asked for (\(setting: .streams)), none is video or audio in it")
       }
       throw RetrogradeError(
         .missingPlugin,
         "\(topology.source): nothing in it can be decoded: "
-          + topology.streams.map(\.caps.codecName).joined(separator: ", ") + "; \(PackageHint.all)")
+          + "\(topology.streams.map(\.caps.codecName).joined(separator: ", ")); \(PackageHint.all)")
     }
     return try index(chosen, videos, tracks, texts, warnings)
   }
@@ -148,7 +148,7 @@ struct Indexer: Sendable {
         warnings.append(
           Warning(
             .detailLeftOut,
-            "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with --quality lossless --alpha"
+            "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with \(setting: .quality) lossless \(setting: .keepsAlpha)"
           ))
       }
       if shown.count < found.count {

@@ -186,7 +186,7 @@ extension Topology {
         : RetrogradeError(
           .missingPlugin,
           "\(path): no plugin for \(missing.map(\.description).joined(separator: ", ")); "
-            + PackageHint.decoding(missing.first?.mediaType))
+            + "\(PackageHint.decoding(missing.first?.mediaType))")
     }
   }
 

@@ -21,7 +21,7 @@ package final class Spool: Sendable {
       throw RetrogradeError(
         .inputOutput,
         "\(directory): the spool needs \(ByteCount(reserve)), and there is room for \(ByteCount(room)); "
-          + "free some, or name another directory with --spool-dir")
+          + "free some, or name another directory with \(setting: .spoolDirectory)")
     }
     guard let file = TemporaryFile(in: directory, mode: 0o600) else {
       throw Spool.failure(directory, "no spool file can be made")
@@ -68,7 +68,8 @@ package final class Spool: Sendable {
   }
 
   private static func failure(_ directory: String, _ what: String) -> RetrogradeError {
-    let advice = errno == ENOSPC ? "; free some room, or name another directory with --spool-dir" : ""
+    let advice: Message =
+      errno == ENOSPC ? "; free some room, or name another directory with \(setting: .spoolDirectory)" : ""
     return RetrogradeError(.inputOutput, "\(directory): \(what): \(String(cString: strerror(errno)))\(advice)")
   }
 }

@@ -14,7 +14,7 @@ package final class Cancellation: Sendable {
   package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
   package func check() throws {
-    if isCancelled { throw RetrogradeError.cancelled }
+    if isCancelled { throw CancellationError() }
   }
 
   package init() {}

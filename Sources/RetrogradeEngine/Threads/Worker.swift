@@ -38,7 +38,7 @@ package final class Worker<Value: Sendable>: Sendable {
       if !isJoined { pthread_join(thread, nil) }
       isJoined = true
     }
-    guard let outcome = result.value.withLock({ $0 }) else { throw RetrogradeError.cancelled }
+    guard let outcome = result.value.withLock({ $0 }) else { throw CancellationError() }
     return try outcome.get()
   }
 }
@@ -76,7 +76,7 @@ private final class Work<Value: Sendable>: Sendable {
   init(_ body: @escaping @Sendable () throws -> Value) { self.body = Mutex(body) }
 
   func run() -> Result<Value, any Error> {
-    guard let body = body.withLock({ $0.take() }) else { return .failure(RetrogradeError.cancelled) }
+    guard let body = body.withLock({ $0.take() }) else { return .failure(CancellationError()) }
     return Result { try body() }
   }
 }
@@ -94,7 +94,7 @@ package func onOwnThread<Value: Sendable>(
           continuation.resume(
             with: work.run().mapError { error in
               // What is stopped on the way may look damaged.
-              token.isCancelled ? RetrogradeError.cancelled : error
+              token.isCancelled ? CancellationError() : error
             })
         }
         pthread_detach(thread)

@@ -47,7 +47,7 @@ extension ReverseFilter {
   }
 
   func fail(_ error: any Error) {
-    let text = (error as? RetrogradeError)?.message ?? "\(error)"
+    let text = (error as? RetrogradeError)?.message.inProperties ?? "\(error)"
     postError(
       element, gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_WRITE.rawValue), text, debug: "\(error)")
   }

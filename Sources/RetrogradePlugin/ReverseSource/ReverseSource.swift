@@ -82,7 +82,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       }
       return true
     } catch {
-      post(error as? RetrogradeError ?? RetrogradeError(.internalFailure, "\(error)"))
+      post(error as? RetrogradeError ?? RetrogradeError(.internalFailure, "\(String(describing: error))"))
       return false
     }
   }
@@ -111,7 +111,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
             + "memory=(guint64)\(plan.peakBytes), spool=(guint64)\(plan.peakSpoolBytes)")
       }
       expose(source, settings, run)
-    } catch let error as RetrogradeError where error.code != .cancelled {
+    } catch let error as RetrogradeError {
       post(error)
       task.post(GST_PROGRESS_TYPE_ERROR, "Not indexed: \(error.message)")
     } catch {
@@ -335,7 +335,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       case .usage: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_SETTINGS.rawValue))
       default: (gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue))
       }
-    postError(element, domain, code, error.message, debug: error.underlying?.debug ?? error.message)
+    let text = error.message.inProperties
+    postError(element, domain, code, text, debug: error.underlying?.debug ?? text)
   }
 
   func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(GST_LEVEL_DEBUG, element, text()) }

@@ -163,8 +163,8 @@ final class SourceStream: @unchecked Sendable {
       if flow != GST_FLOW_OK { stop(order, flow, links) }
     } catch {
       let failure = error as? RetrogradeError
-      if failure?.code == .cancelled || order.cancellation.isCancelled { return }
-      owner.post(failure ?? RetrogradeError(.internalFailure, "\(error)"))
+      if order.cancellation.isCancelled { return }
+      owner.post(failure ?? RetrogradeError(.internalFailure, "\(String(describing: error))"))
       guard pause(order) else { return }
       sayEnd(order)
     }

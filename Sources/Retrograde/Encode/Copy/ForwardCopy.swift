@@ -23,8 +23,8 @@ struct ForwardCopy: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `usage`, where that can't be done.
   init(_ source: PlayableSource, _ choice: EncodingChoice, _ options: ReverseOptions, for target: String) throws {
-    func refused(_ why: String) -> RetrogradeError {
-      RetrogradeError(.usage, "\(target): the forward part can't be copied (--copy-forward): \(why)")
+    func refused(_ why: Message) -> RetrogradeError {
+      RetrogradeError(.usage, "\(target): the forward part can't be copied (\(setting: .copiesForward)): \(why)")
     }
     guard let video = source.video, let reading = source.index.packets, let frame = choice.videos.first,
       let codec = frame.codec, let element = codec.encoder
@@ -33,7 +33,7 @@ struct ForwardCopy: Sendable {
       throw refused("the source is \(video.video.caps.codecName), and this output would not be")
     }
     guard !video.shown.isThinned, options.encoding.width == nil, options.start == nil, options.end == nil else {
-      throw refused("--fps, --width, --start and --end change it")
+      throw refused("\(setting: .frameRate), \(setting: .width), \(setting: .start) and \(setting: .end) change it")
     }
     guard video.store == nil, video.video.isPlain, !(options.dropsSeam ?? false) || options.loop != .reverseForward
     else { throw refused("its packets are not one frame each, in a file that can be sought in") }

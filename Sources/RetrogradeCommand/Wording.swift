@@ -1,0 +1,49 @@
+import Retrograde
+
+extension Message {
+  /// With settings as this command's options call them, such as `--memory`.
+  var inOptions: String { naming { $0.option } }
+}
+
+extension Setting {
+  /// The option that sets it.
+  @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
+
+  /// What has JSON call settings as options do.
+  static let jsonNaming: [CodingUserInfoKey: any Sendable] =
+    Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
+
+  var option: String {
+    switch self {
+    case .spoolDirectory: "--spool-dir"
+    case .copiesForward: "--copy-forward"
+    case .frameRate: "--fps"
+    case .isStrict: "--strict"
+    case .isVerified: "--verify"
+    case .overwrites: "--overwrite"
+    case .constantRateFactor: "--crf"
+    case .keepsAlpha: "--alpha"
+    // `--no-audio` for `noAudio`; those of `encoding` are options like the others.
+    default:
+      rawValue.split(separator: ".").last.map { name in
+        name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
+      } ?? rawValue
+    }
+  }
+}
+
+extension RetrogradeError.Code {
+  /// What the command exits with: mostly of sysexits.h.
+  var exitStatus: Int32 {
+    switch self {
+    case .notAMirror: 1
+    case .usage: 64  // EX_USAGE
+    case .damagedInput: 65  // EX_DATAERR
+    case .noInput: 66  // EX_NOINPUT
+    case .missingPlugin: 69  // EX_UNAVAILABLE
+    case .cannotCreateOutput: 73  // EX_CANTCREAT
+    case .inputOutput: 74  // EX_IOERR
+    default: 70  // EX_SOFTWARE
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/// A sentence without a full stop, for people, in which settings are called whatever whoever shows it calls them.
+public struct Message: Sendable, Hashable, CustomStringConvertible {
+  fileprivate enum Part: Hashable, Sendable {
+    case text(String)
+    case setting(Setting)
+  }
+
+  /// No two texts stand next to each other, and none is empty.
+  private var parts: [Part] = []
+
+  public init(_ text: String) { append(.text(text)) }
+
+  /// With settings as the library calls them, in backquotes.
+  public var description: String { naming { "`\($0.rawValue)`" } }
+
+  /// - Parameter name: what a setting is called.
+  public func naming(_ name: (Setting) -> String) -> String {
+    parts.map { part in
+      switch part {
+      case .text(let text): text
+      case .setting(let setting): name(setting)
+      }
+    }.joined()
+  }
+
+  /// Settings, one after the other.
+  package static func list(_ settings: [Setting], _ separator: String = ", ") -> Message {
+    settings.dropFirst().reduce(settings.first.map { "\(setting: $0)" } ?? "") { "\($0)\(separator)\(setting: $1)" }
+  }
+
+  public static func + (a: Message, b: Message) -> Message {
+    var sum = a
+    for part in b.parts { sum.append(part) }
+    return sum
+  }
+
+  private mutating func append(_ part: Part) {
+    guard case .text(let text) = part else {
+      parts.append(part)
+      return
+    }
+    if text.isEmpty { return }
+    if case .text(let last)? = parts.last {
+      parts[parts.count - 1] = .text(last + text)
+    } else {
+      parts.append(part)
+    }
+  }
+}
+
+extension Message: ExpressibleByStringInterpolation {
+  public init(stringLiteral text: String) { self.init(text) }
+
+  public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.message }
+
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var message = Message("")
+
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+
+    public mutating func appendLiteral(_ literal: String) { message.append(.text(literal)) }
+
+    public mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+      message.append(.text(value.description))
+    }
+
+    public mutating func appendInterpolation(_ other: Message) { message = message + other }
+
+    public mutating func appendInterpolation(setting: Setting) { message.append(.setting(setting)) }
+  }
+}
+
+/// A property of ``ReverseOptions``, by its name in Swift.
+public struct Setting: RawRepresentable, Hashable, Sendable {
+  public var rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public static let memory = Setting(rawValue: "memory")
+  public static let spoolDirectory = Setting(rawValue: "spoolDirectory")
+  public static let start = Setting(rawValue: "start")
+  public static let end = Setting(rawValue: "end")
+  public static let copiesForward = Setting(rawValue: "copiesForward")
+  public static let frameRate = Setting(rawValue: "frameRate")
+  public static let noAudio = Setting(rawValue: "noAudio")
+  public static let noVideo = Setting(rawValue: "noVideo")
+  public static let streams = Setting(rawValue: "streams")
+  public static let isStrict = Setting(rawValue: "isStrict")
+  public static let isVerified = Setting(rawValue: "isVerified")
+  public static let overwrites = Setting(rawValue: "overwrites")
+  public static let quality = Setting(rawValue: "encoding.quality")
+  public static let videoCodec = Setting(rawValue: "encoding.videoCodec")
+  public static let audioCodec = Setting(rawValue: "encoding.audioCodec")
+  public static let profile = Setting(rawValue: "encoding.profile")
+  public static let bitrate = Setting(rawValue: "encoding.bitrate")
+  public static let constantRateFactor = Setting(rawValue: "encoding.constantRateFactor")
+  public static let preset = Setting(rawValue: "encoding.preset")
+  public static let width = Setting(rawValue: "encoding.width")
+  public static let keepsAlpha = Setting(rawValue: "encoding.keepsAlpha")
+}

@@ -1,0 +1,15 @@
+import RetrogradeEngine
+
+extension Message {
+  /// With settings as the elements' properties call them, such as `memory-budget`.
+  var inProperties: String {
+    naming { setting in
+      switch setting {
+      case .memory: "memory-budget"
+      case .spoolDirectory: "spool-dir"
+      default:
+        setting.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
+      }
+    }
+  }
+}

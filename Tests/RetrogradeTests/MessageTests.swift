@@ -1,0 +1,37 @@
+import Foundation
+import Testing
+
+@testable import Retrograde
+
+/// What is said, and in whose words.
+@Suite struct MessageTests {
+  private static let message: Message =
+    "a.mp4: takes \(ByteCount(5 << 20)): \(setting: .memory) is too small" + ("; leave out " + "\(setting: .isStrict)")
+
+  @Test func settingsAreCalledWhatWhoeverShowsThemCallsThem() {
+    #expect(MessageTests.message.description == "a.mp4: takes 5.0 MiB: `memory` is too small; leave out `isStrict`")
+    let other = MessageTests.message.naming { "<\($0.rawValue)>" }
+    #expect(other == "a.mp4: takes 5.0 MiB: <memory> is too small; leave out <isStrict>")
+    #expect(Message.list([.start, .end, .width]).naming(\.rawValue) == "start, end, encoding.width")
+    #expect(Message.list([]).description.isEmpty)
+  }
+
+  @Test func anErrorSaysTheSameHoweverItIsAsked() {
+    let error: any Error = RetrogradeError(.usage, MessageTests.message)
+    #expect(error.localizedDescription == MessageTests.message.description)
+    #expect("\(error)" == MessageTests.message.description)
+  }
+
+  @Test func warningsGoThroughJSON() throws {
+    let warning = Warning(
+      .damaged, MessageTests.message, count: 3, span: TimeSpan(start: .zero, end: ClockTime(seconds: 2)))
+    let encoder = JSONEncoder()
+    let plain = try JSONDecoder().decode(Warning.self, from: encoder.encode(warning))
+    #expect(plain.code == .damaged && plain.count == 3 && plain.span == warning.span)
+    #expect(plain.message.description == MessageTests.message.description)
+    let naming: @Sendable (Setting) -> String = { "--\($0.rawValue)" }
+    encoder.userInfo[try #require(Warning.naming)] = naming
+    let named = try JSONDecoder().decode(Warning.self, from: encoder.encode(warning))
+    #expect(named.message.description == "a.mp4: takes 5.0 MiB: --memory is too small; leave out --isStrict")
+  }
+}
