@@ -113,7 +113,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       expose(source, settings, run)
     } catch let error as RetrogradeError {
       post(error)
-      task.post(GST_PROGRESS_TYPE_ERROR, "Not indexed: \(error.message)")
+      task.post(GST_PROGRESS_TYPE_ERROR, "Not indexed: \(error.message.inProperties)")
     } catch {
       task.post(GST_PROGRESS_TYPE_CANCELED, "Not indexed: stopped")
     }
@@ -344,7 +344,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   /// Says what is new among them: what decoders find wrong is known when it has been decoded.
   func warn(of warnings: [Warning]) {
     let new = state.withLock { state in
-      warnings.map(\.message).filter { state.warned.insert($0).inserted }
+      warnings.map(\.message.inProperties).filter { state.warned.insert($0).inserted }
     }
     new.forEach(warn)
   }
