@@ -29,6 +29,19 @@ extension Buffer {
     {
       return self
     }
+    return try copied(&info)
+  }
+
+  /// The frame in ordinary memory, copied from wherever the processor can't read it (`gst_video_frame_map`).
+  /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
+  package func inSystemMemory(_ caps: Caps) throws -> Buffer {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
+    return try copied(&info)
+  }
+
+  /// A copy in memory of its own, in the plain layout.
+  private func copied(_ info: inout GstVideoInfo) throws -> Buffer {
     guard let plain = gst_buffer_new_allocate(nil, info.size, nil) else { throw Buffer.unmappable }
     let copy = Buffer(adopting: plain)
     var (from, to) = (GstVideoFrame(), GstVideoFrame())

@@ -123,6 +123,34 @@ import Testing
     #expect(output.bytes.count == output.times.count * 256 && !output.bytes.contains(99))
   }
 
+  /// Here the memory is ordinary: nothing that draws is asked of a test's machine. How it is agreed upon, and what comes out, is the same.
+  @Test(arguments: ["VAMemory", "GLMemory"], ["videoreverse", "videoreverse loop=ping-pong"])
+  func framesOfAGraphicsProcessorComeOutInOrdinaryMemory(memory: String, element: String) throws {
+    let exchange = try Exchange(
+      element, caps: grey.replacing("video/x-raw,", with: "video/x-raw(memory:\(memory)),texture-target=2D,"))
+    for number in 0..<3 { _ = exchange.source.push(try Exchange.frame(number, ms(number * 40), ms(40))) }
+    exchange.source.endOfStream()
+    let output = try exchange.drain()
+    #expect(output.numbers == (element == "videoreverse" ? [2, 1, 0] : [0, 1, 2, 1, 0]))
+    let plain = try #require(Caps(grey))
+    #expect(output.caps.allSatisfy { $0.isEqual(plain) }, "\(output.caps)")
+  }
+
+  /// It gives ordinary memory to a sink that takes nothing else, whatever it takes itself.
+  @Test func whatMayComeInIsWhatDownstreamTakesInAnyMemoryThatCanBeRead() throws {
+    let pipeline = try pipeline("videoreverse name=f ! video/x-raw,format=RGBA ! fakesink")
+    let caps = try #require(gst_pad_query_caps(try pipeline.pad("f", "sink"), nil))
+    defer { gst_caps_unref(caps) }
+    func takes(_ text: String) throws -> Bool {
+      let offer = try #require(Caps(text))
+      return gst_caps_can_intersect(caps, offer.raw) != 0
+    }
+    #expect(try takes("video/x-raw,format=RGBA"))
+    #expect(try takes("video/x-raw(memory:GLMemory),format=RGBA"))
+    #expect(try !takes("video/x-raw(memory:GLMemory),format=I420"))
+    #expect(try !takes("video/x-raw(memory:DMABuf),format=RGBA"))
+  }
+
   @Test func aPingPongLastsTwiceAsLongButForTheTurn() throws {
     let length = "duration=1000000000 "
     func duration(_ element: String, _ caps: String) throws -> ClockTime? {

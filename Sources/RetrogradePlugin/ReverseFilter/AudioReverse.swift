@@ -26,7 +26,7 @@ final class AudioReverse: ElementBody, Sendable {
         },
         isMergeable: { $0.string("layout") == "interleaved" }, dropsLast: false,
         turn: { _, settings in settings.turnDuration },
-        layoutMeta: gst_audio_meta_api_get_type, plain: { buffer, _ in buffer }), AudioReverse.log)
+        isDownloaded: false, layoutMeta: gst_audio_meta_api_get_type, plain: { buffer, _ in buffer }), AudioReverse.log)
   }
 
   func setProperty(_ id: UInt32, _ value: UnsafePointer<GValue>) { filter.setProperty(id, value) }

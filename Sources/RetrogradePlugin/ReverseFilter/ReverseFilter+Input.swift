@@ -6,10 +6,11 @@ import RetrogradeEngine
 extension ReverseFilter {
   func chain(_ raw: UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     guard let raw else { return GST_FLOW_ERROR }
-    let buffer = Buffer(adopting: raw)
+    let given = Buffer(adopting: raw)
     if isRefused { return GST_FLOW_ERROR }
     guard let caps else { return GST_FLOW_NOT_NEGOTIATED }
     do {
+      let buffer = isElsewhere ? try given.inSystemMemory(caps) : given
       let start = segment.format == GST_FORMAT_TIME ? buffer.pts : nil
       let end = start.flatMap { start in
         (buffer.duration ?? kind.duration(buffer, caps)).map { start + $0 }
@@ -70,7 +71,9 @@ extension ReverseFilter {
       var new: UnsafeMutablePointer<GstCaps>?
       gst_event_parse_caps(event, &new)
       guard let new else { return 0 }
-      let caps = Caps(retaining: new)
+      let given = Caps(retaining: new)
+      let caps = kind.isDownloaded ? given.inSystemMemory : given
+      isElsewhere = !caps.isEqual(given)
       self.caps = caps
       held?.setCaps(caps)
       let turn = kind.turn(caps, settings)
@@ -147,6 +150,8 @@ extension ReverseFilter {
       }
       gst_query_add_allocation_meta(query, kind.layoutMeta(), nil)
       return 1
+    case GST_QUERY_CAPS where kind.isDownloaded: return answerSinkCaps(query)
+    case GST_QUERY_ACCEPT_CAPS where kind.isDownloaded: return acceptCaps(query)
     case GST_QUERY_DRAIN:
       // Nothing of a pool that has to have its buffers back is held here: of those, copies are.
       if gst_pad_is_linked(source) != 0 { gst_pad_peer_query(source, query) }

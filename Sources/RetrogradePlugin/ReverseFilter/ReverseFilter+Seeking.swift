@@ -87,6 +87,7 @@ extension ReverseFilter {
       guard !isOver else { return 0 }
       gst_query_set_duration(query, format, both)
       return 1
+    case GST_QUERY_CAPS where kind.isDownloaded: return answerSourceCaps(query)
     case GST_QUERY_SEEKING:
       var format = GST_FORMAT_UNDEFINED
       gst_query_parse_seeking(query, &format, nil, nil, nil)

@@ -23,6 +23,8 @@ final class ReverseFilter: @unchecked Sendable {
     var dropsLast: Bool
     /// How much is left out at the turn of a ping-pong, as far as that is known before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
+    /// Whether it may come in memory that the processor can't read, and is copied from there.
+    var isDownloaded: Bool
     /// The meta that describes layouts of the media in memory, all of which may come in.
     var layoutMeta: @Sendable () -> GType
     /// The buffer in the layout that whoever does not know ``layoutMeta`` takes the media to have.
@@ -56,7 +58,10 @@ final class ReverseFilter: @unchecked Sendable {
 
   // Under the stream lock.
   var held: HeldMedia?
+  /// Of what is held: in ordinary memory.
   var caps: Caps?
+  /// What comes in is in other memory.
+  var isElsewhere = false
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0
   var isSegmentSent = false
@@ -126,6 +131,7 @@ final class ReverseFilter: @unchecked Sendable {
     held = nil
     dropWaiting()
     caps = nil
+    isElsewhere = false
     isSegmentSent = false
     isRefused = false
     isFirst = true

@@ -17,7 +17,8 @@ final class VideoReverse: ElementBody, Sendable {
           buffer.retimed(pts: start, duration: duration, isMirrored: true)
         },
         isMergeable: { _ in false }, dropsLast: true,
-        turn: { caps, _ in VideoReverse.frameDuration(caps) }, layoutMeta: gst_video_meta_api_get_type,
+        turn: { caps, _ in VideoReverse.frameDuration(caps) }, isDownloaded: true,
+        layoutMeta: gst_video_meta_api_get_type,
         plain: { buffer, caps in try buffer.inPlainLayout(caps) }), VideoReverse.log)
   }
 
@@ -33,6 +34,7 @@ final class VideoReverse: ElementBody, Sendable {
 
   private static let caps =
     "video/x-raw; video/x-raw(format:Interlaced); video/x-raw(memory:SystemMemory, meta:GstVideoOverlayComposition)"
+  private static let elsewhere = "; video/x-raw(memory:VAMemory); video/x-raw(memory:GLMemory)"
 
   static let type = ElementType.register(
     "RetrogradeVideoReverse",
@@ -43,7 +45,7 @@ final class VideoReverse: ElementBody, Sendable {
         description:
           "Gives out raw video last frame first, when the stream has ended; or forwards and then back. Frames "
           + "beyond the memory budget wait in an unlinked temporary file")
-      klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, VideoReverse.caps)
+      klass.addPad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, VideoReverse.caps + VideoReverse.elsewhere)
       klass.addPad("src", GST_PAD_SRC, GST_PAD_ALWAYS, VideoReverse.caps)
       ReverseFilter.installProperties(klass)
     },

@@ -1,0 +1,51 @@
+import CGStreamer
+import GStreamer
+
+/// Caps of a filter whose frames may come in the memory of a graphics processor, and go out in ordinary memory.
+extension ReverseFilter {
+  /// What may come in: what downstream takes, also from where it has to be copied.
+  func answerSinkCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
+    guard let taken = ReverseFilter.peerCaps(source) else { return 0 }
+    return ReverseFilter.answer(query, taken.inAnyMappableMemory)
+  }
+
+  /// What may go out: what upstream gives, in ordinary memory.
+  func answerSourceCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
+    guard let given = ReverseFilter.peerCaps(sink) else { return 0 }
+    return ReverseFilter.answer(query, given.inSystemMemory)
+  }
+
+  /// Whether caps may come in: those of what would go out for them must be taken downstream.
+  func acceptCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
+    var asked: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_accept_caps(query, &asked)
+    guard let asked, let template = ReverseFilter.template(source) else { return 0 }
+    let out = Caps(retaining: asked).inSystemMemory
+    let isTaken =
+      out.intersects(template)
+      && (gst_pad_is_linked(source) == 0 || gst_pad_peer_query_accept_caps(source, out.raw) != 0)
+    gst_query_set_accept_caps_result(query, isTaken ? 1 : 0)
+    return 1
+  }
+
+  /// What the other side of the pad's link can, as far as the pad's template goes.
+  private static func peerCaps(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
+    guard let peer = gst_pad_peer_query_caps(pad, nil) else { return nil }
+    defer { gst_caps_unref(peer) }
+    return Caps(retaining: peer).intersection(template(pad))
+  }
+
+  private static func template(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
+    guard let caps = gst_pad_get_pad_template_caps(pad) else { return nil }
+    defer { gst_caps_unref(caps) }
+    return Caps(retaining: caps)
+  }
+
+  private static func answer(_ query: UnsafeMutablePointer<GstQuery>, _ caps: Caps) -> gboolean {
+    var filter: UnsafeMutablePointer<GstCaps>?
+    gst_query_parse_caps(query, &filter)
+    let wanted = filter.map { Caps(retaining: $0).intersection(caps) } ?? caps
+    gst_query_set_caps_result(query, wanted.raw)
+    return 1
+  }
+}
