@@ -20,6 +20,8 @@ final class EventLog: Sendable {
     var number: UInt32
     /// Of a rate that is to be changed at once.
     var multiplier: Double?
+    /// Of a segment: the running time at which it begins.
+    var base: UInt64?
   }
 
   private let entries = Mutex<[Entry]>([])
@@ -35,7 +37,14 @@ final class EventLog: Sendable {
           gst_event_parse_instant_rate_change(event, &factor, nil)
           multiplier = factor
         }
-        let entry = Entry(type: event.pointee.type, number: gst_event_get_seqnum(event), multiplier: multiplier)
+        var base: UInt64?
+        if event.pointee.type == GST_EVENT_SEGMENT {
+          var segment = GstSegment()
+          gst_event_copy_segment(event, &segment)
+          base = UInt64(segment.base)
+        }
+        let entry = Entry(
+          type: event.pointee.type, number: gst_event_get_seqnum(event), multiplier: multiplier, base: base)
         Unmanaged<EventLog>.fromOpaque(data).takeUnretainedValue().entries.withLock { $0.append(entry) }
         return GST_PAD_PROBE_OK
       }, Unmanaged.passRetained(self).toOpaque()

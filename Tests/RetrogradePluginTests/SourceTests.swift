@@ -308,6 +308,27 @@ import Testing
     #expect(log.all(GST_EVENT_SEGMENT).isEmpty, "nothing is played anew")
   }
 
+  /// Without a flush, and in PAUSED, where nothing of the first is played.
+  @Test func aSeekOverOneOfWhichNothingWasPlayedCostsNoTime() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try play("reversesrc uri=file://\(try TestMedia.matroska.write(to: folder)) ! fakesink name=s")
+    let log = EventLog(try pipeline.pad("s", "sink"))
+    for rate in [-1.0, 1.0] {
+      let isTaken = gst_element_seek(
+        pipeline.raw, rate, GST_FORMAT_TIME, GST_SEEK_FLAG_ACCURATE, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET,
+        2_000_000_000)
+      #expect(isTaken != 0)
+    }
+    pipeline.set(.playing)
+    let end = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
+      if case .endOfStream = $0 { true } else { false }
+    }
+    #expect(end != nil)
+    // What was on its way to the sink is played first: two frames.
+    let base = try #require(log.all(GST_EVENT_SEGMENT).last?.base)
+    #expect(base < 100_000_000)
+  }
+
   @Test func withoutAudioAFastPlayerGetsAGapInItsPlace() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

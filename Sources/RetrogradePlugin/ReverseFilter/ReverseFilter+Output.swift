@@ -35,7 +35,8 @@ extension ReverseFilter {
     if segment.format == GST_FORMAT_TIME {
       if let seek { out.time = guint64(seek.time.raw) }
       if settings.isPingPong { out.stop = guint64(noTime) }
-      // A live source goes on while it is recorded: what comes out afterwards is due from then on.
+      // A live source goes on while it is recorded: what comes out afterwards is due from then on. To add the length of the recording to
+      // the latency instead would have every frame late until the application has heard of it, and sinks drop what is late.
       if !settings.isPingPong, let end, isLive {
         let (base, isOver) = out.base.addingReportingOverflow(guint64((end - start).raw))
         out.base = isOver ? segment.base : base

@@ -81,8 +81,9 @@ extension ReverseSource {
     debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
     let streams = streams
     var segment = state.withLock { $0.segment }
-    segment.position = guint64(
-      streams.compactMap { $0.shared.withLock { $0.position } }.max()?.raw ?? UInt(segment.position))
+    // Where nothing has been given out yet, it is where the segment begins.
+    let positions = streams.compactMap { $0.shared.withLock { $0.position } }
+    if let reached = segment.rate < 0 ? positions.min() : positions.max() { segment.position = guint64(reached.raw) }
     var didChange: gboolean = 0
     // gst_segment_do_seek takes a start behind the stop for a mistake of the program's, and says so.
     if startType == GST_SEEK_TYPE_SET, stopType == GST_SEEK_TYPE_NONE,
@@ -146,7 +147,7 @@ extension ReverseSource {
       var format = GST_FORMAT_UNDEFINED
       gst_query_parse_position(query, &format, nil)
       guard format == GST_FORMAT_TIME,
-        let position = stream(of: pad)?.shared.withLock({ $0.position ?? $0.order?.from })
+        let position = stream(of: pad)?.shared.withLock({ $0.position ?? $0.order?.beginning })
       else { return 0 }
       gst_query_set_position(query, GST_FORMAT_TIME, gint64(position.nanoseconds))
       return 1

@@ -278,6 +278,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
           segment: segment, number: number, from: ClockTime(raw: UInt(segment.start)) ?? .zero,
           to: ClockTime(raw: UInt(segment.stop)), cancellation: run)
         shared.isNew = true
+        shared.position = nil
         shared.hasBegun = false
         shared.firstStart = nil
         shared.isFinished = false

@@ -28,6 +28,9 @@ final class SourceStream: @unchecked Sendable {
     var to: ClockTime?
     var cancellation: Cancellation
 
+    /// Where it begins.
+    var beginning: ClockTime { isDescending ? to ?? from : from }
+
     /// Players that go too fast for audio ask for none of it.
     func isSilent(_ media: Media) -> Bool {
       guard case .audio = media else { return false }
@@ -154,7 +157,7 @@ final class SourceStream: @unchecked Sendable {
         return true
       }
       if isFirst { owner.wakeFinished() }
-      let flow = give(next, isDescending: order.isDescending)
+      let flow = give(next, order)
       if isFirst, flow == GST_FLOW_OK {
         shared.withLock { if $0.isPlaying(order) { $0.hasBegun = true } }
         owner.wakeFinished()
@@ -232,15 +235,15 @@ final class SourceStream: @unchecked Sendable {
     return (part.buffer, part.shown)
   }
 
-  private func give(_ next: (buffer: Buffer, shown: TimeSpan), isDescending: Bool) -> GstFlowReturn {
-    if !isDescending, next.shown.start > position + ClockTime(nanoseconds: 1_000_000) {
+  private func give(_ next: (buffer: Buffer, shown: TimeSpan), _ order: Order) -> GstFlowReturn {
+    if !order.isDescending, next.shown.start > position + ClockTime(nanoseconds: 1_000_000) {
       gst_pad_push_event(
         pad, gst_event_new_gap(GstClockTime(position.raw), GstClockTime((next.shown.start - position).raw)))
     }
     if isDiscontinuous { next.buffer.markDiscontinuous() }
     isDiscontinuous = false
     position = next.shown.end
-    shared.withLock { $0.position = next.shown.start }
+    shared.withLock { if $0.isPlaying(order) { $0.position = next.shown.start } }
     return gst_pad_push(pad, next.buffer.retained())
   }
 
