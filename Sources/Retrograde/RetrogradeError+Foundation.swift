@@ -1,4 +1,5 @@
-import Foundation
+// Foundation itself comes with ICU, which would make the command three times as large.
+import FoundationEssentials
 import RetrogradeEngine
 
 /// `localizedDescription` says what `description` does.
