@@ -213,6 +213,15 @@ public final class Pipeline: @unchecked Sendable {
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(message).assumingMemoryBound(to: GstMiniObject.self)) }
     return BusMessage(message)
   }
+
+  /// The first error among the messages on the bus, which are all taken from it.
+  public var pendingFailure: GStreamerError? {
+    var failure: GStreamerError?
+    while let message = nextMessage() {
+      if case .failed(let error) = message { failure = failure ?? error }
+    }
+    return failure
+  }
 }
 
 extension Pipeline {

@@ -37,15 +37,21 @@ final class DecoderOutput: Sendable {
       watch.reset()
       while true {
         try cancellation.check()
-        // An element may go on after an error; where nothing does, all that could come lies in the appsink.
+        // An element may go on after an error; where nothing does, all that could come lies in the appsink. After one of the disk,
+        // what goes on reads what is not there (avdemux_gif, without end).
         let failed = failure.withLock { $0 }
-        let isOver = failed != nil && !pipeline.isStreaming
+        let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
         if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
-        if sink.isEndOfStream { return nil }
-        if isOver, let failed { throw RetrogradeError.reading(source, failed) }
-        while let message = pipeline.nextMessage() {
-          if case .failed(let error) = message { failure.withLock { $0 = $0 ?? error } }
+        let isEnd = sink.isEndOfStream
+        if let error = pipeline.pendingFailure { failure.withLock { $0 = $0 ?? error } }
+        if isEnd {
+          // Streams end also where reading failed.
+          if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
+            throw RetrogradeError.reading(source, error)
+          }
+          return nil
         }
+        if isOver, let failed { throw RetrogradeError.reading(source, failed) }
         if watch.idle(100_000_000) > stall {
           throw failed.map { RetrogradeError.reading(source, $0) }
             ?? RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")

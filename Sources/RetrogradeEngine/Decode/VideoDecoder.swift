@@ -130,7 +130,7 @@ final class VideoDecoder: Sendable {
       let sample: Sample?
       do {
         sample = try next(cancellation)
-      } catch let error as RetrogradeError where !collector.times.isEmpty {
+      } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
       // A spool that fails is no damage of the source: what came so far is not the mirror.

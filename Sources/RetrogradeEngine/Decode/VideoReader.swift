@@ -220,7 +220,7 @@ private final class ForwardDecoding: Sendable {
   private func next(of decoder: VideoDecoder) throws -> Sample? {
     do {
       return try decoder.next(cancellation)
-    } catch let error as RetrogradeError {
+    } catch let error as RetrogradeError where error.code != .inputOutput {
       let isWithout = state.withLock { state in
         state.warnings.append(Warning(.damaged, "damaged: \(error.message)"))
         state.decoder = nil

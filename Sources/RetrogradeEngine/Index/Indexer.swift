@@ -123,6 +123,8 @@ struct Indexer: Sendable {
         default: break
         }
       }
+      // Streams end also where reading failed: what says so is on the bus by then.
+      failure = failure ?? pipeline.pendingFailure
       activity.stop()
       let found = try videoWorkers.map { try $0.join() }
       let subtitles = try textWorkers.map { try $0.join() }
