@@ -110,7 +110,9 @@ struct Indexer: Sendable {
         // qtdemux, for one, calls a file corrupt for one bad track, and reads the others.
         if failure != nil, !pipeline.isStreaming { break }
         switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
-        case .failed(let error): failure = failure ?? error
+        case .failed(let error):
+          failure = failure ?? error
+          watch.noteFailure()
         case nil:
           progress(activity.position)
           if !watch.isReading, activity.idle(50_000_000) > stall {

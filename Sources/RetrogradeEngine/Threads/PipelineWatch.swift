@@ -48,6 +48,9 @@ package final class PipelineWatch: Sendable {
     }
   }
 
+  /// An element failed: what it was reading does not come.
+  package func noteFailure() { state.withLock { $0.isReading = false } }
+
   /// What was waited for has come.
   package func reset() { state.withLock { $0.idle = 0 } }
 }
