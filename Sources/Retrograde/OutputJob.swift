@@ -69,7 +69,7 @@ struct OutputJob: Sendable {
     let location = try outputs.location(of: output)
     // Numbered files have no header to be put right.
     let isNumbered = ImageSequence.isPattern(output)
-    let writer = try MediaWriter(encoding(location) { _ in isNumbered ? "" : location }, for: output)
+    let writer = try MediaWriter(encoding(location) { _ in isNumbered ? "" : location }, for: output, cancellation)
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     var counts = try pump.run(
       source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsAudioFromStart, drawing,

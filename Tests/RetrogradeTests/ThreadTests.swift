@@ -59,32 +59,13 @@ import Testing
     #expect(try handoff.take() == nil)
   }
 
-  @Test func cancellingCallsWhoIsWaitingOnceAndNobodyElse() throws {
+  @Test func whatIsCancelledStaysCancelled() throws {
     let cancellation = Cancellation()
-    let (before, during, after) = (Count(), Count(), Count())
-    cancellation.onCancel({ before.add() }) {}
     try cancellation.check()
-    cancellation.onCancel({ during.add() }) {
-      cancellation.cancel()
-      cancellation.cancel()
-    }
+    cancellation.cancel()
+    cancellation.cancel()
+    #expect(cancellation.isCancelled)
     #expect(throws: CancellationError.self) { try cancellation.check() }
-    // Too late to wait for: at once, and what was to be done is still done.
-    let result = cancellation.onCancel({ after.add() }) { after.value }
-    #expect((before.value, during.value, after.value, result) == (0, 1, 1, 1))
-  }
-
-  @Test func handlersOfManyThreadsAreAllCalled() throws {
-    for _ in 0..<50 {
-      let cancellation = Cancellation()
-      let handoffs = (0..<8).map { _ in Handoff<Int>() }
-      // Nobody gives them anything: only the handler wakes them.
-      let workers = try handoffs.map { handoff in
-        try Worker("waiter") { try cancellation.onCancel({ handoff.close() }) { try handoff.take() } }
-      }
-      cancellation.cancel()
-      for worker in workers { #expect(try worker.join() == nil) }
-    }
   }
 
   @Test func whatWorkHeldIsGoneWhenItIsDone() async throws {

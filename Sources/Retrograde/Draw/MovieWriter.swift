@@ -78,7 +78,7 @@ public final class MovieWriter: Sendable {
     state = Mutex(State())
     let stream = try await onOwnThread("open movie", token) {
       try outputs.begin(output)
-      return isStreamed ? try MovieWriter.open(output, outputs, caps, frameRate, final) : nil
+      return isStreamed ? try MovieWriter.open(output, outputs, caps, frameRate, final, token) : nil
     }
     state.withLock { $0.stream = stream }
   }
@@ -89,7 +89,8 @@ public final class MovieWriter: Sendable {
   }
 
   private static func open(
-    _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ options: ReverseOptions
+    _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ options: ReverseOptions,
+    _ cancellation: Cancellation
   ) throws -> MediaWriter {
     let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
     let choice = try EncodingChoice(
@@ -100,7 +101,7 @@ public final class MovieWriter: Sendable {
       MediaWriter.Plan(
         description: EncodingDescription(path: path, choice: choice, videos: [nil]).text,
         videos: [.init(name: "video", caps: caps)], audio: [], tags: nil,
-        animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output)
+        animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output, cancellation)
     try writer.start()
     return writer
   }
@@ -142,7 +143,7 @@ public final class MovieWriter: Sendable {
         let start = frameRate.start(of: state.count)
         frame.stamp(pts: start, duration: frameRate.start(of: state.count + 1) - start)
         if let stream = state.stream, let source = stream.videos.first {
-          try cancellation.onCancel({ stream.abort() }) { try stream.push(frame, to: source) }
+          try stream.push(frame, to: source)
         } else {
           let sample = Sample(buffer: frame, caps: caps)
           if state.recording == nil { state.recording = try RecordedVideo(like: sample, options, gauge) }
@@ -186,13 +187,10 @@ public final class MovieWriter: Sendable {
   public func cancel() { cancellation.cancel() }
 
   private func finish(_ stream: MediaWriter, _ count: Int) throws -> (Int, [Warning]) {
-    let written = try cancellation.onCancel({ stream.abort() }) {
-      stream.videos.first.map(stream.end)
-      let start = stream.mirrorStart
-      let span = TimeSpan(start: start, end: start + frameRate.start(of: count))
-      return try stream.finish(.init(videos: [.init(count: count, span: span)]))
-    }
-    try cancellation.check()
+    stream.videos.first.map(stream.end)
+    let start = stream.mirrorStart
+    let span = TimeSpan(start: start, end: start + frameRate.start(of: count))
+    let written = try stream.finish(.init(videos: [.init(count: count, span: span)]))
     try written.warnings.check(isStrict: options.isStrict, output)
     return (written.counts.frames.first ?? 0, written.warnings)
   }

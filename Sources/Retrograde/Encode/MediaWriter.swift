@@ -63,6 +63,7 @@ final class MediaWriter: Sendable {
   private let isMatroska: Bool
   private let isMP3: Bool
   private let target: String
+  private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
   private let written = Activity()
@@ -77,9 +78,12 @@ final class MediaWriter: Sendable {
   /// gives frames may take their time.
   private static let stall = 120_000_000_000
 
-  /// - Parameter target: the output's own name, for messages.
-  init(_ plan: Plan, for target: String) throws {
+  /// - Parameters:
+  ///   - target: the output's own name, for messages.
+  ///   - cancellation: ends the writing too.
+  init(_ plan: Plan, for target: String, _ cancellation: Cancellation) throws {
     self.target = target
+    self.cancellation = cancellation
     let frames: AppSink?
     do {
       let pipeline = try Codec.choosingEncoders { try Pipeline(plan.description) }
@@ -224,34 +228,36 @@ final class MediaWriter: Sendable {
     }
   }
 
-  /// Until everything is written, something fails, or the writing is aborted.
+  /// Takes the pipeline down, unless all is written: others only say that it is to be. That wakes whoever pushes.
   private func watchBus() {
-    while !isStopped.withLock({ $0 }), failure.withLock({ $0 == nil }) {
+    if !isWritten() { pipeline.set(.null) }
+  }
+
+  /// Waits until everything is written, something fails, or the writing is aborted or cancelled.
+  /// - Returns: whether all that was to come is in the file.
+  private func isWritten() -> Bool {
+    while !isStopped.withLock({ $0 }), !cancellation.isCancelled, failure.withLock({ $0 == nil }) {
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
       case .endOfStream:
-        let isEarly = open.withLock { open in
+        return open.withLock { open in
           open.isOver = open.streams > 0
-          return open.isOver
+          return !open.isOver
         }
-        if isEarly { pipeline.set(.null) }  // all is in the file, and wakes whoever pushes
-        return
       case .failed(let error):
         fail(RetrogradeError.writing(target, error))
-        return
       case nil where open.withLock({ $0.waiting < $0.streams }):
         written.count()
       case nil where written.idle(100_000_000) > MediaWriter.stall:
         fail(RetrogradeError(.internalFailure, "\(target): can't be made: encoding makes no progress"))
-        return
       default:
         break
       }
     }
+    return false
   }
 
   private func fail(_ error: RetrogradeError) {
     failure.withLock { $0 = $0 ?? error }
-    pipeline.set(.null)  // wakes whoever pushes
   }
 
   /// Gives a buffer to one of the streams, and waits while its queue is full. A pipeline that has ended takes it, and writes it
@@ -272,16 +278,15 @@ final class MediaWriter: Sendable {
 
   private var reason: any Error { failure.withLock { $0 } ?? CancellationError() }
 
-  /// Stops at once; wakes whoever pushes.
-  func abort() {
-    isStopped.withLock { $0 = true }
-    pipeline.set(.null)
-  }
+  /// Has the writing stop; whoever pushes is woken.
+  func abort() { isStopped.withLock { $0 = true } }
 
   /// Stops, and waits until nobody writes any more: what was begun can be removed.
   func close() {
     abort()
-    for worker in [bus.withLock({ $0.take() }), animator.withLock({ $0.take() })] { _ = try? worker?.join() }
+    _ = try? bus.withLock { $0.take() }?.join()
+    pipeline.set(.null)  // if it never started, or has written all
+    _ = try? animator.withLock { $0.take() }?.join()
   }
 
   /// What was pushed, by kind, in the order of the streams.
@@ -314,6 +319,7 @@ final class MediaWriter: Sendable {
   func finish(_ given: Given) throws -> Written {
     try bus.withLock { $0.take() }?.join()
     try animator.withLock { $0.take() }?.join()
+    try cancellation.check()
     let videos = zip(counts.videos, given.videos).map { $0.frames(of: $1) }
     let audio = zip(counts.audio, zip(given.audio, rates)).map { $0.samples(of: $1.0, rate: $1.1) }
     let texts = zip(counts.texts, given.texts).map { $0.cues(of: $1) }

@@ -24,50 +24,48 @@ struct Pump: Sendable {
     _ legs: PlaybackLegs, _ videos: [VideoSource], _ audio: [AudioTrack], _ subtitles: [SubtitleTrack] = [],
     _ writer: MediaWriter, isPadded: Bool, _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
   ) throws -> Counts {
-    try cancellation.onCancel({ writer.abort() }) {
-      defer { writer.close() }
-      try writer.start()
-      let lead = videos.isEmpty ? .zero : drawing.lead
-      let cues = try zip(subtitles, writer.texts).map { try give($0, legs, writer, $1, lead: lead) }
-      let audioWorkers = try audio.enumerated().map { index, track in
-        try Worker("mirror audio \(index)") {
-          try abortingOnFailure(writer) {
-            try play(
-              track, legs, writer, writer.audio[index], lead: lead, isPadded: isPadded,
-              isMain: videos.isEmpty && index == 0)
-          }
+    defer { writer.close() }
+    try writer.start()
+    let lead = videos.isEmpty ? .zero : drawing.lead
+    let cues = try zip(subtitles, writer.texts).map { try give($0, legs, writer, $1, lead: lead) }
+    let audioWorkers = try audio.enumerated().map { index, track in
+      try Worker("mirror audio \(index)") {
+        try abortingOnFailure(writer) {
+          try play(
+            track, legs, writer, writer.audio[index], lead: lead, isPadded: isPadded,
+            isMain: videos.isEmpty && index == 0)
         }
       }
-      let videoWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
-        try Worker("mirror video \(index)") {
-          try abortingOnFailure(writer) {
-            if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
-            return try play(pair.0, legs, writer, pair.1, drawing, isMain: index == 0)
-          }
-        }
-      }
-      let frames = videoWorkers.map { worker in Result { try worker.join() } }
-      let samples = audioWorkers.map { worker in Result { try worker.join() } }
-      try cancellation.check()
-      let failures = (frames.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
-        result -> (any Error)? in
-        if case .failure(let error) = result { error } else { nil }
-      }
-      // A thread that was woken because another failed says only that it was cancelled.
-      if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
-      let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
-      let shown = frames.compactMap { try? $0.get() }
-      let written = try writer.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
-      let missing = written.warnings.map { warning in
-        var warning = warning
-        warning.span = warning.span.flatMap { legs.source(of: $0, laterBy: writer.mirrorStart + lead) }
-        return warning
-      }
-      if let error = failures.first { throw error }
-      return Counts(
-        frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-        warnings: (shown.flatMap(\.warnings) + missing).unique, span: written.span)
     }
+    let videoWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
+      try Worker("mirror video \(index)") {
+        try abortingOnFailure(writer) {
+          if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
+          return try play(pair.0, legs, writer, pair.1, drawing, isMain: index == 0)
+        }
+      }
+    }
+    let frames = videoWorkers.map { worker in Result { try worker.join() } }
+    let samples = audioWorkers.map { worker in Result { try worker.join() } }
+    try cancellation.check()
+    let failures = (frames.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
+      result -> (any Error)? in
+      if case .failure(let error) = result { error } else { nil }
+    }
+    // A thread that was woken because another failed says only that it was cancelled.
+    if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
+    let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
+    let shown = frames.compactMap { try? $0.get() }
+    let written = try writer.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
+    let missing = written.warnings.map { warning in
+      var warning = warning
+      warning.span = warning.span.flatMap { legs.source(of: $0, laterBy: writer.mirrorStart + lead) }
+      return warning
+    }
+    if let error = failures.first { throw error }
+    return Counts(
+      frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
+      warnings: (shown.flatMap(\.warnings) + missing).unique, span: written.span)
   }
 
   /// Stops the writing where one stream fails: the muxer would wait for it, and the other streams for the muxer.

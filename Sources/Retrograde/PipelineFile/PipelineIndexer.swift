@@ -42,42 +42,40 @@ struct PipelineIndexer: Sendable {
     let decoders = DecoderWatch(pipeline)
     defer { decoders.letGo() }
     let activity = Activity()
-    return try cancellation.onCancel({ pipeline.set(.null) }) {
-      let jobs = try sinks.map { element -> Job in
-        let sink = try pipeline.appSink(element.name)
-        if let packets = PipelineIndexer.packets(before: element) {
-          // No frame is decoded for the index.
-          let collector = PacketCollector(packets)
-          return Job(name: element.name, sink: sink) { (try collector.run(sink, activity), []) }
-        }
-        let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, options: options)
-        tracks.watch(pipeline)
-        return Job(name: element.name, sink: sink) {
-          try collect(sink, tracks, activity) { decoders.clock(for: element) }
-        }
+    let jobs = try sinks.map { element -> Job in
+      let sink = try pipeline.appSink(element.name)
+      if let packets = PipelineIndexer.packets(before: element) {
+        // No frame is decoded for the index.
+        let collector = PacketCollector(packets)
+        return Job(name: element.name, sink: sink) { (try collector.run(sink, activity), []) }
       }
-      pipeline.set(.playing)
-      let workers = try jobs.map { job in
-        (job.name, try Worker("index \(job.name)") { try job.run(activity) })
+      let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, options: options)
+      tracks.watch(pipeline)
+      return Job(name: element.name, sink: sink) {
+        try collect(sink, tracks, activity) { decoders.clock(for: element) }
       }
-      try wait(pipeline, activity, sinks)
-      var result = Result()
-      for (name, worker) in workers {
-        let (found, warnings) = try worker.join()
-        result.warnings += warnings
-        if let tags = (try? pipeline.appSink(name))?.pad?.tags(global: true) {
-          result.tags = result.tags?.merging(tags) ?? tags
-        }
-        try add(found, name, to: &result)
-      }
-      try cancellation.check()
-      guard result.video != nil || !result.audio.isEmpty else {
-        // Sinks that never started say that they have ended, perhaps before the reason was heard.
-        while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
-        throw RetrogradeError(.damagedInput, "\(name): nothing came out of its first half")
-      }
-      return result
     }
+    pipeline.set(.playing)
+    let workers = try jobs.map { job in
+      (job.name, try Worker("index \(job.name)") { try job.run(activity) })
+    }
+    try wait(pipeline, activity, sinks)
+    var result = Result()
+    for (name, worker) in workers {
+      let (found, warnings) = try worker.join()
+      result.warnings += warnings
+      if let tags = (try? pipeline.appSink(name))?.pad?.tags(global: true) {
+        result.tags = result.tags?.merging(tags) ?? tags
+      }
+      try add(found, name, to: &result)
+    }
+    try cancellation.check()
+    guard result.video != nil || !result.audio.isEmpty else {
+      // Sinks that never started say that they have ended, perhaps before the reason was heard.
+      while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
+      throw RetrogradeError(.damagedInput, "\(name): nothing came out of its first half")
+    }
+    return result
   }
 
   private func make() throws -> Pipeline {
@@ -138,7 +136,7 @@ struct PipelineIndexer: Sendable {
       }
     }
     // Whoever failed takes until this.
-    if activity.isStopped { pipeline.set(.null) }
+    if activity.isStopped || cancellation.isCancelled { pipeline.set(.null) }
     activity.stop()
   }
 

@@ -94,7 +94,7 @@ struct PipelineJob: Sendable {
           let padded = PipelineJob.needsAudioFromStart(pipeline)
           isPadded.withLock { $0 = padded }
           return try PipelineJob.redirect(pipeline, to: outputs)
-        }), for: pipelines.name)
+        }), for: pipelines.name, cancellation)
     let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
     let counts = try pump.run(
       source.legs, source.videos, audio.map(\.track), [], writer, isPadded: isPadded.withLock { $0 })

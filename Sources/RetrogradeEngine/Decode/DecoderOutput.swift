@@ -11,6 +11,8 @@ final class DecoderOutput: Sendable {
   private let failure = Mutex<GStreamerError?>(nil)
   /// In nanoseconds: nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
   private let stall: Int
+  /// How long a sample is waited for at a time, in nanoseconds: a player's seek cancels what is under way, and waits for it.
+  private static let step = 20_000_000
 
   /// Starts decoding at the beginning of the video.
   init(_ recipe: DecodingRecipe, stall: Int) throws {
@@ -32,30 +34,27 @@ final class DecoderOutput: Sendable {
 
   /// The next sample; nil at the end of the stream.
   func pull(_ cancellation: Cancellation) throws -> Sample? {
-    let pipeline = pipeline
-    return try cancellation.onCancel({ pipeline.set(.null) }) {
-      watch.reset()
-      while true {
-        try cancellation.check()
-        // An element may go on after an error; where nothing does, all that could come lies in the appsink. After one of the disk,
-        // what goes on reads what is not there (avdemux_gif, without end).
-        let failed = failure.withLock { $0 }
-        let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
-        if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
-        let isEnd = sink.isEndOfStream
-        if let error = pipeline.pendingFailure { failure.withLock { $0 = $0 ?? error } }
-        if isEnd {
-          // Streams end also where reading failed.
-          if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
-            throw RetrogradeError.reading(source, error)
-          }
-          return nil
+    watch.reset()
+    while true {
+      try cancellation.check()
+      // An element may go on after an error; where nothing does, all that could come lies in the appsink. After one of the disk,
+      // what goes on reads what is not there (avdemux_gif, without end).
+      let failed = failure.withLock { $0 }
+      let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: Int64(DecoderOutput.step))) { return sample }
+      let isEnd = sink.isEndOfStream
+      if let error = pipeline.pendingFailure { failure.withLock { $0 = $0 ?? error } }
+      if isEnd {
+        // Streams end also where reading failed.
+        if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
+          throw RetrogradeError.reading(source, error)
         }
-        if isOver, let failed { throw RetrogradeError.reading(source, failed) }
-        if watch.idle(100_000_000) > stall {
-          throw failed.map { RetrogradeError.reading(source, $0) }
-            ?? RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
-        }
+        return nil
+      }
+      if isOver, let failed { throw RetrogradeError.reading(source, failed) }
+      if watch.idle(DecoderOutput.step) > stall {
+        throw failed.map { RetrogradeError.reading(source, $0) }
+          ?? RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
       }
     }
   }

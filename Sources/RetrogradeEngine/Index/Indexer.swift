@@ -77,113 +77,114 @@ struct Indexer: Sendable {
     }
     defer { pipeline.set(.null) }
     let activity = Activity()
-    return try cancellation.onCancel({ pipeline.set(.null) }) {
-      // What reads the file by itself takes no packets.
-      if !topology.streams.contains(where: \.isFile) { tracks.forEach { $0.watch(pipeline) } }
-      // Before the threads start: an appsink that has not started says that it has ended.
-      topology.prepare(pipeline)
-      // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
-      videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
-        pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
-      }
-      let watch = PipelineWatch(pipeline, reading: topology.source)
-      let late = topology.lateStreams(pipeline, activity)
-      let skipped = videos.compactMap { SkippedStart($0, in: pipeline) }
-      pipeline.set(.playing)
-      let videoWorkers = try videos.enumerated().map { number, video in
-        let sink = try pipeline.appSink(Indexer.videoName(number))
-        return try Worker("index video") { try activity.stoppingOnFailure { try indexVideo(video, sink, activity) } }
-      }
-      let textWorkers = try texts.enumerated().map { number, text in
-        let sink = try pipeline.appSink("text\(number)")
-        return try Worker("index text") { try activity.stoppingOnFailure { try indexText(text, sink, activity) } }
-      }
-      let trackWorkers = try tracks.map { track in
-        let sink = try pipeline.appSink(track.name)
-        return try Worker("index \(track.name)") {
-          try activity.stoppingOnFailure { try track.run(sink, activity) }
-        }
-      }
-      var failure: GStreamerError?
-      waiting: while !activity.isFinished(of: chosen.count) {
-        if cancellation.isCancelled { break }
-        // qtdemux, for one, calls a file corrupt for one bad track, and reads the others.
-        if failure != nil, !pipeline.isStreaming { break }
-        switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
-        case .failed(let error):
-          failure = failure ?? error
-          watch.noteFailure()
-        case nil:
-          progress(activity.position)
-          if !watch.isReading, activity.idle(50_000_000) > stall {
-            warnings.append(
-              Warning(
-                .damaged, "damaged: the source stops making progress after \(activity.position); the rest is left out",
-                span: TimeSpan(start: activity.position, end: activity.position)))
-            break waiting
-          }
-        default: break
-        }
-      }
-      // Streams end also where reading failed: what says so is on the bus by then.
-      failure = failure ?? pipeline.pendingFailure
-      activity.stop()
-      let found = try videoWorkers.map { try $0.join() }
-      let subtitles = try textWorkers.map { try $0.join() }
-      let index = found.first
-      let audio = try trackWorkers.map { try $0.join() }
-      try cancellation.check()
-      if let failure {
-        let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
-        if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-        // Streams end after an error too, and what an element then gave may be all that it could have given.
-        let what =
-          failure.kind == .inputOutput
-          ? "reading it failed at \(activity.position)"
-          : "read until \(activity.position), and of the file GStreamer says"
-        warnings.append(
-          Warning(
-            .damaged, "damaged: \(what): \(failure.cause)",
-            span: TimeSpan(start: activity.position, end: activity.position)))
-      }
-      warnings += skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
-      let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
-      if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
-        warnings.append(
-          Warning(
-            .detailLeftOut,
-            "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with \(setting: .quality) lossless \(setting: .keepsAlpha)"
-          ))
-      }
-      if shown.count < found.count {
-        warnings.append(Warning(.streamLeftOut, "left out: a video stream without a frame"))
-      }
-      if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
-        throw RetrogradeError(.damagedInput, "\(topology.source): no video and no audio can be read from it")
-      }
-      let tags = topology.fileTags
-      var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
-      for (_, (path, index)) in shown {
-        do {
-          let recipe = try DecodingRecipe(
-            path, index.caps, in: topology, name: Indexer.videoName(videos.count), wantsAlpha: options.wantsAlpha)
-          videos.append((path, index, recipe))
-        } catch let error as RetrogradeError where !videos.isEmpty {
-          // One bad extra stream does not fail the run.
-          warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
-        }
-      }
-      let branches =
-        chosen.filter { $0.stream.kind == .audio } + videos.map { (stream: $0.path, tail: $0.recipe.tail) }
-      var result = SourceIndex(
-        decoding: topology.description(branches),
-        packets: videos.first.map { topology.description([($0.path, "queue")]) }, recipe: videos.first?.recipe,
-        video: videos.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
-      result.furtherVideos = videos.dropFirst().map { ($0.index, $0.recipe) }
-      result.subtitles = subtitles.filter { !$0.cues.isEmpty }
-      result.chapters = !options.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
-      return result
+    // What reads the file by itself takes no packets.
+    if !topology.streams.contains(where: \.isFile) { tracks.forEach { $0.watch(pipeline) } }
+    // Before the threads start: an appsink that has not started says that it has ended.
+    topology.prepare(pipeline)
+    // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
+    videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
+      pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
     }
+    let watch = PipelineWatch(pipeline, reading: topology.source)
+    let late = topology.lateStreams(pipeline, activity)
+    let skipped = videos.compactMap { SkippedStart($0, in: pipeline) }
+    pipeline.set(.playing)
+    let videoWorkers = try videos.enumerated().map { number, video in
+      let sink = try pipeline.appSink(Indexer.videoName(number))
+      return try Worker("index video") { try activity.stoppingOnFailure { try indexVideo(video, sink, activity) } }
+    }
+    let textWorkers = try texts.enumerated().map { number, text in
+      let sink = try pipeline.appSink("text\(number)")
+      return try Worker("index text") { try activity.stoppingOnFailure { try indexText(text, sink, activity) } }
+    }
+    let trackWorkers = try tracks.map { track in
+      let sink = try pipeline.appSink(track.name)
+      return try Worker("index \(track.name)") {
+        try activity.stoppingOnFailure { try track.run(sink, activity) }
+      }
+    }
+    var failure: GStreamerError?
+    waiting: while !activity.isFinished(of: chosen.count) {
+      if cancellation.isCancelled {
+        pipeline.set(.null)  // wakes whoever waits for samples
+        break
+      }
+      // qtdemux, for one, calls a file corrupt for one bad track, and reads the others.
+      if failure != nil, !pipeline.isStreaming { break }
+      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
+      case .failed(let error):
+        failure = failure ?? error
+        watch.noteFailure()
+      case nil:
+        progress(activity.position)
+        if !watch.isReading, activity.idle(50_000_000) > stall {
+          warnings.append(
+            Warning(
+              .damaged, "damaged: the source stops making progress after \(activity.position); the rest is left out",
+              span: TimeSpan(start: activity.position, end: activity.position)))
+          break waiting
+        }
+      default: break
+      }
+    }
+    // Streams end also where reading failed: what says so is on the bus by then.
+    failure = failure ?? pipeline.pendingFailure
+    activity.stop()
+    let found = try videoWorkers.map { try $0.join() }
+    let subtitles = try textWorkers.map { try $0.join() }
+    let index = found.first
+    let audio = try trackWorkers.map { try $0.join() }
+    try cancellation.check()
+    if let failure {
+      let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
+      if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
+      // Streams end after an error too, and what an element then gave may be all that it could have given.
+      let what =
+        failure.kind == .inputOutput
+        ? "reading it failed at \(activity.position)"
+        : "read until \(activity.position), and of the file GStreamer says"
+      warnings.append(
+        Warning(
+          .damaged, "damaged: \(what): \(failure.cause)",
+          span: TimeSpan(start: activity.position, end: activity.position)))
+    }
+    warnings += skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
+    let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
+    if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
+      warnings.append(
+        Warning(
+          .detailLeftOut,
+          "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with \(setting: .quality) lossless \(setting: .keepsAlpha)"
+        ))
+    }
+    if shown.count < found.count {
+      warnings.append(Warning(.streamLeftOut, "left out: a video stream without a frame"))
+    }
+    if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
+      throw RetrogradeError(.damagedInput, "\(topology.source): no video and no audio can be read from it")
+    }
+    let tags = topology.fileTags
+    var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
+    for (_, (path, index)) in shown {
+      do {
+        let recipe = try DecodingRecipe(
+          path, index.caps, in: topology, name: Indexer.videoName(videos.count), wantsAlpha: options.wantsAlpha)
+        videos.append((path, index, recipe))
+      } catch let error as RetrogradeError where !videos.isEmpty {
+        // One bad extra stream does not fail the run.
+        warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
+      }
+    }
+    let branches =
+      chosen.filter { $0.stream.kind == .audio } + videos.map { (stream: $0.path, tail: $0.recipe.tail) }
+    var result = SourceIndex(
+      decoding: topology.description(branches),
+      packets: videos.first.map { topology.description([($0.path, "queue")]) }, recipe: videos.first?.recipe,
+      video: videos.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+    result.furtherVideos = videos.dropFirst().map { ($0.index, $0.recipe) }
+    result.subtitles = subtitles.filter { !$0.cues.isEmpty }
+    result.chapters = !options.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
+    return result
   }
 
   /// The chapters, each until the next one where the container says no more.

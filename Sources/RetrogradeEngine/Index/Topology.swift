@@ -140,31 +140,29 @@ extension Topology {
     let watch = PipelineWatch(pipeline, reading: path)
     pipeline.set(.playing)
     var missing: [MissingPlugin] = []
-    try cancellation.onCancel({ pipeline.set(.null) }) {
-      var idle = 0
-      var failure: GStreamerError?
-      waiting: while !shared.isReady {
-        try cancellation.check()
-        // An element may go on after an error, and its streams come then.
-        if failure != nil, !pipeline.isStreaming { break }
-        switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 20_000_000)) {
-        case .failed(let error): failure = failure ?? error
-        case .endOfStream: break waiting
-        case .missingPlugin(let plugin): missing.append(plugin)
-        case nil where watch.isReading: break
-        case nil:
-          idle += 1
-          // Nothing for ten seconds, and nothing is being read: an element waits for what never comes.
-          if idle > 500 {
-            if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
-            throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: reading it makes no progress")
-          }
-        default: break
+    var idle = 0
+    var failure: GStreamerError?
+    waiting: while !shared.isReady {
+      try cancellation.check()
+      // An element may go on after an error, and its streams come then.
+      if failure != nil, !pipeline.isStreaming { break }
+      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 20_000_000)) {
+      case .failed(let error): failure = failure ?? error
+      case .endOfStream: break waiting
+      case .missingPlugin(let plugin): missing.append(plugin)
+      case nil where watch.isReading: break
+      case nil:
+        idle += 1
+        // Nothing for ten seconds, and nothing is being read: an element waits for what never comes.
+        if idle > 500 {
+          if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
+          throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: reading it makes no progress")
         }
+      default: break
       }
-      // What was found before a failure can be mirrored; the index says how far it goes.
-      if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     }
+    // What was found before a failure can be mirrored; the index says how far it goes.
+    if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
     let found = shared.pads.compactMap { pad in

@@ -1,46 +1,20 @@
 import Synchronization
 
-/// Tells all threads of one piece of work to stop, and wakes those that wait.
+/// Tells all threads of one piece of work to stop: a flag, at which each of them looks at least every tenth of a second.
 ///
-/// Lock order: none; handlers run outside the lock.
+/// Whoever cancels, perhaps the main actor, does nothing else and waits for nothing. A pipeline is taken down by the thread
+/// that runs it, which is told by the flag; that wakes whoever waits in its appsinks and appsrcs.
 package final class Cancellation: Sendable {
-  private struct State {
-    var isCancelled = false
-    var nextKey = 0
-    var handlers: [Int: @Sendable () -> Void] = [:]
-  }
-  private let state = Mutex(State())
-
-  package var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-  package func check() throws {
-    if isCancelled { throw CancellationError() }
-  }
+  private let flag = Atomic(false)
 
   package init() {}
 
-  package func cancel() {
-    let handlers = state.withLock { state in
-      state.isCancelled = true
-      defer { state.handlers = [:] }
-      return Array(state.handlers.values)
-    }
-    for handler in handlers { handler() }
-  }
+  package var isCancelled: Bool { flag.load(ordering: .acquiring) }
 
-  /// Runs `body`; if the work is cancelled meanwhile, calls `handler` at once, on the thread that cancels.
-  package func onCancel<T>(_ handler: @escaping @Sendable () -> Void, while body: () throws -> T) rethrows -> T {
-    let key: Int? = state.withLock { state in
-      guard !state.isCancelled else { return nil }
-      state.nextKey += 1
-      state.handlers[state.nextKey] = handler
-      return state.nextKey
-    }
-    guard let key else {
-      handler()
-      return try body()
-    }
-    defer { state.withLock { $0.handlers[key] = nil } }
-    return try body()
+  package func cancel() { flag.store(true, ordering: .releasing) }
+
+  /// - Throws: `CancellationError`, if the work was cancelled.
+  package func check() throws {
+    if isCancelled { throw CancellationError() }
   }
 }

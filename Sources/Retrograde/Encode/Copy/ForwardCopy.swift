@@ -83,7 +83,7 @@ struct ForwardCopy: Sendable {
   ) throws -> Caps {
     let stream = try PacketStream(description, target, prepare: source.index.prepareReading)
     defer { stream.stop() }
-    guard let caps = try stream.next()?.caps else {
+    guard let caps = try stream.next(Cancellation())?.caps else {
       throw RetrogradeError(.damagedInput, "\(target): the source gives no packets to copy")
     }
     return caps
@@ -144,21 +144,18 @@ struct ForwardCopy: Sendable {
     defer { stream.stop() }
     let tolerance = ClockTime(nanoseconds: 1_000_000)
     let starts = video.timeline.starts
-    try cancellation.onCancel({ stream.stop() }) {
-      while let sample = try stream.next() {
-        try cancellation.check()
-        guard let time = sample.streamTime else { continue }
-        var low = 0
-        var high = starts.count
-        while low < high {  // the first frame that starts no earlier
-          let middle = (low + high) / 2
-          if starts[middle] + tolerance < time { low = middle + 1 } else { high = middle }
-        }
-        guard low < starts.count else { continue }
-        var span = video.timeline.span(of: low)
-        if low == starts.count - 1 { span.end = max(span.end, leg.span.end) }
-        try give(sample.buffer, leg.place(span))
+    while let sample = try stream.next(cancellation) {
+      guard let time = sample.streamTime else { continue }
+      var low = 0
+      var high = starts.count
+      while low < high {  // the first frame that starts no earlier
+        let middle = (low + high) / 2
+        if starts[middle] + tolerance < time { low = middle + 1 } else { high = middle }
       }
+      guard low < starts.count else { continue }
+      var span = video.timeline.span(of: low)
+      if low == starts.count - 1 { span.end = max(span.end, leg.span.end) }
+      try give(sample.buffer, leg.place(span))
     }
   }
 }
@@ -183,9 +180,10 @@ private final class PacketStream: Sendable {
     pipeline.set(.playing)
   }
 
-  /// The next packet; nil after the last, and when it was stopped.
-  func next() throws -> Sample? {
+  /// The next packet; nil after the last.
+  func next(_ cancellation: Cancellation) throws -> Sample? {
     while true {
+      try cancellation.check()
       if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
       if sink.isEndOfStream { return nil }
       if case .failed(let error)? = pipeline.nextMessage() { throw RetrogradeError.writing(target, error) }
@@ -225,7 +223,7 @@ private struct PacketEncoder: Sendable {
       source.endOfStream()
     }
     defer { stream.stop() }
-    guard let caps = try stream.next()?.caps else {
+    guard let caps = try stream.next(Cancellation())?.caps else {
       throw RetrogradeError(.internalFailure, "\(target): \(element) gives no packets")
     }
     return caps
@@ -245,24 +243,28 @@ private struct PacketEncoder: Sendable {
     }
     defer { stream.stop() }
     guard let input else { return }
-    try cancellation.onCancel({ stream.stop() }) {
-      let feeder = try Worker("feed encoder") {
-        defer { input.endOfStream() }
-        let player = begin()
-        var number = 0
-        while let frame = try player.next() {
-          if frames.contains(number), !input.push(frame.buffer) { return }
-          number += 1
-        }
+    let feeder = try Worker("feed encoder") {
+      defer { input.endOfStream() }
+      let player = begin()
+      var number = 0
+      while let frame = try player.next() {
+        if frames.contains(number), !input.push(frame.buffer) { return }
+        number += 1
       }
-      while let sample = try stream.next() {
+    }
+    do {
+      while let sample = try stream.next(cancellation) {
         // x264enc's segment starts at a thousand hours: stream time is what the frames had.
         guard let time = sample.streamTime else { continue }
         try give(sample.buffer, TimeSpan(start: time, end: time + (sample.buffer.duration ?? .zero)))
       }
-      stream.stop()  // wakes the feeder, if the encoder failed
-      _ = try feeder.join()
-      try cancellation.check()
+    } catch {
+      stream.stop()  // wakes the feeder
+      _ = try? feeder.join()
+      throw error
     }
+    stream.stop()
+    try feeder.join()
+    try cancellation.check()
   }
 }
