@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // libFuzzer's targets, which only `make fuzz` builds: they link with -sanitize=fuzzer alone.
@@ -15,7 +15,9 @@ let fuzzing: [Target] =
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
   ]
 
-let strict: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+]
 
 let package = Package(
   name: "retrograde",
@@ -66,40 +68,40 @@ let package = Package(
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
-        "Retrograde", "RetrogradePlayer", "CSystemSupport", "CVersion",
+        "Retrograde", "RetrogradeEngine", "RetrogradePlayer", "CSystemSupport", "CVersion",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
     .executableTarget(
       name: "example-animated-curve", dependencies: ["Retrograde"], path: "Examples/AnimatedCurve",
-      swiftSettings: strict),
+      packageAccess: false, swiftSettings: strict),
     .executableTarget(
       name: "example-captioned-picture", dependencies: ["Retrograde"], path: "Examples/CaptionedPicture",
-      swiftSettings: strict),
+      packageAccess: false, swiftSettings: strict),
     .executableTarget(
       name: "example-titled-boomerang", dependencies: ["Retrograde"], path: "Examples/TitledBoomerang",
-      swiftSettings: strict),
+      packageAccess: false, swiftSettings: strict),
     .executableTarget(
       name: "example-film-strips", dependencies: ["Retrograde"], path: "Examples/FilmStrips",
-      swiftSettings: strict),
+      packageAccess: false, swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["Retrograde", "Containers", "GStreamer", "CImages"],
+      name: "TestSupport", dependencies: ["Retrograde", "Containers", "GStreamer", "MediaTime", "CImages"],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeTests",
       dependencies: [
-        "Retrograde", "RetrogradePlayer", "RetrogradeEngine", "Containers", "GStreamer", "TestSupport",
+        "Retrograde", "RetrogradePlayer", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "ContainersTests", dependencies: ["Containers", "MediaTime", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",
-      dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "CGStreamer", "TestSupport"],
+      dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "MediaTime", "CGStreamer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer"],
+      name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime"],
       swiftSettings: strict),
   ] + fuzzing,
   swiftLanguageModes: [.v6]

@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// A chapter, as containers have it that do not nest them.
 package struct ChapterMark: Equatable, Sendable {

@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// What a container says that it holds, whether or not it is there, and whether its bytes end before it does.
 ///

@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// What a container says of a track and GStreamer 1.22's demuxer passes over.
 package struct ContainerTrack: Sendable {

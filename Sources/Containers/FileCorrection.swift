@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// Bytes of a file that a demuxer of GStreamer has to read as others, to give all that is in it.
 package protocol FileCorrection: Sendable {

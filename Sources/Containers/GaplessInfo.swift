@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// What of an audio stream is heard, where its decoder does not know that.
 package struct GaplessInfo: Sendable {

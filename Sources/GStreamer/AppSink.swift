@@ -1,8 +1,8 @@
 import CGStreamer
-import MediaTime
+package import MediaTime
 
 /// The end of a pipeline from which a thread of ours takes samples (`GstAppSink`).
-public final class AppSink: @unchecked Sendable {
+package final class AppSink: @unchecked Sendable {
   // gst_app_sink_try_pull_sample and gst_app_sink_is_eos may be called from any thread.
   private let element: Element
   private var raw: UnsafeMutablePointer<GstAppSink> {
@@ -19,20 +19,20 @@ public final class AppSink: @unchecked Sendable {
 
   /// Waits for the next sample, at the most for `timeout`; nil at the end of the stream, when the pipeline stops, and
   /// when the time is over (``isEndOfStream`` tells the first from the others).
-  public func pull(timeout: ClockTime) -> Sample? {
+  package func pull(timeout: ClockTime) -> Sample? {
     gst_app_sink_try_pull_sample(raw, GstClockTime(timeout.raw)).flatMap { Sample(adopting: $0) }
   }
 
   /// Takes and forgets whatever comes until the stream ends, or the pipeline stops.
-  public func drain() {
+  package func drain() {
     while !isEndOfStream { _ = pull(timeout: ClockTime(nanoseconds: 100_000_000)) }
   }
 
   /// The stream ended, and everything has been pulled.
-  public var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
+  package var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 
   /// Has the sink take nothing but `caps`, unless it was told already what to take.
-  public func setDefaultCaps(_ caps: Caps) {
+  package func setDefaultCaps(_ caps: Caps) {
     if let known = gst_app_sink_get_caps(raw) {
       gst_caps_unref(known)
     } else {
@@ -41,12 +41,12 @@ public final class AppSink: @unchecked Sendable {
   }
 
   /// Seeks what feeds this sink to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
-  public func seek(to time: ClockTime) -> Bool {
+  package func seek(to time: ClockTime) -> Bool {
     gst_element_seek(
       element.raw, 1.0, GST_FORMAT_TIME,
       GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue), GST_SEEK_TYPE_SET,
       gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
-  public var pad: Pad? { element.staticPad("sink") }
+  package var pad: Pad? { element.staticPad("sink") }
 }

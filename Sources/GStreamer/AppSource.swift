@@ -2,7 +2,7 @@ import CGStreamer
 import MediaTime
 
 /// The start of a pipeline into which a thread of ours puts buffers (`GstAppSrc`).
-public final class AppSource: @unchecked Sendable {
+package final class AppSource: @unchecked Sendable {
   // Pushing to an appsrc is MT safe.
   private let element: Element
   private var raw: UnsafeMutablePointer<GstAppSrc> {
@@ -17,14 +17,14 @@ public final class AppSource: @unchecked Sendable {
     self.element = element
   }
 
-  public func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
+  package func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
 
   /// Gives `buffer` to the pipeline, and waits while its queue is full.
   /// - Returns: false when the pipeline no longer takes any: it was stopped, or failed (its bus says why).
-  public func push(_ buffer: Buffer) -> Bool {
+  package func push(_ buffer: Buffer) -> Bool {
     gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
   }
 
   /// Says that no more is coming.
-  public func endOfStream() { gst_app_src_end_of_stream(raw) }
+  package func endOfStream() { gst_app_src_end_of_stream(raw) }
 }

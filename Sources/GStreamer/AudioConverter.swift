@@ -3,13 +3,13 @@ import CGStreamer
 /// Turns raw interleaved audio into another sample format, rate or layout of channels (`GstAudioConverter`), without dither.
 ///
 /// For one thread at a time.
-public final class AudioConverter {
+package final class AudioConverter {
   private let raw: OpaquePointer
   private let input: GstAudioInfo
   private let output: GstAudioInfo
 
   /// - Returns: nil where GStreamer can't turn one into the other.
-  public init?(from: Caps, to: Caps) {
+  package init?(from: Caps, to: Caps) {
     var input = GstAudioInfo()
     var output = GstAudioInfo()
     guard gst_audio_info_from_caps(&input, from.raw) != 0, gst_audio_info_from_caps(&output, to.raw) != 0,
@@ -25,13 +25,13 @@ public final class AudioConverter {
 
   /// The bytes of `samples`, converted. A change of rate needs some of what follows: that much comes with the next call, or
   /// with ``finish()``.
-  public func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
+  package func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let base = samples.baseAddress else { return [] }
     return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))
   }
 
   /// What was held back.
-  public func finish() throws -> [UInt8] { try run(nil, Int(gst_audio_converter_get_max_latency(raw))) }
+  package func finish() throws -> [UInt8] { try run(nil, Int(gst_audio_converter_get_max_latency(raw))) }
 
   /// - Parameter samples: nil: silence.
   private func run(_ samples: UnsafeMutableRawPointer?, _ count: Int) throws -> [UInt8] {

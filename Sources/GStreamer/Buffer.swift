@@ -1,8 +1,8 @@
-import CGStreamer
-import MediaTime
+package import CGStreamer
+package import MediaTime
 
 /// One reference to a `GstBuffer`. The reference may move between threads; the buffer is not written while it is shared.
-public final class Buffer: @unchecked Sendable {
+package final class Buffer: @unchecked Sendable {
   // GstBuffer is refcounted atomically; `make_writable` copies the metadata before it is changed.
   package private(set) var raw: UnsafeMutablePointer<GstBuffer>
 
@@ -12,7 +12,7 @@ public final class Buffer: @unchecked Sendable {
 
   /// Creates a buffer of `size` bytes and lets `fill` write them.
   /// - Throws: whatever `fill` throws, or ``GStreamerError`` if the memory can't be had.
-  public convenience init(size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+  package convenience init(size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
     guard let raw = gst_buffer_new_allocate(nil, gsize(size), nil) else {
       throw GStreamerError(kind: .other, element: nil, message: "no memory for a buffer of \(size) bytes", debug: nil)
     }
@@ -21,24 +21,24 @@ public final class Buffer: @unchecked Sendable {
   }
 
   /// Presentation timestamp, in the time of the buffer's segment.
-  public var pts: ClockTime? { ClockTime(raw: raw.pointee.pts) }
+  package var pts: ClockTime? { ClockTime(raw: raw.pointee.pts) }
   /// Decoding timestamp, in the time of the buffer's segment.
-  public var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
-  public var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
+  package var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
+  package var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
 
   /// A number by which the source counts what it gives, if it does: frames, for a camera.
-  public var offset: Int? { raw.pointee.offset == UInt64.max ? nil : Int(exactly: raw.pointee.offset) }
+  package var offset: Int? { raw.pointee.offset == UInt64.max ? nil : Int(exactly: raw.pointee.offset) }
 
   /// The bytes of the memory that the buffer shows.
-  public var size: Int { Int(gst_buffer_get_size(raw)) }
+  package var size: Int { Int(gst_buffer_get_size(raw)) }
 
   /// Whether the packet can be decoded without any before it: `GST_BUFFER_FLAG_DELTA_UNIT` is not set.
-  public var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
+  package var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
   /// Whether it is no media, only a header: `GST_BUFFER_FLAG_HEADER`.
-  public var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
+  package var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
 
   /// Whether it is decoded for what comes after it, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
-  public var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
+  package var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
 
   private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
 
@@ -47,7 +47,7 @@ public final class Buffer: @unchecked Sendable {
   }
 
   /// Reads the bytes; the pointer is good for the length of `body`.
-  public func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+  package func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
     var map = GstMapInfo()
     guard gst_buffer_map(raw, &map, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_buffer_unmap(raw, &map) }
@@ -68,7 +68,7 @@ public final class Buffer: @unchecked Sendable {
   /// shared by reference (`gst_buffer_copy`).
   /// - Parameter isMirrored: of interlaced frames the field that came first comes last: the flag for it
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
-  public func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
+  package func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
     copy.raw.pointee.pts = pts?.raw ?? UInt.max
     copy.raw.pointee.duration = duration?.raw ?? UInt.max
@@ -117,13 +117,13 @@ public final class Buffer: @unchecked Sendable {
   }
 
   /// Sets the times of a buffer that is not shared yet.
-  public func stamp(pts: ClockTime, duration: ClockTime) {
+  package func stamp(pts: ClockTime, duration: ClockTime) {
     raw.pointee.pts = pts.raw
     raw.pointee.duration = duration.raw
   }
 
   /// The same packet, presented `delay` earlier.
-  public func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
+  package func withPresentationTime(earlierBy delay: ClockTime) -> Buffer? {
     guard let pts else { return nil }
     let copy = shallowCopy()
     copy.raw.pointee.pts = (pts - delay).raw
@@ -135,14 +135,14 @@ public final class Buffer: @unchecked Sendable {
   ///
   /// The copy has the memory first and loses it then: GStreamer leaves out metas that describe memory, GstVideoMeta among
   /// them, where it copies metas without memory.
-  public func withoutMemory() -> Buffer {
+  package func withoutMemory() -> Buffer {
     let copy = shallowCopy()
     gst_buffer_remove_all_memory(copy.raw)
     return copy
   }
 
   /// Adds the memory of `other` to this one, by reference; this buffer must not be shared yet.
-  public func append(memoryOf other: Buffer) {
+  package func append(memoryOf other: Buffer) {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_MEMORY, 0, gsize.max)
   }
 

@@ -1,7 +1,7 @@
 import CGStreamer
 
 /// A message from a pipeline's bus, as a Swift value.
-public enum BusMessage: Sendable {
+package enum BusMessage: Sendable {
   case endOfStream
   case failed(GStreamerError)
   case warning(GStreamerError)
@@ -63,11 +63,11 @@ public enum BusMessage: Sendable {
 }
 
 /// What could be read if a plugin for it were installed.
-public struct MissingPlugin: Sendable, Hashable {
+package struct MissingPlugin: Sendable, Hashable {
   /// For people, such as `H.264 decoder`.
-  public let description: String
+  package let description: String
   /// What it would decode, such as `video/x-h264`; nil where something else is missing, such as a demuxer that has no caps.
-  public let mediaType: String?
+  package let mediaType: String?
 
   /// - Parameter message: `gst_is_missing_plugin_message` is true of it.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {

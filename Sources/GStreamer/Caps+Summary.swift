@@ -4,7 +4,7 @@ import CGStreamer
 extension Caps {
   /// Of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; what is usual goes without saying. Of others
   /// nothing.
-  public var summary: [String] {
+  package var summary: [String] {
     switch mediaType {
     case "video/x-raw": videoSummary
     case "audio/x-raw": [samplingRate, channelLayout].compactMap { $0 }

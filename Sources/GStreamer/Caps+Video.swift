@@ -3,7 +3,7 @@ import CGStreamer
 /// What raw video's caps say of the video.
 extension Caps {
   /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
-  public var mirroredFields: Caps {
+  package var mirroredFields: Caps {
     switch string("field-order") {
     case "top-field-first": setting("field-order", "bottom-field-first")
     case "bottom-field-first": setting("field-order", "top-field-first")
@@ -12,7 +12,7 @@ extension Caps {
   }
 
   /// These caps of decoded frames, with what the container knows better, from the caps of its packets.
-  public func completed(from packets: Caps) -> Caps {
+  package func completed(from packets: Caps) -> Caps {
     var caps = self
     // The container's pixel aspect ratio overrides the codec's, in every player.
     if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {

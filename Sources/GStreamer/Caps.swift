@@ -1,7 +1,7 @@
-import CGStreamer
+package import CGStreamer
 
 /// The description of a media type (`GstCaps`): immutable here, so that it may be shared between threads.
-public final class Caps: @unchecked Sendable, CustomStringConvertible {
+package final class Caps: @unchecked Sendable, CustomStringConvertible {
   // GstCaps is refcounted atomically and never written after creation here.
   package let raw: UnsafeMutablePointer<GstCaps>
 
@@ -10,15 +10,15 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
   deinit { gst_caps_unref(raw) }
 
   /// Parses caps such as `video/x-h264, alignment=au`; nil if that is not caps.
-  public convenience init?(_ text: String) {
+  package convenience init?(_ text: String) {
     guard (try? GStreamer.initialize()) != nil, let raw = gst_caps_from_string(text) else { return nil }
     self.init(adopting: raw)
   }
 
-  public var description: String { takeString(gst_caps_to_string(raw)) ?? "" }
+  package var description: String { takeString(gst_caps_to_string(raw)) ?? "" }
 
   /// The first structure's name, such as `video/x-raw`.
-  public var mediaType: String {
+  package var mediaType: String {
     guard let structure = first, let name = gst_structure_get_name(structure) else { return "" }
     return String(cString: name)
   }
@@ -27,7 +27,7 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
     gst_caps_get_size(raw) > 0 ? gst_caps_get_structure(raw, 0) : nil
   }
 
-  public func int(_ field: String) -> Int? {
+  package func int(_ field: String) -> Int? {
     var value: gint = 0
     guard let first, gst_structure_get_int(first, field, &value) != 0 else { return nil }
     return Int(value)
@@ -41,26 +41,26 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
     return try? Buffer(retaining: raw).withBytes { Array($0) }
   }
 
-  public func string(_ field: String) -> String? {
+  package func string(_ field: String) -> String? {
     guard let first, let text = gst_structure_get_string(first, field) else { return nil }
     return String(cString: text)
   }
 
   /// A fraction such as a frame rate or a pixel aspect ratio.
-  public func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
+  package func fraction(_ field: String) -> (numerator: Int, denominator: Int)? {
     var n: gint = 0
     var d: gint = 1
     guard let first, gst_structure_get_fraction(first, field, &n, &d) != 0 else { return nil }
     return (Int(n), Int(d))
   }
 
-  public func has(_ field: String) -> Bool {
+  package func has(_ field: String) -> Bool {
     guard let first else { return false }
     return gst_structure_has_field(first, field) != 0
   }
 
   /// The same caps without some fields.
-  public func removing(_ fields: [String]) -> Caps {
+  package func removing(_ fields: [String]) -> Caps {
     guard let copy = gst_caps_copy(raw) else { return self }
     for index in 0..<gst_caps_get_size(copy) {
       for field in fields { gst_structure_remove_field(gst_caps_get_structure(copy, index), field) }
@@ -69,26 +69,26 @@ public final class Caps: @unchecked Sendable, CustomStringConvertible {
   }
 
   /// The same caps with `field` set to `value`, a value in caps syntax such as `(fraction)30/1`.
-  public func setting(_ field: String, _ value: String) -> Caps {
+  package func setting(_ field: String, _ value: String) -> Caps {
     let rest = removing([field]).description
     return Caps("\(rest), \(field)=\(value)") ?? self
   }
 
   /// Whether something that takes `other` could take these caps: `gst_caps_can_intersect`.
-  public func intersects(_ other: Caps) -> Bool { gst_caps_can_intersect(raw, other.raw) != 0 }
+  package func intersects(_ other: Caps) -> Bool { gst_caps_can_intersect(raw, other.raw) != 0 }
 
   /// Whether these caps and `other` are the same: `gst_caps_is_equal`.
-  public func isEqual(_ other: Caps) -> Bool { gst_caps_is_equal(raw, other.raw) != 0 }
+  package func isEqual(_ other: Caps) -> Bool { gst_caps_is_equal(raw, other.raw) != 0 }
 
   /// A codec's name for people, such as `H.264 (High Profile)`: `gst_pb_utils_get_codec_description`.
-  public var codecName: String {
+  package var codecName: String {
     takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
   }
 }
 
 extension Caps {
   /// The bytes of one sample frame of raw audio: all channels of one instant (`gst_audio_info_from_caps`).
-  public var bytesPerSampleFrame: Int? {
+  package var bytesPerSampleFrame: Int? {
     var info = GstAudioInfo()
     guard gst_audio_info_from_caps(&info, raw) != 0 else { return nil }
     return Int(info.bpf)
@@ -103,7 +103,7 @@ private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer
 
 extension Caps {
   /// Which loudspeakers the channels of raw audio are for: a bit for each `GstAudioChannelPosition`; nil where that is not said.
-  public var channelMask: UInt64? {
+  package var channelMask: UInt64? {
     guard let first, let value = gst_structure_get_value(first, "channel-mask"),
       g_type_check_value_holds(value, gst_bitmask_get_type()) != 0
     else { return nil }
@@ -111,7 +111,7 @@ extension Caps {
   }
 
   /// A mask as a field of caps: ``channelMask`` reads it.
-  public static func field(channelMask mask: UInt64) -> String {
+  package static func field(channelMask mask: UInt64) -> String {
     "channel-mask=(bitmask)0x\(String(mask, radix: 16))"
   }
 }

@@ -12,9 +12,9 @@ public struct Device: Sendable {
   /// The elements that read from it, in `gst-launch-1.0` syntax.
   public let source: String
   /// What it can give.
-  public let caps: Caps?
+  package let caps: Caps?
 
-  public init(kind: Kind, name: String, source: String, caps: Caps?) {
+  package init(kind: Kind, name: String, source: String, caps: Caps?) {
     self.kind = kind
     self.name = name
     self.source = source

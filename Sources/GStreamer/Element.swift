@@ -1,7 +1,7 @@
-import CGStreamer
+package import CGStreamer
 
 /// One reference to a `GstElement`.
-public final class Element: @unchecked Sendable {
+package final class Element: @unchecked Sendable {
   // GstObject's refcounting, state changes and property access are MT safe (GStreamer's design document MT-refcounting).
   package let raw: UnsafeMutablePointer<GstElement>
 
@@ -13,18 +13,18 @@ public final class Element: @unchecked Sendable {
   deinit { gst_object_unref(raw) }
 
   /// Makes an element from its factory's name; nil where there is no such factory.
-  public convenience init?(factory: String, name: String? = nil) {
+  package convenience init?(factory: String, name: String? = nil) {
     guard (try? GStreamer.initialize()) != nil, let raw = gst_element_factory_make(factory, name) else { return nil }
     gst_object_ref_sink(raw)
     self.init(adopting: raw)
   }
 
   /// The first sink pad, if the element has one.
-  public var firstSinkPad: Pad? { pads(gst_element_foreach_sink_pad).first }
+  package var firstSinkPad: Pad? { pads(gst_element_foreach_sink_pad).first }
 
   /// The elements before this one that are linked already, nearest first, and this one first of all: through first sink
   /// pads, and into bins.
-  public var upstream: [Element] {
+  package var upstream: [Element] {
     var chain: [Element] = [self]
     while let next = chain.last?.firstSinkPad?.peer?.origin?.element, !chain.contains(where: { $0.isSame(as: next) }) {
       chain.append(next)
@@ -33,11 +33,11 @@ public final class Element: @unchecked Sendable {
   }
 
   /// Whether it has a sink pad, and nothing is linked to that.
-  public var isOpenEnded: Bool { firstSinkPad.map { $0.peer == nil } ?? false }
+  package var isOpenEnded: Bool { firstSinkPad.map { $0.peer == nil } ?? false }
 
   /// The elements after this one that are linked already, nearest first, and this one first of all: through all source
   /// pads, into bins and out of them.
-  public var downstream: [Element] {
+  package var downstream: [Element] {
     var found: [Element] = [self]
     var next = 0
     while next < found.count {
@@ -53,7 +53,7 @@ public final class Element: @unchecked Sendable {
   }
 
   /// The first pad after this element through which streams come to an element that `isWanted`, nearest first.
-  public func entered(_ isWanted: (Element) -> Bool) -> Pad? {
+  package func entered(_ isWanted: (Element) -> Bool) -> Pad? {
     for element in downstream {
       for pad in element.sourcePads {
         if let next = pad.destination, isWanted(next.element) { return next.pad }
@@ -85,7 +85,7 @@ public final class Element: @unchecked Sendable {
   }
 
   /// A property's value as text; nil if it has none, or is none that can be text.
-  public func string(_ property: String) -> String? {
+  package func string(_ property: String) -> String? {
     // G_TYPE_STRING is a macro: the 16th fundamental type.
     guard let spec = specification(of: property), spec.pointee.value_type == GType(16 << 2) else { return nil }
     var value = GValue()
@@ -96,7 +96,7 @@ public final class Element: @unchecked Sendable {
   }
 
   /// A property's value as a number; nil if it has none, or is no whole number.
-  public func integer(_ property: String) -> Int? {
+  package func integer(_ property: String) -> Int? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
     // G_TYPE_INT64 is a macro: the 10th fundamental type.
@@ -108,7 +108,7 @@ public final class Element: @unchecked Sendable {
   }
 
   /// A property's value as a number with a fraction; nil if it has none, or is no number.
-  public func number(_ property: String) -> Double? {
+  package func number(_ property: String) -> Double? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
     // G_TYPE_DOUBLE is a macro: the 15th fundamental type.
@@ -120,17 +120,17 @@ public final class Element: @unchecked Sendable {
   }
 
   /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.
-  public func isOfClass(_ part: String) -> Bool {
+  package func isOfClass(_ part: String) -> Bool {
     guard let factory = gst_element_get_factory(raw), let metadata = gst_element_factory_get_metadata(factory, "klass")
     else { return false }
     return String(cString: metadata).split(separator: "/").contains { $0 == part }
   }
 
   /// The name within its bin.
-  public var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
+  package var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
 
   /// The name of the factory that made it, such as `x264enc`.
-  public var factoryName: String? { Element.factoryName(of: raw) }
+  package var factoryName: String? { Element.factoryName(of: raw) }
 
   static func factoryName(of raw: UnsafeMutablePointer<GstElement>) -> String? {
     guard let factory = gst_element_get_factory(raw),
@@ -141,7 +141,7 @@ public final class Element: @unchecked Sendable {
 
   /// Sets a property from text, as `gst-launch-1.0` does (`gst_util_set_object_arg`).
   /// - Throws: ``GStreamerError`` of kind `refusedValue` where there is no such property, or it does not take the value.
-  public func set(_ property: String, _ value: String) throws(GStreamerError) {
+  package func set(_ property: String, _ value: String) throws(GStreamerError) {
     let allowed = Registry.allowed(property, of: self)
     guard specification(of: property) != nil, allowed?.contains(value) ?? true else {
       throw GStreamerError(
@@ -152,19 +152,19 @@ public final class Element: @unchecked Sendable {
   }
 
   /// Has the pipeline that it is in fail with `error`, on its bus.
-  public func fail(_ error: GStreamerError) {
+  package func fail(_ error: GStreamerError) {
     gst_element_message_full(
       raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),
       nil, #file, #function, #line)
   }
 
   /// The pad that always stands under `name`.
-  public func staticPad(_ name: String) -> Pad? {
+  package func staticPad(_ name: String) -> Pad? {
     gst_element_get_static_pad(raw, name).map { Pad(adopting: $0) }
   }
 
   /// Calls `body` on a GStreamer thread for each pad that the element adds (its `pad-added` signal).
-  public func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
+  package func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
     typealias Handler =
       @convention(c) (
         UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, gpointer
@@ -176,7 +176,7 @@ public final class Element: @unchecked Sendable {
   }
 
   /// Calls `body` on a GStreamer thread when the element says that it adds no more pads (`no-more-pads`).
-  public func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
+  package func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
     typealias Handler = @convention(c) (UnsafeMutablePointer<GstElement>, gpointer) -> Void
     let handler: Handler = { _, box in
       Unmanaged<Callback<Void>>.fromOpaque(box).takeUnretainedValue().body(())
@@ -231,5 +231,5 @@ extension UnsafeMutablePointer {
 
 extension Element {
   /// Whether both are references to one element.
-  public func isSame(as other: Element) -> Bool { raw == other.raw }
+  package func isSame(as other: Element) -> Bool { raw == other.raw }
 }

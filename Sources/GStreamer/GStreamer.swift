@@ -1,9 +1,9 @@
 import CGStreamer
 // Whoever has buffers has their times.
-@_exported import MediaTime
+import MediaTime
 
 /// The GStreamer library of this process.
-public enum GStreamer {
+package enum GStreamer {
   /// `gst_init_check` runs once, the first time anything here is used; later calls cost nothing.
   private static let initialized: String? = {
     var error: UnsafeMutablePointer<GError>?
@@ -16,14 +16,14 @@ public enum GStreamer {
 
   /// Initialises GStreamer if that has not been done.
   /// - Throws: ``GStreamerError`` if GStreamer can't be initialised.
-  public static func initialize() throws(GStreamerError) {
+  package static func initialize() throws(GStreamerError) {
     if let reason = initialized {
       throw GStreamerError(kind: .other, element: nil, message: "GStreamer can't start: \(reason)", debug: nil)
     }
   }
 
   /// GStreamer's own version string, such as `GStreamer 1.22.0`.
-  public static var version: String {
+  package static var version: String {
     _ = initialized
     guard let text = gst_version_string() else { return "GStreamer" }
     defer { g_free(text) }
@@ -43,7 +43,7 @@ extension GStreamer {
   }
 
   /// The URI of a local file, whatever its name is made of (`gst_filename_to_uri`).
-  public static func uri(ofFile path: String) throws -> String {
+  package static func uri(ofFile path: String) throws -> String {
     try initialize()
     var error: UnsafeMutablePointer<GError>?
     guard let uri = takeString(gst_filename_to_uri(path, &error)) else {

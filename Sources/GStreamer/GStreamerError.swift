@@ -29,7 +29,7 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
 
   /// What is said of the reason: where the message is GStreamer's general one ("Internal data stream error."), what goes to
   /// programmers with it.
-  public var cause: String {
+  package var cause: String {
     guard message.hasPrefix("Internal data"), let detail = debug?.split(separator: "\n").last, detail != debug ?? ""
     else {
       return message
@@ -38,7 +38,7 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
   }
 
   /// Describes a failure that GStreamer itself has no words for.
-  public init(kind: Kind, element: String?, message: String, debug: String?) {
+  package init(kind: Kind, element: String?, message: String, debug: String?) {
     self.kind = kind
     self.element = element
     self.message = message

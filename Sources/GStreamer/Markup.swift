@@ -1,13 +1,13 @@
 import CGStreamer
 
 /// Properties whose text is markup: `&` and `<` mean something there.
-public enum Markup {
+package enum Markup {
   /// The types that have one, subclasses included: Pango's for the text overlays (`textoverlay`, `clockoverlay`, `timeoverlay`),
   /// SVG for rsvgoverlay.
   private static let properties = [(type: "GstBaseTextOverlay", name: "text"), (type: "GstRsvgOverlay", name: "data")]
 
   /// Whether `property` of elements that `factory` makes is markup.
-  public static func isExpected(by property: String, of factory: String) -> Bool {
+  package static func isExpected(by property: String, of factory: String) -> Bool {
     guard let element = Element(factory: factory) else { return false }
     let instance = UnsafeMutableRawPointer(element.raw).assumingMemoryBound(to: GTypeInstance.self)
     return properties.contains { known in
@@ -18,7 +18,7 @@ public enum Markup {
   }
 
   /// What shows as `text` (`g_markup_escape_text`).
-  public static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     takeString(g_markup_escape_text(text, gssize(text.utf8.count))) ?? text
   }
 }

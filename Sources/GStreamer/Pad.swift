@@ -1,9 +1,9 @@
 import CGStreamer
-import MediaTime
+package import MediaTime
 import Synchronization
 
 /// One reference to a `GstPad`.
-public final class Pad: @unchecked Sendable {
+package final class Pad: @unchecked Sendable {
   // GstPad is MT safe, like every GstObject.
   let raw: UnsafeMutablePointer<GstPad>
 
@@ -14,16 +14,16 @@ public final class Pad: @unchecked Sendable {
   }
   deinit { gst_object_unref(raw) }
 
-  public var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
+  package var name: String { takeString(gst_object_get_name(raw.withObject)) ?? "" }
 
   /// The caps that were negotiated; nil where none are yet.
-  public var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
+  package var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
 
   /// What the pad's template allows.
-  public var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
+  package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
   /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are none.
-  public func tags(global isGlobal: Bool) -> TagList? {
+  package func tags(global isGlobal: Bool) -> TagList? {
     let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM
     var result: TagList?
     var index: guint = 0
@@ -41,7 +41,7 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// The element that the pad belongs to, and the name of the real pad behind a ghost pad.
-  public var origin: (element: Element, pad: Pad)? {
+  package var origin: (element: Element, pad: Pad)? {
     var pad = Pad(retaining: raw)
     while g_type_check_instance_is_a(pad.raw.typeInstance, gst_ghost_pad_get_type()) != 0 {
       let ghost = UnsafeMutableRawPointer(pad.raw).assumingMemoryBound(to: GstGhostPad.self)
@@ -53,7 +53,7 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// The pad that this one is linked to.
-  public var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
+  package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
   /// Where what leaves this source pad comes in: an element, and its own pad, also out of the bin that this one is in.
   var destination: (element: Element, pad: Pad)? {
@@ -71,10 +71,10 @@ public final class Pad: @unchecked Sendable {
 
   /// Links this source pad to `sink`.
   @discardableResult
-  public func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
+  package func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
 
   /// Calls `body` for each buffer that passes, on the streaming thread; what it returns, if anything, passes instead.
-  public func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) {
+  package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let raw = data.assumingMemoryBound(to: GstBuffer.self)
@@ -88,7 +88,7 @@ public final class Pad: @unchecked Sendable {
 
   /// Calls `body` for each buffer that passes, with the pad. The pad holds `body`, which must not hold the pad.
   /// Buffers that come as a list, as RTP's do, are told one by one.
-  public func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
+  package func watchBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     let lists = GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_BUFFER.rawValue | lists)) { pad, info in
       if info.pointee.type.rawValue & lists != 0, let list = gst_pad_probe_info_get_buffer_list(info) {
@@ -103,7 +103,7 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// Calls `body` for each buffer, with the pad, and lets none pass. The pad holds `body`, which must not hold the pad.
-  public func dropBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
+  package func dropBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       body(Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self)), pad)
@@ -112,7 +112,7 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// The segment that came with the stream last.
-  public var segment: Segment {
+  package var segment: Segment {
     guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_SEGMENT, 0) else { return Segment() }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
     var segment = GstSegment()
@@ -122,7 +122,7 @@ public final class Pad: @unchecked Sendable {
 
   /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
   /// `body` what it really was.
-  public func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {
+  package func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {
     onSegment { segment in
       body(Segment(segment))
       segment.start = 0
@@ -153,7 +153,7 @@ public final class Pad: @unchecked Sendable {
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
   /// Has every segment that ends after `end`, in stream time, end there.
-  public func endSegments(at end: ClockTime) {
+  package func endSegments(at end: ClockTime) {
     onSegment { segment in
       guard segment.stop != UInt.max, segment.time != UInt.max else { return }
       let length = UInt(max(0, end.nanoseconds))
@@ -164,7 +164,7 @@ public final class Pad: @unchecked Sendable {
 
   /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start belongs
   /// to the stream all the same.
-  public func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
+  package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
   /// Has the first segment begin where its time is 0.
   fileprivate func openFirstSegmentToItsZero() {
@@ -183,11 +183,11 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// Lets caps pass without `fields`.
-  public func removeFromCaps(_ fields: [String]) { onCaps { caps, _ in caps.removing(fields) } }
+  package func removeFromCaps(_ fields: [String]) { onCaps { caps, _ in caps.removing(fields) } }
 
   /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which must not
   /// hold the pad.
-  public func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
+  package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let event = data.assumingMemoryBound(to: GstEvent.self)
@@ -207,7 +207,7 @@ public final class Pad: @unchecked Sendable {
 
   /// Answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`). GStreamer's appsink before 1.24 can't
   /// say so itself, and a decoder that hears nothing copies every frame into the plain layout.
-  public func acceptVideoMeta() {
+  package func acceptVideoMeta() {
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
       _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -219,7 +219,7 @@ public final class Pad: @unchecked Sendable {
   }
 
   /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset` on.
-  public func onPull(_ body: @escaping @Sendable (_ offset: Int) -> Void) {
+  package func onPull(_ body: @escaping @Sendable (_ offset: Int) -> Void) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
     addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
       if info.pointee.data == nil { body(Int(clamping: info.pointee.offset)) }
@@ -230,12 +230,12 @@ public final class Pad: @unchecked Sendable {
   /// Has whatever comes wait, until it is unblocked or stops.
   /// - Returns: what ``unblock(_:)`` wants.
   @discardableResult
-  public func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
+  package func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
   func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
 
   /// Says downstream that the stream has ended.
-  public func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
+  package func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 
   private typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
@@ -268,7 +268,7 @@ extension Pipeline {
   /// Has matroskademux's streams keep the times that the file gives them. Until the first seek, 1.22 counts the time of a stream
   /// from its own first packet: one that starts 6 ms after another comes out at 0 like that one, and elsewhere after a
   /// seek.
-  public func keepMatroskaTimes() {
+  package func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
@@ -276,7 +276,7 @@ extension Pipeline {
   /// first frame for the audio beside it (flvdemux), of the first fragment for what stands before the fragments (qtdemux), of a
   /// clock reference that is not the first (mpegpsdemux, which counts from the first nevertheless).
   /// Frames of an FLV that are shown before its first keyframe can't be decoded.
-  public func keepEarlyPackets() {
+  package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }
     }

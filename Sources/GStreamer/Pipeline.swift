@@ -1,15 +1,15 @@
-import CGStreamer
-import MediaTime
+package import CGStreamer
+package import MediaTime
 
 /// A `GstPipeline`, usually made from a description in `gst-launch-1.0` syntax. It goes to NULL when it is released.
-public final class Pipeline: @unchecked Sendable {
+package final class Pipeline: @unchecked Sendable {
   // GstElement's state changes, and its bus, are MT safe.
   package let raw: UnsafeMutablePointer<GstElement>
 
   /// Builds the pipeline that `description` describes (`gst_parse_launch_full`, with fatal errors).
   /// - Throws: ``GStreamerError``, of kind `missingPlugin` where an element of it is not installed, of kind `refusedValue` where
   ///   a property does not take its value.
-  public init(_ description: String) throws {
+  package init(_ description: String) throws {
     try GStreamer.initialize()
     var error: UnsafeMutablePointer<GError>?
     let (parsed, warnings) = PropertyWarnings.during {
@@ -50,28 +50,28 @@ public final class Pipeline: @unchecked Sendable {
   }
 
   /// The element called `name`, also inside bins.
-  public func element(_ name: String) -> Element? {
+  package func element(_ name: String) -> Element? {
     gst_bin_get_by_name(bin, name).map { Element(adopting: $0) }
   }
 
   /// Adds an element, and brings it to the pipeline's state.
   @discardableResult
-  public func add(_ element: Element) -> Bool {
+  package func add(_ element: Element) -> Bool {
     guard gst_bin_add(bin, element.raw) != 0 else { return false }
     return gst_element_sync_state_with_parent(element.raw) != 0
   }
 
   /// Every element of the pipeline, in bins of it too, that a factory of class `klass` made, such as `Encoder/Audio`.
-  public func elements(ofClass klass: String) -> [Element] {
+  package func elements(ofClass klass: String) -> [Element] {
     let wanted = klass.split(separator: "/").map(String.init)
     return elements.filter { element in wanted.allSatisfy { element.isOfClass($0) } }
   }
 
   /// Every element of the pipeline, in bins of it too, that `factory` made.
-  public func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
+  package func elements(ofFactory factory: String) -> [Element] { elements.filter { $0.factoryName == factory } }
 
   /// The local files that its elements name: their properties `location` and `uri`.
-  public var files: [String] {
+  package var files: [String] {
     elements.flatMap { element -> [String] in
       let named = element.string("uri").flatMap { takeString(g_filename_from_uri($0, nil, nil)) }
       return [element.string("location"), named].compactMap { $0 }
@@ -80,12 +80,12 @@ public final class Pipeline: @unchecked Sendable {
 
   /// Calls `body` for each element that is added from now on, in bins too, on the thread that adds it. What `body` holds
   /// is held as long as the pipeline.
-  public func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
+  package func onElementAdded(_ body: @escaping @Sendable (Element) -> Void) {
     Element(retaining: raw).onElementAdded(body)
   }
 
   /// Gives tags of the whole file to every element that writes such (`GstTagSetter`).
-  public func setTags(_ tags: TagList) {
+  package func setTags(_ tags: TagList) {
     for element in elements(implementing: gst_tag_setter_get_type()) {
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
     }
@@ -99,7 +99,7 @@ public final class Pipeline: @unchecked Sendable {
   }
 
   /// Whether anything may still come: elements go on after some of the errors that they post, and pause their threads after others.
-  public var isStreaming: Bool { elements.contains(where: \.isRunning) }
+  package var isStreaming: Bool { elements.contains(where: \.isRunning) }
 
   /// All elements, those inside bins too.
   private var elements: [Element] {
@@ -123,12 +123,12 @@ public final class Pipeline: @unchecked Sendable {
     }
   }
 
-  public func appSink(_ name: String) throws -> AppSink {
+  package func appSink(_ name: String) throws -> AppSink {
     guard let element = element(name), let sink = AppSink(element) else { throw missing("appsink", name) }
     return sink
   }
 
-  public func appSource(_ name: String) throws -> AppSource {
+  package func appSource(_ name: String) throws -> AppSource {
     guard let element = element(name), let source = AppSource(element) else { throw missing("appsrc", name) }
     return source
   }
@@ -139,7 +139,7 @@ public final class Pipeline: @unchecked Sendable {
   }
 
   /// The states of a running pipeline.
-  public enum State: Sendable {
+  package enum State: Sendable {
     case null, ready, paused, playing
     var raw: GstState {
       switch self {
@@ -154,7 +154,7 @@ public final class Pipeline: @unchecked Sendable {
   /// Begins to change state; a failure also appears on the bus. `.null` takes effect before this returns, and wakes
   /// every thread that waits in one of the pipeline's appsinks and appsrcs.
   @discardableResult
-  public func set(_ state: State) -> Bool {
+  package func set(_ state: State) -> Bool {
     guard state == .playing else { return change(to: state) }
     // Nothing reaches an appsink before it plays. It waits for whoever takes from it, at the end of a stream or when it
     // is full, with the lock that its change from PAUSED to PLAYING needs (gst_app_sink_event and gst_app_sink_render;
@@ -170,7 +170,7 @@ public final class Pipeline: @unchecked Sendable {
   }
 
   /// Seeks every stream to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
-  public func seek(to time: ClockTime) -> Bool {
+  package func seek(to time: ClockTime) -> Bool {
     gst_element_seek(
       raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
@@ -178,29 +178,29 @@ public final class Pipeline: @unchecked Sendable {
 
   /// Has all sources end their streams (`GST_EVENT_EOS`): what they gave so far still comes out. Waits until it has come out
   /// of each source; somebody must take it.
-  public func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
+  package func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
   /// Where it is, in stream time.
-  public var position: ClockTime? {
+  package var position: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_position(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
     return ClockTime(nanoseconds: Int64(value))
   }
 
   /// Calls `body` with the source that a `playbin` makes, before it starts (its `source-setup` signal).
-  public func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
+  package func onSourceSetup(_ body: @escaping @Sendable (Element) -> Void) {
     Element(retaining: raw).onSourceSetup(body)
   }
 
   /// What the pipeline says its duration is.
-  public var duration: ClockTime? {
+  package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
     return ClockTime(nanoseconds: Int64(value))
   }
 
   /// Takes the next message of interest from the bus; waits for one until `timeout`.
-  public func nextMessage(timeout: ClockTime = .zero) -> BusMessage? {
+  package func nextMessage(timeout: ClockTime = .zero) -> BusMessage? {
     guard let bus = gst_element_get_bus(raw) else { return nil }
     defer { gst_object_unref(bus) }
     let types: [GstMessageType] = [
@@ -215,7 +215,7 @@ public final class Pipeline: @unchecked Sendable {
   }
 
   /// The first error among the messages on the bus, which are all taken from it.
-  public var pendingFailure: GStreamerError? {
+  package var pendingFailure: GStreamerError? {
     var failure: GStreamerError?
     while let message = nextMessage() {
       if case .failed(let error) = message { failure = failure ?? error }

@@ -2,8 +2,8 @@ import CGStreamer
 import Synchronization
 
 /// What is installed: element factories, by what they can do, best rank first.
-public enum Registry {
-  public enum Kind: Sendable {
+package enum Registry {
+  package enum Kind: Sendable {
     case decoder, encoder, muxer
     var type: UInt64 {
       switch self {  // GST_ELEMENT_FACTORY_TYPE_… of gstelementfactory.h, which Swift does not import
@@ -15,7 +15,7 @@ public enum Registry {
   }
 
   /// The factories of `kind` that take (`sinks`) or give (`sources`) `caps`. Factories of rank NONE are left out.
-  public static func factories(_ kind: Kind, sinks: Caps? = nil, sources: Caps? = nil) -> [String] {
+  package static func factories(_ kind: Kind, sinks: Caps? = nil, sources: Caps? = nil) -> [String] {
     guard (try? GStreamer.initialize()) != nil else { return [] }
     var list = gst_element_factory_list_get_elements(GstElementFactoryListType(kind.type), GST_RANK_MARGINAL)
     for (caps, direction) in [(sinks, GST_PAD_SINK), (sources, GST_PAD_SRC)] {
@@ -43,7 +43,7 @@ public enum Registry {
   /// before all others, and those of `avoided` never. Ranks are the whole process's: so they are as they were afterwards.
   ///
   /// Not to be called within `body`.
-  public static func choosing<Value: Sendable, Failure: Error>(
+  package static func choosing<Value: Sendable, Failure: Error>(
     _ preferred: [String], avoiding avoided: [String], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     guard (try? GStreamer.initialize()) != nil else { return try body() }
@@ -68,14 +68,14 @@ public enum Registry {
   }
 
   /// Whether an element can be made from `factory`.
-  public static func has(_ factory: String) -> Bool {
+  package static func has(_ factory: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     gst_object_unref(UnsafeMutableRawPointer(found))
     return true
   }
 
   /// Whether a sink pad of `factory` takes `caps`.
-  public static func factory(_ factory: String, takes caps: Caps) -> Bool {
+  package static func factory(_ factory: String, takes caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_can_sink_any_caps(found, caps.raw) != 0
@@ -84,18 +84,18 @@ public enum Registry {
 
 extension Registry {
   /// Whether elements of `factory` have a property called `name`.
-  public static func property(_ name: String, of factory: String) -> Bool {
+  package static func property(_ name: String, of factory: String) -> Bool {
     guard let element = Element(factory: factory) else { return false }
     return element.specification(of: name) != nil
   }
 
   /// What a property takes; nil where that is neither a number, nor one of a list, nor where there is no such property.
-  public static func allowed(_ name: String, of factory: String) -> AllowedValues? {
+  package static func allowed(_ name: String, of factory: String) -> AllowedValues? {
     Element(factory: factory).flatMap { allowed(name, of: $0) }
   }
 
   /// Whether it is an encoding profile in GStreamer's serialised syntax, or the name of an encoding target that is installed.
-  public static func isEncodingProfile(_ text: String) -> Bool {
+  package static func isEncodingProfile(_ text: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil else { return false }
     var value = GValue()
     g_value_init(&value, gst_encoding_profile_get_type())
@@ -146,14 +146,14 @@ extension Registry {
 }
 
 /// What a property takes.
-public enum AllowedValues: CustomStringConvertible {
+package enum AllowedValues: CustomStringConvertible {
   case whole(ClosedRange<Int>)
   case number(ClosedRange<Double>)
   /// The nicks by which people know its values, and the values.
   case names([(nick: String, value: Int)])
 
   /// Whether it takes `text`, as ``Element/set(_:_:)`` reads it.
-  public func contains(_ text: String) -> Bool {
+  package func contains(_ text: String) -> Bool {
     switch self {
     case .whole(let range): Int(text).map(range.contains) ?? false
     case .number(let range): Double(text).map(range.contains) ?? false
@@ -162,7 +162,7 @@ public enum AllowedValues: CustomStringConvertible {
   }
 
   /// `0 to 50`, or the nicks.
-  public var description: String {
+  package var description: String {
     switch self {
     case .whole(let range): "\(range.lowerBound) to \(range.upperBound)"
     case .number(let range): "\(range.lowerBound) to \(range.upperBound)"

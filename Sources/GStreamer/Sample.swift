@@ -1,11 +1,11 @@
 import CGStreamer
-import MediaTime
+package import MediaTime
 
 /// A buffer with the caps and the segment it came with.
-public struct Sample: Sendable {
-  public let buffer: Buffer
-  public let caps: Caps?
-  public let segment: Segment
+package struct Sample: Sendable {
+  package let buffer: Buffer
+  package let caps: Caps?
+  package let segment: Segment
 
   init?(adopting raw: OpaquePointer) {
     defer { gst_sample_unref(raw) }
@@ -26,7 +26,7 @@ public struct Sample: Sendable {
   }
 
   /// The presentation timestamp in stream time: the position in the presentation, whatever the segment.
-  public var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
+  package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 }
 
 extension Segment {

@@ -1,25 +1,25 @@
 import CGStreamer
-import MediaTime
+package import MediaTime
 
 /// Chapters, as a container has them (`GstToc`).
-public struct TableOfContents: Sendable {
-  public struct Entry: Sendable {
-    public var start: ClockTime
+package struct TableOfContents: Sendable {
+  package struct Entry: Sendable {
+    package var start: ClockTime
     /// nil where the container does not say.
-    public var end: ClockTime?
-    public var title: String?
-    public var children: [Entry]
+    package var end: ClockTime?
+    package var title: String?
+    package var children: [Entry]
 
-    public init(start: ClockTime, end: ClockTime?, title: String?, children: [Entry]) {
+    package init(start: ClockTime, end: ClockTime?, title: String?, children: [Entry]) {
       self.start = start
       self.end = end
       self.title = title
       self.children = children
     }
   }
-  public var entries: [Entry]
+  package var entries: [Entry]
 
-  public init(entries: [Entry]) { self.entries = entries }
+  package init(entries: [Entry]) { self.entries = entries }
 
   /// The first edition's entries, or all, where there are no editions.
   init(_ toc: OpaquePointer) {
@@ -81,7 +81,7 @@ public struct TableOfContents: Sendable {
 
 extension Pad {
   /// The chapters that came with the stream (`GST_EVENT_TOC`).
-  public var tableOfContents: TableOfContents? {
+  package var tableOfContents: TableOfContents? {
     guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_TOC, 0) else { return nil }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(event).assumingMemoryBound(to: GstMiniObject.self)) }
     var toc: OpaquePointer?
@@ -95,7 +95,7 @@ extension Pad {
 extension Pipeline {
   /// Gives chapters to every element that writes them (`GstTocSetter`).
   /// - Returns: whether there was one.
-  public func setTableOfContents(_ contents: TableOfContents) -> Bool {
+  package func setTableOfContents(_ contents: TableOfContents) -> Bool {
     let setters = elements(implementing: gst_toc_setter_get_type())
     guard !setters.isEmpty, let toc = contents.make() else { return false }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }

@@ -1,7 +1,7 @@
-import CGStreamer
+package import CGStreamer
 
 /// What a stream says of itself: title, language, orientation (`GstTagList`).
-public final class TagList: @unchecked Sendable, CustomStringConvertible {
+package final class TagList: @unchecked Sendable, CustomStringConvertible {
   // GstTagList is refcounted atomically and never written after creation here.
   package let raw: UnsafeMutablePointer<GstTagList>
 
@@ -13,31 +13,31 @@ public final class TagList: @unchecked Sendable, CustomStringConvertible {
   deinit { gst_mini_object_unref(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) }
 
   /// Parses text such as `taglist, title="A day"`.
-  public convenience init?(_ text: String) {
+  package convenience init?(_ text: String) {
     guard (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_from_string(text) else { return nil }
     self.init(adopting: raw)
   }
 
   /// As `taginject` and ``init(_:)`` take it.
-  public var description: String { takeString(gst_tag_list_to_string(raw)) ?? "" }
+  package var description: String { takeString(gst_tag_list_to_string(raw)) ?? "" }
 
-  public var isEmpty: Bool { gst_tag_list_is_empty(raw) != 0 }
+  package var isEmpty: Bool { gst_tag_list_is_empty(raw) != 0 }
 
-  public func string(_ tag: String) -> String? {
+  package func string(_ tag: String) -> String? {
     var value: UnsafeMutablePointer<gchar>?
     guard gst_tag_list_get_string(raw, tag, &value) != 0 else { return nil }
     return takeString(value)
   }
 
-  public func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
+  package func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
 
   /// Both lists' tags; where both have one, this list's.
-  public func merging(_ other: TagList) -> TagList {
+  package func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self
   }
 
   /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
-  public var withDate: TagList {
+  package var withDate: TagList {
     var dateTime: OpaquePointer?
     var date: UnsafeMutablePointer<GDate>?
     if gst_tag_list_get_date(raw, GST_TAG_DATE, &date) != 0 {
@@ -55,7 +55,7 @@ public final class TagList: @unchecked Sendable, CustomStringConvertible {
   }
 
   /// The list without some tags.
-  public func removing(_ tags: [String]) -> TagList {
+  package func removing(_ tags: [String]) -> TagList {
     guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else {
       return self
     }

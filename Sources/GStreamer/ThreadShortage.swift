@@ -8,7 +8,7 @@ extension GStreamer {
   ///
   /// GStreamer 1.22 only prints a warning then (`start_task`), and whatever changes the state of that element waits for ever for a
   /// thread that does not run (`gst_task_join`). Nothing can be done for that pipeline any more.
-  public static func onThreadShortage(_ body: @escaping @Sendable () -> Void) {
+  package static func onThreadShortage(_ body: @escaping @Sendable () -> Void) {
     shortage.withLock { $0 = body }
     g_log_set_handler(
       "GStreamer", G_LOG_LEVEL_WARNING,

@@ -10,7 +10,7 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
   /// Creates a time from GStreamer's `GstClockTime`; nil for `GST_CLOCK_TIME_NONE` and for times past 292 years.
-  public init?(raw: UInt) {
+  package init?(raw: UInt) {
     guard let value = Int64(exactly: raw) else { return nil }
     nanoseconds = value
   }
@@ -58,9 +58,12 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   public var seconds: Double { Double(nanoseconds) / 1e9 }
 
   /// The value as `GstClockTime`; negative times become 0, since GStreamer has none.
-  public var raw: UInt { UInt(clamping: nanoseconds) }
+  package var raw: UInt { UInt(clamping: nanoseconds) }
 
   public static func < (a: ClockTime, b: ClockTime) -> Bool { a.nanoseconds < b.nanoseconds }
+}
+
+extension ClockTime: DurationProtocol {
   public static func + (a: ClockTime, b: ClockTime) -> ClockTime {
     ClockTime(nanoseconds: a.nanoseconds.saturatingAdd(b.nanoseconds))
   }
@@ -71,6 +74,12 @@ public struct ClockTime: Hashable, Comparable, Sendable, Codable {
   public static func * (time: ClockTime, count: Int) -> ClockTime {
     ClockTime(nanoseconds: time.nanoseconds.saturatingMultiply(Int64(count)))
   }
+  /// One of `count` equal parts, rounded towards 0.
+  public static func / (time: ClockTime, count: Int) -> ClockTime {
+    ClockTime(nanoseconds: time.nanoseconds.saturatingDivide(Int64(count)))
+  }
+  /// How often `b` fits into `a`; infinite, or not a number, where `b` is 0.
+  public static func / (a: ClockTime, b: ClockTime) -> Double { Double(a.nanoseconds) / Double(b.nanoseconds) }
 }
 
 extension ClockTime: CustomStringConvertible {

@@ -50,7 +50,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   }
 
   /// How many frames start before `time`; times past 146 years count as that.
-  public func count(before time: ClockTime) -> Int {
+  package func count(before time: ClockTime) -> Int {
     let limit = min(time.nanoseconds, .max / 2)
     guard limit > 0 else { return 0 }
     let (high, low) = limit.multipliedFullWidth(by: Int64(numerator))

@@ -14,4 +14,11 @@ extension Int64 {
     let (product, isOver) = multipliedReportingOverflow(by: other)
     return isOver ? ((self < 0) != (other < 0) ? .min : .max) : product
   }
+
+  /// A division by 0 gives the end that its sign points to.
+  func saturatingDivide(_ other: Int64) -> Int64 {
+    if other == 0 { return self == 0 ? 0 : self < 0 ? .min : .max }
+    let (quotient, isOver) = dividedReportingOverflow(by: other)
+    return isOver ? .max : quotient
+  }
 }

@@ -1,22 +1,22 @@
 /// The stretch of a stream that is to be presented, and how its timestamps map onto the presentation (`GstSegment`).
-public struct Segment: Sendable, Hashable {
+package struct Segment: Sendable, Hashable {
   /// The first timestamp that is presented.
-  public var start: ClockTime = .zero
+  package var start: ClockTime = .zero
   /// The timestamp at which the presentation of the segment ends; nil where it is open.
-  public var stop: ClockTime?
+  package var stop: ClockTime?
   /// The stream time of `start`.
-  public var time: ClockTime = .zero
+  package var time: ClockTime = .zero
 
-  public init() {}
+  package init() {}
 
   /// Linear also outside the segment, where `gst_segment_to_stream_time` gives nothing.
-  public func streamTime(of pts: ClockTime) -> ClockTime { pts - start + time }
+  package func streamTime(of pts: ClockTime) -> ClockTime { pts - start + time }
 
   /// Whether what starts at timestamp `pts` is presented.
-  public func presents(_ pts: ClockTime) -> Bool {
+  package func presents(_ pts: ClockTime) -> Bool {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
   /// Where in stream time the segment ends, if it does.
-  public var streamEnd: ClockTime? { stop.map { streamTime(of: $0) } }
+  package var streamEnd: ClockTime? { stop.map { streamTime(of: $0) } }
 }

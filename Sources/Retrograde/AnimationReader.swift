@@ -1,6 +1,7 @@
 import Containers
 import GStreamer
 import Images
+import MediaTime
 import RetrogradeEngine
 
 /// Reads animated WebP and PNG, of which GStreamer 1.22's decoders show the first frame only.

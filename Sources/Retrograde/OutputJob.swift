@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Writes a source that can be played into a file: chooses what it is encoded as, gives it to the encoder, and names the

@@ -1,5 +1,6 @@
 import GStreamer
-import RetrogradeEngine
+public import MediaTime
+public import RetrogradeEngine
 
 /// How far the work is.
 public struct Progress: Sendable {

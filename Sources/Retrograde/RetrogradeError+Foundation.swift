@@ -1,6 +1,6 @@
 // Foundation itself comes with ICU, which would make the command three times as large.
-import FoundationEssentials
-import RetrogradeEngine
+public import FoundationEssentials
+public import RetrogradeEngine
 
 /// `localizedDescription` says what `description` does.
 extension RetrogradeError: LocalizedError {

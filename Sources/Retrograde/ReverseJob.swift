@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// One reversal, from the file to the mirror, on threads of its own. Reading it from top to bottom is reading the design.

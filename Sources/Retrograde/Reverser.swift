@@ -1,9 +1,5 @@
 import GStreamer
-// Whoever uses the library has what its engine is told by: options, times, plans, errors, devices.
-@_exported import enum Containers.StreamKind
-@_exported import struct GStreamer.Device
-@_exported import MediaTime
-@_exported import RetrogradeEngine
+public import RetrogradeEngine
 
 /// Turns a file of video and audio round in time.
 ///

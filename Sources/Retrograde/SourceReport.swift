@@ -1,6 +1,6 @@
-import Containers
+public import Containers
 import GStreamer
-import RetrogradeEngine
+public import RetrogradeEngine
 
 /// What is in a source, and how it would be read backwards.
 public struct SourceReport: Sendable, Codable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Retrograde
+import RetrogradeEngine
 
 /// What every command that makes a file takes.
 struct OutputArguments: ParsableArguments {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Retrograde
+import RetrogradeEngine
 
 /// The folders in which `retrograde run NAME` looks for a pipeline file that has no path.
 struct PipelineFolders {

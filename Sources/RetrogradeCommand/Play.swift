@@ -2,6 +2,7 @@ import ArgumentParser
 import Dispatch
 import Glibc
 import Retrograde
+import RetrogradeEngine
 import RetrogradePlayer
 import Synchronization
 

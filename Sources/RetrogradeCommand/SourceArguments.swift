@@ -1,5 +1,5 @@
-import ArgumentParser
-import Retrograde
+public import ArgumentParser
+public import Retrograde
 
 /// What every command that reads a source takes.
 struct SourceArguments: ParsableArguments {

@@ -2,6 +2,7 @@ import CSystemSupport
 import FoundationEssentials
 import Glibc
 import Retrograde
+import RetrogradeEngine
 
 /// Where messages for people go.
 enum Terminal {

@@ -1,13 +1,14 @@
 import Glibc
 import GStreamer
+import MediaTime
 
 /// Images in numbered files, named by a pattern such as `frames/%05d.png`.
-public struct ImageSequence: Sendable {
+package struct ImageSequence: Sendable {
   package let pattern: String
   package let numbers: ClosedRange<Int>
 
   /// Whether `path` is a pattern: one `%d`, or `%05d`, in the file's name.
-  public static func isPattern(_ path: String) -> Bool { parts(of: path) != nil }
+  package static func isPattern(_ path: String) -> Bool { parts(of: path) != nil }
 
   private static func parts(of path: String) -> (folder: String, prefix: String, width: Int, suffix: String)? {
     let slash = path.lastIndex(of: "/")

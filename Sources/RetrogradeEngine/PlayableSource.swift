@@ -1,5 +1,6 @@
 import Containers
 import GStreamer
+package import MediaTime
 
 /// A source that has been indexed, and can be played in any order of play, from any place.
 package struct PlayableSource: Sendable {

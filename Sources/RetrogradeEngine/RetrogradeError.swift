@@ -1,6 +1,6 @@
-import Containers
+package import Containers
 import Glibc
-import GStreamer
+public import GStreamer
 
 /// What went wrong: what was being done, to what, why it failed, and what to do about it.
 public struct RetrogradeError: Error, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import Glibc
 import GStreamer
+public import MediaTime
 
 /// How to turn a source round. The defaults are those of `retrograde reverse`.
 public struct ReverseOptions: Sendable {

@@ -1,4 +1,4 @@
-import Containers
+package import Containers
 import Glibc
 import GStreamer
 

@@ -1,5 +1,6 @@
 import GStreamer
-import RetrogradeEngine
+public import MediaTime
+public import RetrogradeEngine
 import RetrogradePlugin
 import Synchronization
 

@@ -17,7 +17,7 @@ func registerElements(_ plugin: OpaquePointer?) -> gboolean {
 }
 
 /// Makes the elements known in this process, for programs that have them linked in.
-public enum RetrogradeElements {
+package enum RetrogradeElements {
   private static let registered: Bool = {
     guard (try? GStreamer.initialize()) != nil else { return false }
     return gst_plugin_register_static(
@@ -26,7 +26,7 @@ public enum RetrogradeElements {
   }()
 
   /// - Throws: ``RetrogradeError``, if GStreamer takes none.
-  public static func register() throws {
+  package static func register() throws {
     guard registered else { throw RetrogradeError(.internalFailure, "GStreamer does not take the elements") }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GStreamer
+import MediaTime
 
 /// An X server without a screen.
 final class Screen {

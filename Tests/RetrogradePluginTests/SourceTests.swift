@@ -1,6 +1,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 import TestSupport
 import Testing

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
-@testable import RetrogradeEngine
 
 /// Frames that change on the way, in size, in shape of pixels, or in what is said of their colour, are written into one stream.
 @Suite struct CapsChangeTests {

@@ -9,12 +9,12 @@ import Testing
 
 /// Files of which a part in the middle is damaged, and pipelines that only take their time.
 @Suite struct DamageTests {
-  private func damaged(_ warnings: [RetrogradeEngine.Warning]) -> [RetrogradeEngine.Warning] {
+  private func damaged(_ warnings: [Warning]) -> [Warning] {
     warnings.filter { $0.code == .damaged }
   }
 
   @Test(arguments: [Loop.pingPong, .forward, .reverseForward])
-  func framesThatCannotBeDecodedAreNamedInBothDirections(_ loop: Loop) async throws {
+  func framesThatCannotBeDecodedAreNamedInBothDirections(_ loop: Retrograde::Loop) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"

@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
-@testable import RetrogradeEngine
 
 @Suite struct DrawingTests {
   /// Draws a frame that carries its number, as TestMedia's do.

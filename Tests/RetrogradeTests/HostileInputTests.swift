@@ -1,5 +1,6 @@
 import Foundation
 import GStreamer
+import MediaTime
 import TestSupport
 import Testing
 

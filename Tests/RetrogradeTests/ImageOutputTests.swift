@@ -80,7 +80,7 @@ import Testing
         do {
           try await Reverser(folder.path("d.\(format)")).reverse(to: folder.path("out\(number).\(format).mkv"))
         } catch {
-          #expect(error is RetrogradeError)
+          #expect(error is Retrograde::RetrogradeError)
         }
       }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Containers
 import GStreamer
+import MediaTime
 import TestSupport
 import Testing
 

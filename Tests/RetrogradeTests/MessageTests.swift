@@ -1,4 +1,5 @@
 import Foundation
+import RetrogradeEngine
 import Testing
 
 @testable import Retrograde

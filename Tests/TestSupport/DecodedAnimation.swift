@@ -1,6 +1,7 @@
 import CImages
 import Foundation
 import GStreamer
+import MediaTime
 
 /// An animation, read back by the libraries of its format.
 package struct DecodedAnimation {

@@ -1,4 +1,5 @@
-import GStreamer
+package import GStreamer
+package import MediaTime
 
 /// A file, read back by GStreamer's own decodebin: what the frames and the samples in it say.
 package struct DecodedMedia {

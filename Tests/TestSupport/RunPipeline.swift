@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 
 /// A pipeline of a test that hangs.
 struct NoEnd: Error {}

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 import Containers
 import GStreamer
 
-import Retrograde
+package import Retrograde
 
 /// Media that a test generates: every frame carries its number in blocks of light and dark that survive lossy coding,
 /// and every sample tells its place.

@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the video is
 /// (`tkhd`'s matrix), which track of a kind is played where nobody chooses (its flags), and that the audio's first samples

@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's Wave64.
 package struct WAVEHeader: Sendable {

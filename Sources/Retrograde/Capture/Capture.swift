@@ -1,5 +1,6 @@
-import GStreamer
-import RetrogradeEngine
+public import GStreamer
+public import MediaTime
+public import RetrogradeEngine
 import Synchronization
 
 /// Records from a live source, and makes a clip of it in any order of play.

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 
 /// Counts the frames that a live source had and did not give: by the source's own numbers, or else by time.
 struct FrameCount: Sendable {

@@ -1,5 +1,6 @@
 import GStreamer
-import RetrogradeEngine
+public import MediaTime
+public import RetrogradeEngine
 import Synchronization
 
 /// Makes a movie one frame at a time: of drawings and of images.

@@ -1,6 +1,7 @@
-@_exported import Drawing
+public import Drawing
 import GStreamer
-import RetrogradeEngine
+public import MediaTime
+public import RetrogradeEngine
 
 /// The frame that an ``Overlay`` is drawn over.
 public struct OverlayFrame: Sendable {

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// How many samples an audio encoder puts before the first one that it was given, as a player hears it.

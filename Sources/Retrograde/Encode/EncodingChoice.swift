@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// What the output is to be made of: container, codecs, and the encoding profile that says so to `encodebin`.

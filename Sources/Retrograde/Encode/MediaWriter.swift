@@ -1,5 +1,6 @@
 import Containers
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 import Synchronization
 

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 import Synchronization
 

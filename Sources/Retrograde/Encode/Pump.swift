@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Gives what is played to the writer: each stream on a thread of its own.

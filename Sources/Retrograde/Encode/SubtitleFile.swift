@@ -1,5 +1,6 @@
 import GStreamer
 import Glibc
+import MediaTime
 import RetrogradeEngine
 
 /// A file of subtitles alone: read by GStreamer's parser, written as SubRip or WebVTT.

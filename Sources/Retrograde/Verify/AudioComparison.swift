@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Compares the samples that a source's audio is to be played as with those of a mirror.

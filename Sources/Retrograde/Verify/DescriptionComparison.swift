@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Compares what describes the frames and samples: which streams there are, how they are to be shown, what they are called.

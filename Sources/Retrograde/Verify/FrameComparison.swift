@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Compares the frames that a source's video is to be played as with those of a mirror, one by one.

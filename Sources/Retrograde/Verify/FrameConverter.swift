@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Turns raw frames into another form, one at a time, in a pipeline of its own.

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Audio in the order of play, from the start of the presentation on, as 32-bit floats of a rate and a number of channels.

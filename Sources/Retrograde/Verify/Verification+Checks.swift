@@ -1,3 +1,4 @@
+import MediaTime
 import RetrogradeEngine
 
 /// What the figures of a comparison mean.

@@ -1,4 +1,4 @@
-import RetrogradeEngine
+public import RetrogradeEngine
 
 /// What a comparison of a source and its mirror found.
 public struct Verification: Sendable, Codable {

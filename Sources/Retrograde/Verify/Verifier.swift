@@ -1,5 +1,6 @@
 import GStreamer
-import RetrogradeEngine
+import MediaTime
+public import RetrogradeEngine
 
 /// Finds out whether one file is the exact mirror of another, by decoding both.
 ///

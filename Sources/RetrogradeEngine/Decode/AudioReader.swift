@@ -1,4 +1,5 @@
-import GStreamer
+package import GStreamer
+import MediaTime
 
 /// Reads one leg's audio from the spool, in the leg's direction, a few thousand sample frames at a time.
 package struct AudioReader {

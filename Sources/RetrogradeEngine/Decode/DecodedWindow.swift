@@ -1,4 +1,4 @@
-import GStreamer
+package import GStreamer
 import Synchronization
 
 /// Decoded frames, pushed in display order and popped in reverse: in memory by reference, or in the spool.
@@ -89,7 +89,7 @@ package final class DecodedWindow: Sendable {
 }
 
 /// How much decoded media the engine holds.
-public final class MemoryGauge: Sendable {
+package final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
 
   package init() {}
@@ -104,7 +104,7 @@ public final class MemoryGauge: Sendable {
   func released(_ bytes: Int) { state.withLock { $0.now -= bytes } }
 
   /// Bytes held now.
-  public var now: Int { state.withLock { $0.now } }
+  package var now: Int { state.withLock { $0.now } }
   /// The most bytes held so far.
-  public var peak: Int { state.withLock { $0.peak } }
+  package var peak: Int { state.withLock { $0.peak } }
 }

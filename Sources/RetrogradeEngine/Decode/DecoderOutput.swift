@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import Synchronization
 
 /// What a pipeline decodes, sample by sample, and what becomes of it where it fails or stands still.

@@ -1,4 +1,4 @@
-import GStreamer
+package import GStreamer
 
 /// How to make a pipeline that decodes one video stream.
 package struct DecodingRecipe: Sendable {

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import Synchronization
 
 /// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what.

@@ -1,4 +1,5 @@
-import GStreamer
+package import GStreamer
+package import MediaTime
 
 /// Takes decoded frames in display order, keeps the last ones in memory and the others in the spool, and notes when each is
 /// shown.

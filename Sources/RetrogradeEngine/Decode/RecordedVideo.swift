@@ -1,4 +1,5 @@
-import GStreamer
+package import GStreamer
+package import MediaTime
 
 /// Frames that come one by one, in display order, and can't be asked for again: kept in memory, and the first ones in the
 /// spool, until they are played.

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import Synchronization
 
 /// The pipeline that decodes frames: whole files forwards, or window by window.

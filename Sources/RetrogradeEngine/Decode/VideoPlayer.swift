@@ -1,4 +1,5 @@
-import GStreamer
+package import GStreamer
+package import MediaTime
 
 /// Gives out a video's frames in the order of play, leg by leg, each with its time in the output.
 package final class VideoPlayer {

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import Synchronization
 
 /// A decoded frame, and when it is shown in the source.

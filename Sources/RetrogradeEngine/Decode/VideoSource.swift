@@ -1,4 +1,5 @@
-import GStreamer
+package import GStreamer
+package import MediaTime
 import Synchronization
 
 /// Frames that are shown, and when.

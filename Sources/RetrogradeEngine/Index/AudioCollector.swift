@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 
 /// Takes decoded audio into the spool as it comes. What comes in another format than the first is converted to that one.
 struct AudioCollector {

@@ -1,5 +1,6 @@
-import Containers
-import GStreamer
+package import Containers
+package import GStreamer
+import MediaTime
 import Synchronization
 
 /// The decoder for an audio stream.

@@ -1,5 +1,6 @@
-import Containers
-import GStreamer
+package import Containers
+package import GStreamer
+import MediaTime
 
 /// One audio stream, decoded, in the spool: to be read in any direction.
 package struct AudioTrack: Sendable {

@@ -1,5 +1,5 @@
-import Containers
-import MediaTime
+package import Containers
+package import MediaTime
 
 /// What of a source its container promises and nothing came of.
 extension ContainerReport {

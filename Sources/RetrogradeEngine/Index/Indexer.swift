@@ -1,5 +1,6 @@
 import Containers
-import GStreamer
+package import GStreamer
+package import MediaTime
 import Synchronization
 
 /// Makes the index of a source: one pass over all packets, in which the audio is decoded, once, forwards, into the spool.

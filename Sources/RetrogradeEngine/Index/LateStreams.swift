@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import Synchronization
 
 /// Streams that a demuxer finds after others have begun: where a file was put together from several, one after the other, or a

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import Synchronization
 
 /// Packets of a transport or program stream that lie before the first one which says what the frames are: MPEG-2's sequence

@@ -1,5 +1,6 @@
-import Containers
-import GStreamer
+package import Containers
+package import GStreamer
+package import MediaTime
 
 /// One packet of a video stream.
 package struct VideoPacket: Hashable, Sendable {

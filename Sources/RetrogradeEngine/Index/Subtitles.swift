@@ -1,5 +1,5 @@
-import Containers
-import GStreamer
+package import Containers
+package import GStreamer
 
 /// A stretch of time during which some text is shown.
 package struct Cue: Hashable, Sendable {

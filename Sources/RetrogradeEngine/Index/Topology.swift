@@ -1,6 +1,7 @@
 import Containers
 import GStreamer
 import Glibc
+import MediaTime
 import Synchronization
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.

@@ -1,4 +1,4 @@
-import MediaTime
+package import MediaTime
 
 /// The order of play.
 public enum Loop: String, Sendable, CaseIterable, Codable {
@@ -19,6 +19,7 @@ public enum Loop: String, Sendable, CaseIterable, Codable {
   }
 }
 
+/// The direction in which a stretch of the source is played.
 public enum Direction: String, Sendable, Codable {
   case forward, backward
 
@@ -26,17 +27,17 @@ public enum Direction: String, Sendable, Codable {
 }
 
 /// A stretch of the source that is played in one direction: what a loop is made of.
-public struct PlaybackLeg: Hashable, Sendable {
-  public var direction: Direction
+package struct PlaybackLeg: Hashable, Sendable {
+  package var direction: Direction
   /// What of the source is played.
-  public var span: TimeSpan
+  package var span: TimeSpan
   /// When it starts in the output.
-  public var start: ClockTime
+  package var start: ClockTime
 
-  public var end: ClockTime { start + span.duration }
+  package var end: ClockTime { start + span.duration }
 
   /// Where `other`, a stretch of the source inside the span, comes to lie in the output.
-  public func place(_ other: TimeSpan) -> TimeSpan {
+  package func place(_ other: TimeSpan) -> TimeSpan {
     switch direction {
     case .forward: TimeSpan(start: start + (other.start - span.start), end: start + (other.end - span.start))
     case .backward: TimeSpan(start: start + (span.end - other.end), end: start + (span.end - other.start))
@@ -44,7 +45,7 @@ public struct PlaybackLeg: Hashable, Sendable {
   }
 
   /// What is left of the leg from `time` of the output on, before `end`; nil if that is nothing.
-  public func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
+  package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let from = max(time, start)
     let to = min(end, self.end)
     guard from < to else { return nil }
@@ -61,11 +62,11 @@ public struct PlaybackLeg: Hashable, Sendable {
 ///
 /// At a turn the frame there is shown once: the leg after the turn leaves out all of the time that the frame is on show, of
 /// video and audio alike, so that sync holds through every turn.
-public struct PlaybackLegs: Sendable {
-  public let loop: Loop
+package struct PlaybackLegs: Sendable {
+  package let loop: Loop
   /// How often the loop is played; nil for ever. Never nil where the rounds after the first play nothing.
-  public let count: Int?
-  public let presentation: Presentation
+  package let count: Int?
+  package let presentation: Presentation
   /// How long the first and the last frame are on show, in which the direction changes; 0 without video.
   private let first: ClockTime
   private let last: ClockTime
@@ -76,7 +77,7 @@ public struct PlaybackLegs: Sendable {
   ///   - timeline: of the video; nil for audio alone.
   ///   - dropsSeam: leave out the last frame of all, where it is the first one again: for files that players repeat.
   ///   - keepsForwardWhole: of the frame at a turn from back to forward leave out the one that is played backwards.
-  public init(
+  package init(
     _ loop: Loop, count: Int?, _ presentation: Presentation, timeline: VideoTimeline?, dropsSeam: Bool = false,
     keepsForwardWhole: Bool = false
   ) {
@@ -96,12 +97,12 @@ public struct PlaybackLegs: Sendable {
   }
 
   /// How often a loop that ends may be played.
-  public static let counts = 1...100_000
+  package static let counts = 1...100_000
 
   private var perRound: Int { loop.directions.count }
 
   /// PlaybackLeg `number`, counted from 0; nil after the last. PlaybackLegs may be empty.
-  public subscript(number: Int) -> PlaybackLeg? {
+  package subscript(number: Int) -> PlaybackLeg? {
     guard number >= 0, count.map({ number < $0 * perRound }) ?? true else { return nil }
     return PlaybackLeg(direction: loop.directions[number % perRound], span: span(number), start: start(number))
   }
@@ -138,10 +139,10 @@ public struct PlaybackLegs: Sendable {
   }
 
   /// The length of the whole; nil if it never ends.
-  public var duration: ClockTime? { count.flatMap { self[$0 * perRound - 1]?.end } ?? (count == nil ? nil : .zero) }
+  package var duration: ClockTime? { count.flatMap { self[$0 * perRound - 1]?.end } ?? (count == nil ? nil : .zero) }
 
   /// The number of the leg that is played at `time`, or of the first one after it; nil after the end.
-  public func number(at time: ClockTime) -> Int? {
+  package func number(at time: ClockTime) -> Int? {
     var number = 0
     if count == nil || perRound * (count ?? 0) > 2 * perRound, let second = self[perRound],
       let third = self[2 * perRound],

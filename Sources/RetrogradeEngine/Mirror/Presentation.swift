@@ -1,4 +1,4 @@
-import MediaTime
+public import MediaTime
 
 /// A half-open stretch of time, `[start, end)`.
 public struct TimeSpan: Hashable, Sendable, Codable {
@@ -15,16 +15,16 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
 /// The one timeline that all streams of a source are on, and what turning it round means: what is shown during `[a, b)`
 /// in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's length.
-public struct Presentation: Hashable, Sendable, Codable {
+package struct Presentation: Hashable, Sendable, Codable {
   /// From the earliest start of any stream to the latest end of any.
-  public var span: TimeSpan
+  package var span: TimeSpan
 
-  public init(_ span: TimeSpan) { self.span = span }
+  package init(_ span: TimeSpan) { self.span = span }
 
-  public var duration: ClockTime { span.duration }
+  package var duration: ClockTime { span.duration }
 
   /// Where `span`, in the source's time, comes to lie in the mirror, whose time starts at 0.
-  public func mirrored(_ other: TimeSpan) -> TimeSpan {
+  package func mirrored(_ other: TimeSpan) -> TimeSpan {
     TimeSpan(start: span.end - other.end, end: span.end - other.start)
   }
 }
@@ -38,29 +38,29 @@ public enum Timing: String, Sendable, CaseIterable, Codable {
 }
 
 /// When each frame of a video is shown.
-public struct VideoTimeline: Hashable, Sendable {
+package struct VideoTimeline: Hashable, Sendable {
   /// The start of each frame, in display order, ascending.
-  public let starts: [ClockTime]
+  package let starts: [ClockTime]
   /// The end of the last frame.
-  public let end: ClockTime
+  package let end: ClockTime
 
   /// - Parameters:
   ///   - starts: each frame's start, ascending. Equal or backward times are put right by ``init(untidy:end:)``.
   ///   - end: where the last frame's display ends; not before its start.
-  public init(starts: [ClockTime], end: ClockTime) {
+  package init(starts: [ClockTime], end: ClockTime) {
     self.starts = starts
     self.end = max(end, starts.last ?? end)
   }
 
-  public var count: Int { starts.count }
+  package var count: Int { starts.count }
 
   /// When frame `index` is shown: until the next one starts.
-  public func span(of index: Int) -> TimeSpan {
+  package func span(of index: Int) -> TimeSpan {
     TimeSpan(start: starts[index], end: index + 1 < starts.count ? starts[index + 1] : end)
   }
 
   /// When the frames are shown in the mirror, in the order of the mirror: element i is frame `count - 1 - i`.
-  public func mirrored(in presentation: Presentation, timing: Timing = .mirror) -> [TimeSpan] {
+  package func mirrored(in presentation: Presentation, timing: Timing = .mirror) -> [TimeSpan] {
     guard let first = starts.first else { return [] }
     switch timing {
     case .mirror:
@@ -76,7 +76,7 @@ public struct VideoTimeline: Hashable, Sendable {
 
   /// The frames shown during `range`, and the timeline cut to it: a frame that is already on show when the range
   /// starts is shown from its start.
-  public func clipped(to range: TimeSpan) -> (frames: Range<Int>, timeline: VideoTimeline) {
+  package func clipped(to range: TimeSpan) -> (frames: Range<Int>, timeline: VideoTimeline) {
     let shown = starts.indices.filter { index in
       let span = span(of: index)
       return span.end > range.start && span.start < range.end
@@ -92,7 +92,7 @@ public struct VideoTimeline: Hashable, Sendable {
   /// The timeline with no more than `rate` frames per second, counted from `start`: of the frames in each slot the one
   /// that is on show after its first quarter, from the slot's start.
   /// - Returns: the frames that are left, and when they are shown.
-  public func thinned(to rate: FrameRate, from start: ClockTime) -> (frames: [Int], timeline: VideoTimeline) {
+  package func thinned(to rate: FrameRate, from start: ClockTime) -> (frames: [Int], timeline: VideoTimeline) {
     let quarter = ClockTime(nanoseconds: rate.start(of: 1).nanoseconds / 4)
     var frames: [Int] = []
     var kept: [ClockTime] = []

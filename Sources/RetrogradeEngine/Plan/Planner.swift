@@ -1,13 +1,13 @@
 /// Makes plans. Pure arithmetic: index and budget in, plan out.
-public struct Planner: Sendable {
+package struct Planner: Sendable {
   /// The most bytes of decoded media to hold at once.
-  public var budget: Int
+  package var budget: Int
   /// The size of one decoded frame in bytes.
-  public var frameBytes: Int
+  package var frameBytes: Int
   /// Bytes that the spool has room for.
-  public var spoolRoom: Int
+  package var spoolRoom: Int
 
-  public init(budget: Int, frameBytes: Int, spoolRoom: Int) {
+  package init(budget: Int, frameBytes: Int, spoolRoom: Int) {
     self.budget = budget
     self.frameBytes = max(1, frameBytes)
     self.spoolRoom = max(0, spoolRoom)
@@ -15,10 +15,10 @@ public struct Planner: Sendable {
 
   /// How many frames one window may hold. The budget serves two windows: one being encoded, and the next being
   /// decoded meanwhile.
-  public var framesPerWindow: Int { budget / 2 / frameBytes }
+  package var framesPerWindow: Int { budget / 2 / frameBytes }
 
   /// The smallest budget with which frames of this size can be turned round.
-  public var smallestBudget: Int { 2 * frameBytes }
+  package var smallestBudget: Int { 2 * frameBytes }
 
   /// A plan for windows of whole groups of pictures. Groups are merged while they fit the budget. Of a group that does
   /// not fit, the first frames go to the spool, which costs a copy each; where the spool has no room for them, the group
@@ -29,7 +29,7 @@ public struct Planner: Sendable {
   ///   - keyframes: the keyframes' places in display order, ascending. The frames before the first one are taken to
   ///     depend on it (or on what the source has before it).
   /// - Returns: nil if not even two frames fit the budget.
-  public func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
+  package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
     var windows: [Window] = []
     for group in groups(in: frames, keyframes: keyframes) {
@@ -46,7 +46,7 @@ public struct Planner: Sendable {
 
   /// A plan for a source that is decoded once, forwards: one window, of which memory holds the last frames.
   /// - Returns: nil if not even two frames fit the budget.
-  public func forwardPlan(frames: Range<Int>) -> Plan? {
+  package func forwardPlan(frames: Range<Int>) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
     let window = Window(frames: frames, keyframe: 0, spooled: max(0, frames.count - framesPerWindow))
     return Plan(

@@ -1,5 +1,5 @@
 import Containers
-import GStreamer
+package import GStreamer
 import Synchronization
 
 /// Tells a pipeline that takes its time from one that makes no progress: a disk that is slow, or a decoder on its way from a

@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// What came in since the segment began, in the order in which it came: in memory up to the budget, and from there on, the

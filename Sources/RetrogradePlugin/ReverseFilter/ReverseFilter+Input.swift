@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// What comes in.

@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import MediaTime
 
 /// videoreverse.
 final class VideoReverse: ElementBody, Sendable {

@@ -1,5 +1,6 @@
 import GStreamer
 import Images
+import MediaTime
 import RetrogradeEngine
 
 /// The kinds of moving images which players repeat by themselves. GStreamer 1.22 has no muxers for them: its `webpenc`

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import RetrogradeEngine
 
 /// Writes what is played forwards as it is in the source, packet by packet, and encodes only what is played backwards, with

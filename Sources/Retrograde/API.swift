@@ -1,0 +1,47 @@
+// What of the layers below belongs to this library's interface: whoever imports Retrograde needs none of their modules.
+
+public import Containers
+public import Drawing
+public import GStreamer
+public import MediaTime
+public import RetrogradeEngine
+
+// Times and rates.
+public typealias ClockTime = MediaTime::ClockTime
+public typealias FrameRate = MediaTime::FrameRate
+public typealias TimeSpan = RetrogradeEngine::TimeSpan
+
+// What to mirror, and how.
+public typealias ByteCount = RetrogradeEngine::ByteCount
+public typealias Direction = RetrogradeEngine::Direction
+public typealias EncodingOptions = RetrogradeEngine::EncodingOptions
+public typealias Loop = RetrogradeEngine::Loop
+public typealias ReverseOptions = RetrogradeEngine::ReverseOptions
+public typealias SourcePosition = RetrogradeEngine::SourcePosition
+public typealias StreamKind = Containers::StreamKind
+public typealias StreamSelection = RetrogradeEngine::StreamSelection
+public typealias Timing = RetrogradeEngine::Timing
+
+// What is said of it.
+public typealias Message = RetrogradeEngine::Message
+public typealias Plan = RetrogradeEngine::Plan
+public typealias RetrogradeError = RetrogradeEngine::RetrogradeError
+public typealias Setting = RetrogradeEngine::Setting
+public typealias Warning = RetrogradeEngine::Warning
+public typealias GStreamerError = GStreamer::GStreamerError
+
+/// A camera, microphone or screen.
+public typealias Device = GStreamer::Device
+
+// Drawing.
+public typealias Color = Drawing::Color
+public typealias DrawingContext = Drawing::DrawingContext
+public typealias DrawingError = Drawing::DrawingError
+public typealias Image = Drawing::Image
+public typealias Paint = Drawing::Paint
+public typealias Path = Drawing::Path
+public typealias Point = Drawing::Point
+public typealias Rectangle = Drawing::Rectangle
+public typealias Size = Drawing::Size
+public typealias Stroke = Drawing::Stroke
+public typealias Text = Drawing::Text
