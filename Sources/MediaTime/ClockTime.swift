@@ -2,7 +2,7 @@
 ///
 /// Times come out of files and streams, which may say anything. So nothing here traps: what would lie past 292 years, either
 /// way, stays there.
-public struct ClockTime: Hashable, Comparable, Sendable, Codable {
+public struct ClockTime: Hashable, Comparable, Sendable {
   /// The value in nanoseconds.
   public var nanoseconds: Int64
 

@@ -10,7 +10,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     self.denominator = denominator
   }
 
-  private init(whole numerator: Int) {
+  init(whole numerator: Int) {
     self.numerator = numerator
     denominator = 1
   }

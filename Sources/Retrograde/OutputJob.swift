@@ -65,7 +65,8 @@ struct OutputJob: Sendable {
 
   /// Writes the file, or the numbered files; they get their names when `outputs` is committed.
   func run(
-    _ outputs: Outputs, gauge: MemoryGauge, cancellation: Cancellation, report: @escaping @Sendable (Progress) -> Void
+    _ outputs: Outputs, gauge: MemoryGauge, cancellation: Cancellation,
+    report: @escaping @Sendable (ReversalProgress) -> Void
   ) throws -> Pump.Counts {
     let location = try outputs.location(of: output)
     // Numbered files have no header to be put right.
@@ -92,7 +93,7 @@ struct OutputJob: Sendable {
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   func verify(
     _ outputs: Outputs, against input: String, cancellation: Cancellation,
-    report: @escaping @Sendable (Progress) -> Void
+    report: @escaping @Sendable (ReversalProgress) -> Void
   ) throws {
     let path = try outputs.location(of: output)
     let result = try VerifyJob(

@@ -7,14 +7,14 @@ struct ReverseJob: Sendable {
   let input: String
   let options: ReverseOptions
   let cancellation: Cancellation
-  let report: @Sendable (Progress) -> Void
+  let report: @Sendable (ReversalProgress) -> Void
   let drawing: FrameDrawing
   let gauge = MemoryGauge()
   private let began = Stopwatch()
 
   init(
     input: String, options: ReverseOptions, drawing: FrameDrawing = FrameDrawing(), cancellation: Cancellation,
-    report: @escaping @Sendable (Progress) -> Void
+    report: @escaping @Sendable (ReversalProgress) -> Void
   ) {
     self.drawing = drawing
     self.input = input
@@ -112,7 +112,7 @@ struct ReverseJob: Sendable {
   func open(_ options: ReverseOptions, isDescribed: Bool = false) throws -> PlayableSource {
     let tell: @Sendable (ClockTime) -> Void = { position in
       report(
-        Progress(
+        ReversalProgress(
           stage: .indexing, done: 0, total: 0, position: position, duration: .zero, elapsed: began.elapsed,
           memoryHeld: 0))
     }
@@ -127,8 +127,5 @@ struct ReverseJob: Sendable {
 /// Seconds since it was made, by a clock that nobody sets.
 struct Stopwatch: Sendable {
   private let start = ContinuousClock.now
-  var elapsed: Double {
-    let duration = ContinuousClock.now - start
-    return Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-  }
+  var elapsed: ClockTime { ClockTime(ContinuousClock.now - start) }
 }

@@ -93,7 +93,7 @@ extension Reverser {
 /// A reversal under way.
 public struct Reversal: Sendable {
   /// How far it is, several times a second, until it ends, well or not. Values that nobody waits for are dropped.
-  public let progress: AsyncStream<Progress>
+  public let progress: AsyncStream<ReversalProgress>
   private let cancellation: Cancellation
   private let work: Task<Summary, any Error>
 
@@ -108,9 +108,9 @@ public struct Reversal: Sendable {
   }
 
   init(
-    _ job: @escaping @Sendable (Cancellation, @escaping @Sendable (Progress) -> Void) throws -> Summary
+    _ job: @escaping @Sendable (Cancellation, @escaping @Sendable (ReversalProgress) -> Void) throws -> Summary
   ) {
-    let (stream, continuation) = AsyncStream.makeStream(of: Progress.self, bufferingPolicy: .bufferingNewest(1))
+    let (stream, continuation) = AsyncStream.makeStream(of: ReversalProgress.self, bufferingPolicy: .bufferingNewest(1))
     progress = stream
     let cancellation = Cancellation()
     self.cancellation = cancellation

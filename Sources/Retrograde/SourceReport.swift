@@ -2,15 +2,15 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// What is in a source, and how it would be read backwards.
+/// What is in a source, and how it would be read backwards. Encoded, times are numbers of seconds.
 public struct SourceReport: Sendable, Codable {
   public struct Stream: Sendable, Codable {
     public var kind: StreamKind
     /// For people, such as `H.264 (High Profile)`.
     public var codec: String
-    /// The stretch of the presentation that it takes, in seconds.
-    public var start: Double
-    public var end: Double
+    /// The stretch of the presentation that it takes.
+    public var start: ClockTime
+    public var end: ClockTime
     /// Frames of video, or sample frames of audio.
     public var count: Int
     /// The format in a few words, such as `1920x1080`, `29.97 fps`, `10 bit`, or `48 kHz`, `5.1`.
@@ -30,15 +30,14 @@ public struct SourceReport: Sendable, Codable {
 
   public struct ChapterReport: Sendable, Codable {
     public var title: String
-    /// In seconds.
-    public var start: Double
-    public var end: Double
+    public var start: ClockTime
+    public var end: ClockTime
     public var chapters: [ChapterReport]
 
     init(_ chapter: Chapter) {
       title = chapter.title
-      start = chapter.span.start.seconds
-      end = chapter.span.end.seconds
+      start = chapter.span.start
+      end = chapter.span.end
       chapters = chapter.children.map { ChapterReport($0) }
     }
   }
@@ -53,10 +52,9 @@ public struct SourceReport: Sendable, Codable {
   }
 
   public var input: String
-  /// In seconds.
-  public var duration: Double
-  /// In seconds, where the container says more than there is.
-  public var declaredDuration: Double?
+  public var duration: ClockTime
+  /// Where the container says more than there is.
+  public var declaredDuration: ClockTime?
   public var streams: [Stream]
   public var chapters: [ChapterReport]
   /// Tags of the file as a whole, in GstTagList's syntax.
@@ -65,8 +63,8 @@ public struct SourceReport: Sendable, Codable {
   public var hasCoverArt: Bool
   /// What would become of it in the containers that hold most.
   public var mirrors: [MirrorReport]
-  /// When the keyframes are shown, in seconds.
-  public var keyframes: [Double]
+  /// When the keyframes are shown.
+  public var keyframes: [ClockTime]
   public var plan: Plan?
   /// The most bytes of decoded media that will be held, and the most that will be in the spool.
   public var memoryBytes: Int
@@ -79,8 +77,8 @@ public struct SourceReport: Sendable, Codable {
     let playable = try job.open(job.options, isDescribed: true)
     let index = playable.index
     input = job.input
-    duration = (index.presentationEnd - index.presentationStart).seconds
-    declaredDuration = index.declaredEnd.map { ($0 - index.presentationStart).seconds }
+    duration = index.presentationEnd - index.presentationStart
+    declaredDuration = index.declaredEnd.map { $0 - index.presentationStart }
     streams = []
     keyframes = []
     warnings = index.warnings
@@ -105,28 +103,28 @@ public struct SourceReport: Sendable, Codable {
       decoding = source.description
       memoryBytes = source.plan.peakBytes
       spool += source.plan.peakSpoolBytes
-      if let starts = source.video.starts { keyframes = source.video.keyframes.map { starts[$0].seconds } }
+      if let starts = source.video.starts { keyframes = source.video.keyframes.map { starts[$0] } }
     }
     for source in playable.videos {
       warnings += source.warnings
       streams.append(
         Stream(
-          kind: .video, codec: source.video.caps.codecName, start: source.timeline.starts.first?.seconds ?? 0,
-          end: source.timeline.end.seconds, count: source.timeline.count, format: source.caps,
+          kind: .video, codec: source.video.caps.codecName, start: source.timeline.starts.first ?? .zero,
+          end: source.timeline.end, count: source.timeline.count, format: source.caps,
           tags: source.video.tags, disposition: source.video.disposition,
           fieldOrder: source.isTopFieldFirst.map { $0 ? "top field first" : "bottom field first" }))
     }
     spoolBytes = spool
     streams += index.audio.map { track in
       Stream(
-        kind: .audio, codec: track.codec.codecName, start: track.span.start.seconds, end: track.span.end.seconds,
+        kind: .audio, codec: track.codec.codecName, start: track.span.start, end: track.span.end,
         count: track.frames.count, format: track.caps, tags: track.tags,
         disposition: track.disposition)
     }
     streams += index.subtitles.map { track in
       Stream(
-        kind: .subtitles, codec: track.caps.codecName, start: track.cues.first?.span.start.seconds ?? 0,
-        end: track.cues.map(\.span.end.seconds).max() ?? 0, count: track.cues.count, format: track.caps,
+        kind: .subtitles, codec: track.caps.codecName, start: track.cues.first?.span.start ?? .zero,
+        end: track.cues.map(\.span.end).max() ?? .zero, count: track.cues.count, format: track.caps,
         tags: track.tags, disposition: track.disposition)
     }
   }
@@ -134,7 +132,7 @@ public struct SourceReport: Sendable, Codable {
 
 extension SourceReport.Stream {
   fileprivate init(
-    kind: StreamKind, codec: String, start: Double, end: Double, count: Int, format: Caps, tags: TagList?,
+    kind: StreamKind, codec: String, start: ClockTime, end: ClockTime, count: Int, format: Caps, tags: TagList?,
     disposition: Disposition?, fieldOrder: String? = nil
   ) {
     self.init(

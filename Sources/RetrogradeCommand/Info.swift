@@ -1,5 +1,6 @@
 import ArgumentParser
 import Retrograde
+import RetrogradeEngine
 
 struct Info: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Retrograde
+import RetrogradeEngine
 
 struct PlanCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -110,10 +110,10 @@ struct Play: AsyncParsableCommand {
   private static func press(_ key: String, _ player: Player) {
     switch key {
     case " ", "space": player.togglePause()
-    case "Right": player.seek(by: 5)
-    case "Left": player.seek(by: -5)
-    case "Up": player.seek(by: 60)
-    case "Down": player.seek(by: -60)
+    case "Right": player.seek(by: .seconds(5))
+    case "Left": player.seek(by: .seconds(-5))
+    case "Up": player.seek(by: .seconds(60))
+    case "Down": player.seek(by: .seconds(-60))
     case "q", "Q", "Escape": player.stop()
     default: break
     }

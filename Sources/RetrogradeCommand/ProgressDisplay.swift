@@ -36,7 +36,7 @@ struct ProgressDisplay {
     }
   }
 
-  func show(_ progress: Progress) {
+  func show(_ progress: ReversalProgress) {
     switch form {
     case .none: break
     case .line: Terminal.write("\r" + line(progress) + "\u{1B}[K", to: STDERR_FILENO)
@@ -60,8 +60,8 @@ struct ProgressDisplay {
     if let captured = summary.captured { parts.append("recorded \(captured) frames") }
     if summary.frames > 0 { parts.append("\(summary.frames) frames") }
     if let samples = summary.samples.first { parts.append("\(samples) samples") }
-    let speed = summary.elapsed > 0 ? summary.duration.seconds / summary.elapsed : 0
-    parts.append("\(summary.duration) in \(short(summary.elapsed)) s (\(short(speed))x)")
+    let speed = summary.elapsed > .zero ? summary.duration / summary.elapsed : 0
+    parts.append("\(summary.duration) in \(short(summary.elapsed.seconds)) s (\(short(speed))x)")
     parts.append("peak \(ByteCount(summary.peakMemory)) of \(budget)")
     if let plan = summary.plan {
       let count = plan.windows.count
@@ -74,7 +74,7 @@ struct ProgressDisplay {
     Terminal.error("\(summary.output): " + parts.joined(separator: ", "))
   }
 
-  private func line(_ progress: Progress) -> String {
+  private func line(_ progress: ReversalProgress) -> String {
     switch progress.stage {
     case .countdown:
       return "\(Int((progress.duration - progress.position).seconds.rounded(.up)))…"
@@ -88,7 +88,7 @@ struct ProgressDisplay {
     case .reversing:
       let facts =
         " \(Int(progress.fraction * 100))%  \(short(progress.rate)) fps  \(short(progress.speed))x"
-        + (progress.remaining.map { "  \(Int($0.rounded(.up))) s left" } ?? "")
+        + (progress.remaining.map { "  \(Int($0.seconds.rounded(.up))) s left" } ?? "")
         + "  \(ByteCount(progress.memoryHeld))"
       let room = max(0, min(30, Terminal.width - facts.count - 3))
       let full = Int(Double(room) * progress.fraction)

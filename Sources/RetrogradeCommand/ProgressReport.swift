@@ -17,7 +17,7 @@ struct ProgressReport: Encodable {
   /// In bytes.
   var memory: Int
 
-  init(_ progress: Progress) {
+  init(_ progress: ReversalProgress) {
     stage = progress.stage.rawValue
     fraction = progress.fraction.rounded(to: 4)
     done = progress.done
@@ -26,7 +26,7 @@ struct ProgressReport: Encodable {
     duration = progress.duration.seconds
     fps = progress.rate.rounded(to: 1)
     speed = progress.speed.rounded(to: 1)
-    remaining = progress.remaining?.rounded(to: 1)
+    remaining = progress.remaining?.seconds.rounded(to: 1)
     memory = progress.memoryHeld
   }
 
@@ -50,7 +50,7 @@ struct ProgressReport: Encodable {
       frames = summary.frames
       samples = summary.samples
       duration = summary.duration.seconds
-      elapsed = summary.elapsed.rounded(to: 3)
+      elapsed = summary.elapsed.seconds.rounded(to: 3)
       peakMemory = summary.peakMemory
       captured = summary.captured
       windows = summary.plan?.windows.count ?? 0

@@ -141,11 +141,11 @@ public final class Player: Sendable {
     pipeline?.set(isPaused ? .paused : .playing)
   }
 
-  /// Goes forward, or back, by `seconds` of what is played.
-  public func seek(by seconds: Double) {
+  /// Goes forward by `time` of what is played, or back where it is negative.
+  public func seek(by time: ClockTime) {
     guard let pipeline = state.withLock({ $0.pipeline }), let position = pipeline.position else { return }
     let end = isEndless ? nil : pipeline.duration
-    let target = max(.zero, position + ClockTime(seconds: seconds))
+    let target = max(.zero, position + time)
     _ = pipeline.seek(to: end.map { min($0, target) } ?? target)
   }
 }

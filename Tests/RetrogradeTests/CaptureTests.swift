@@ -162,7 +162,7 @@ import RetrogradePlayer
     try await player.run { event in
       guard case .position(let position, _, let isPaused) = event, position > .zero else { return }
       switch positions.add(position) {
-      case 1: player.seek(by: 100)
+      case 1: player.seek(by: .seconds(100))
       case 2: player.togglePause()
       case 3:
         #expect(isPaused)

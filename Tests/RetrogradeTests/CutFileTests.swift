@@ -89,7 +89,7 @@ import Testing
     #expect(warning.code == .truncated)
     #expect(warning.count == 1)
     #expect(report.streams.first?.count == 59)
-    #expect(report.declaredDuration == 2)
+    #expect(report.declaredDuration == .seconds(2))
     #expect(warning.message.contains("1 of 60 frames"))
     var options = ReverseOptions()
     options.isStrict = true

@@ -7,6 +7,15 @@ import Testing
 @Suite struct MediaTimeTests {
   private static let extremes: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max]
 
+  @Test(
+    arguments: [
+      (0, "0.000 s"), (2_021_400_000, "2.021 s"), (79_600_000, "0.080 s"), (3_599_999_600_000, "3600.000 s"),
+      (-40_600_000, "-0.041 s"), (-100_000, "0.000 s"), (.max, "9223372036.855 s"),
+    ] as [(Int64, String)])
+  func secondsHaveThreeDecimals(nanoseconds: Int64, text: String) {
+    #expect(ClockTime(nanoseconds: nanoseconds).inSeconds == text)
+  }
+
   @Test func timesStopAtTheEndsOfTheirRangeAndNeverTrap() {
     for a in MediaTimeTests.extremes {
       for b in MediaTimeTests.extremes {

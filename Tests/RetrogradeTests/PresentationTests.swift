@@ -314,7 +314,7 @@ import Testing
     let source = try media.write(to: folder)
     let report = try await Reverser(source).plan()
     #expect(report.plan?.method == .windows)
-    #expect(report.streams.map(\.start) == [0.007, 0])
+    #expect(report.streams.map(\.start) == [.milliseconds(7), .zero])
     #expect(report.chapters.isEmpty && report.mirrors.map(\.container) == ["mkv", "mp4", "webm"])
   }
 

@@ -6,13 +6,13 @@ struct CaptureJob: Sendable {
   let capture: Capture
   let cancellation: Cancellation
   let control: RecordingControl
-  let report: @Sendable (Progress) -> Void
+  let report: @Sendable (ReversalProgress) -> Void
   private let gauge = MemoryGauge()
   private let began = Stopwatch()
 
   init(
     capture: Capture, cancellation: Cancellation, control: RecordingControl,
-    report: @escaping @Sendable (Progress) -> Void
+    report: @escaping @Sendable (ReversalProgress) -> Void
   ) {
     self.capture = capture
     self.cancellation = cancellation

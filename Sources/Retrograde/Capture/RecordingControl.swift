@@ -15,11 +15,11 @@ final class RecordingControl: Sendable {
     var frames = FrameCount()
     var isOver = false
     var isWindowClosed = false
-    var reported = -1.0
+    var reported: ClockTime?
 
     /// Whether it is time to say how far it is: ten times a second is enough.
-    mutating func isDue(_ now: Double) -> Bool {
-      guard now - reported >= 0.1 else { return false }
+    mutating func isDue(_ now: ClockTime) -> Bool {
+      guard reported.map({ now - $0 >= .milliseconds(100) }) ?? true else { return false }
       reported = now
       return true
     }
@@ -28,7 +28,7 @@ final class RecordingControl: Sendable {
   private let countdown: ClockTime
   private let frames: Int?
   private let duration: ClockTime?
-  private let report: @Sendable (Progress) -> Void
+  private let report: @Sendable (ReversalProgress) -> Void
   private let watch = Stopwatch()
   private let state = Mutex(State())
 
@@ -37,7 +37,7 @@ final class RecordingControl: Sendable {
   ///   - frames: how many are kept at the most; nil: any number.
   ///   - duration: for how long; nil: for any time.
   init(
-    countdown: ClockTime, frames: Int?, duration: ClockTime?, report: @escaping @Sendable (Progress) -> Void
+    countdown: ClockTime, frames: Int?, duration: ClockTime?, report: @escaping @Sendable (ReversalProgress) -> Void
   ) {
     self.countdown = countdown
     self.frames = frames
@@ -75,7 +75,7 @@ final class RecordingControl: Sendable {
     }
     if case .later = decision, state.withLock({ $0.isDue(watch.elapsed) }) {
       report(
-        Progress(
+        ReversalProgress(
           stage: .countdown, done: 0, total: 0, position: waited, duration: countdown, elapsed: watch.elapsed,
           memoryHeld: 0))
     }
@@ -92,7 +92,7 @@ final class RecordingControl: Sendable {
     }
     guard let position else { return }
     report(
-      Progress(
+      ReversalProgress(
         stage: .capturing, done: count, total: frames ?? 0, position: position, duration: duration ?? .zero,
         elapsed: watch.elapsed, memoryHeld: memory))
   }

@@ -7,7 +7,7 @@ struct Pump: Sendable {
   let timing: Timing
   let gauge: MemoryGauge
   let cancellation: Cancellation
-  let report: @Sendable (Progress) -> Void
+  let report: @Sendable (ReversalProgress) -> Void
 
   struct Counts {
     var frames = 0
@@ -136,7 +136,7 @@ struct Pump: Sendable {
       let count = frames.given.count
       if isMain, count % 8 == 0 || count == total {
         report(
-          Progress(
+          ReversalProgress(
             stage: .reversing, done: count, total: max(total, count), position: frame.shown.end,
             duration: legs.duration ?? .zero, elapsed: watch.elapsed, memoryHeld: gauge.now))
       }
@@ -160,7 +160,7 @@ struct Pump: Sendable {
       }, timing: timing, start: writer.mirrorStart, cancellation: cancellation
     ) { count, position in
       report(
-        Progress(
+        ReversalProgress(
           stage: .reversing, done: count, total: 0, position: position, duration: length, elapsed: watch.elapsed,
           memoryHeld: gauge.now))
     }
@@ -185,7 +185,7 @@ struct Pump: Sendable {
       given.add(part.count, part.buffer)
       if isMain {
         report(
-          Progress(
+          ReversalProgress(
             stage: .reversing, done: given.count, total: max(given.count, length.sampleIndex(rate: track.rate)),
             position: part.shown.end, duration: length, elapsed: watch.elapsed, memoryHeld: gauge.now))
       }

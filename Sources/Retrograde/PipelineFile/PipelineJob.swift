@@ -8,7 +8,7 @@ struct PipelineJob: Sendable {
   let file: PipelineFile
   let values: [String: String]
   let cancellation: Cancellation
-  let report: @Sendable (Progress) -> Void
+  let report: @Sendable (ReversalProgress) -> Void
   private let gauge = MemoryGauge()
   private let began = Stopwatch()
   private let given: ReverseOptions
@@ -16,7 +16,7 @@ struct PipelineJob: Sendable {
   /// - Parameter options: what the file does not set.
   init(
     file: PipelineFile, values: [String: String], options: ReverseOptions, cancellation: Cancellation,
-    report: @escaping @Sendable (Progress) -> Void
+    report: @escaping @Sendable (ReversalProgress) -> Void
   ) {
     self.file = file
     self.values = values
@@ -65,7 +65,7 @@ struct PipelineJob: Sendable {
       }, options: options, gauge: gauge, cancellation: cancellation
     ) { position in
       report(
-        Progress(
+        ReversalProgress(
           stage: .indexing, done: 0, total: 0, position: position, duration: .zero, elapsed: began.elapsed,
           memoryHeld: gauge.now))
     }

@@ -28,7 +28,7 @@ public struct Verifier: Sendable {
   ///
   /// - Parameter report: told how far it is; called on a thread of the verifier.
   /// - Throws: ``RetrogradeError``, where one of them can't be read.
-  public func verify(_ report: @escaping @Sendable (Progress) -> Void = { _ in }) async throws -> Verification {
+  public func verify(_ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }) async throws -> Verification {
     let cancellation = Cancellation()
     return try await onOwnThread("verify", cancellation) {
       try VerifyJob(
@@ -49,7 +49,7 @@ struct VerifyJob: Sendable {
   let options: ReverseOptions
   var isLossless = false
   let cancellation: Cancellation
-  let report: @Sendable (Progress) -> Void
+  let report: @Sendable (ReversalProgress) -> Void
 
   func run() throws -> Verification {
     let container = try Container.of(name)
@@ -92,7 +92,7 @@ struct VerifyJob: Sendable {
     let length = source.legs.duration ?? .zero
     return { position in
       report(
-        Progress(
+        ReversalProgress(
           stage: .verifying, done: 0, total: 0, position: position, duration: length, elapsed: watch.elapsed,
           memoryHeld: 0))
     }

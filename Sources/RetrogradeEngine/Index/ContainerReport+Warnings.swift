@@ -132,9 +132,10 @@ extension ContainerReport {
 extension ClockTime {
   /// Such as `5.055 s`.
   package var inSeconds: String {
-    let milliseconds = (nanoseconds + 500_000) / 1_000_000
+    let milliseconds = (nanoseconds.magnitude + 500_000) / 1_000_000
     let rest = String(milliseconds % 1000)
-    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
+    let sign = nanoseconds < 0 && milliseconds > 0 ? "-" : ""
+    return "\(sign)\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest) s"
   }
 }
 

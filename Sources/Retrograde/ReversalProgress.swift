@@ -3,7 +3,7 @@ public import MediaTime
 public import RetrogradeEngine
 
 /// How far the work is.
-public struct Progress: Sendable {
+public struct ReversalProgress: Sendable {
   public enum Stage: String, Sendable {
     /// A camera runs, and nothing is kept yet: `position` of `duration` has passed.
     case countdown
@@ -26,22 +26,22 @@ public struct Progress: Sendable {
   public var position: ClockTime
   /// The length of the mirror; 0 while it is not known.
   public var duration: ClockTime
-  /// Time taken so far, in seconds.
-  public var elapsed: Double
+  /// Time taken so far.
+  public var elapsed: ClockTime
   /// Bytes of decoded media held now.
   public var memoryHeld: Int
 
   /// From 0 to 1.
   public var fraction: Double {
     if total > 0 { return min(1, Double(done) / Double(total)) }
-    return stage != .indexing && duration > .zero ? min(1, position.seconds / duration.seconds) : 0
+    return stage != .indexing && duration > .zero ? min(1, position / duration) : 0
   }
   /// Frames per second of this stage, on average.
-  public var rate: Double { elapsed > 0 ? Double(done) / elapsed : 0 }
+  public var rate: Double { elapsed > .zero ? Double(done) / elapsed.seconds : 0 }
   /// Seconds of media per second.
-  public var speed: Double { elapsed > 0 ? position.seconds / elapsed : 0 }
-  /// Seconds left, if things go on as they did; nil while there is nothing to tell it by.
-  public var remaining: Double? { fraction > 0 ? elapsed * (1 - fraction) / fraction : nil }
+  public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
+  /// Time left, if things go on as they did; nil while there is nothing to tell it by.
+  public var remaining: ClockTime? { fraction > 0 ? .seconds(elapsed.seconds * (1 - fraction) / fraction) : nil }
 }
 
 /// What was done.
@@ -52,8 +52,8 @@ public struct Summary: Sendable {
   /// Sample frames written of each audio stream.
   public var samples: [Int]
   public var duration: ClockTime
-  /// In seconds.
-  public var elapsed: Double
+  /// Time taken.
+  public var elapsed: ClockTime
   /// The most bytes of decoded media held at once.
   public var peakMemory: Int
   public var plan: Plan?

@@ -1,0 +1,60 @@
+public import FoundationEssentials
+public import RetrogradeEngine
+
+// Files by URL, wherever they can be named by a path. A URL of another scheme is looked for as it is written, and not found.
+
+extension Reverser {
+  public init(_ input: URL, options: ReverseOptions = ReverseOptions()) { self.init(input.filePath, options: options) }
+
+  /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
+  ///
+  /// - Parameter output: its extension chooses the container.
+  /// - Returns: what was done.
+  /// - Throws: ``RetrogradeError``, or `CancellationError`.
+  @discardableResult
+  public func reverse(to output: URL) async throws -> Summary { try await reverse(to: output.filePath) }
+
+  /// Begins to write the mirror of the source to `output`; the result tells how far it is.
+  public func start(to output: URL) -> Reversal { start(to: output.filePath) }
+}
+
+extension Verifier {
+  public init(_ source: URL, mirror: URL, options: ReverseOptions = ReverseOptions()) {
+    self.init(source.filePath, mirror: mirror.filePath, options: options)
+  }
+}
+
+extension Capture {
+  /// Begins to record; the clip is written to `output` when that ends.
+  public func start(to output: URL) -> CaptureSession { start(to: output.filePath) }
+}
+
+extension PipelineFile {
+  /// Reads a pipeline file.
+  /// - Throws: ``RetrogradeError``, with the place in the file.
+  public init(_ file: URL) throws { try self.init(path: file.filePath) }
+}
+
+extension Image {
+  /// Reads an image from a file: PNG, JPEG, or whatever GStreamer has a decoder for; of a video its first frame.
+  /// - Throws: ``RetrogradeError``.
+  public init(contentsOf file: URL) async throws { try await self.init(contentsOf: file.filePath) }
+}
+
+extension MovieWriter {
+  /// Opens a movie, as with a path.
+  public convenience init(
+    _ output: URL, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
+    options: ReverseOptions = ReverseOptions()
+  ) async throws {
+    try await self.init(
+      output.filePath, width: width, height: height, frameRate: frameRate, loop: loop, options: options)
+  }
+
+  /// Adds an image file: PNG, JPEG, or whatever GStreamer decodes.
+  public func add(imageAt file: URL) async throws { try await add(imageAt: file.filePath) }
+}
+
+extension URL {
+  package var filePath: String { isFileURL ? absoluteURL.path(percentEncoded: false) : absoluteString }
+}
