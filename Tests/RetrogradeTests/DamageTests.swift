@@ -77,7 +77,7 @@ import Testing
       Cancellation())
     var indexer = Indexer(
       topology: topology, options: ReverseOptions(), cancellation: Cancellation(), progress: { _ in })
-    indexer.stall = 100_000_000
+    indexer.stall = ClockTime(seconds: 0.1)
     let index = try indexer.run()
     #expect(index.video?.packets.count == 3)
     #expect(index.warnings.isEmpty)
@@ -95,7 +95,7 @@ import Testing
       sink: "video", source: path
     ) { _ in }
     recipe.packetCaps = nil
-    let decoder = try VideoDecoder(recipe, FormatChanges(), Cancellation(), stall: 1_000_000_000)
+    let decoder = try VideoDecoder(recipe, FormatChanges(), Cancellation(), stall: ClockTime(seconds: 1))
     try decoder.start(at: ClockTime(seconds: 1.9))
     let sample = try decoder.next(Cancellation())
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))

@@ -67,7 +67,8 @@ final class MediaWriter: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  private let written = Activity()
+  /// What came to the streams and to the file.
+  private let moved = Counter()
   /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before they were: a
   /// pipeline that a user wrote may.
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
@@ -75,9 +76,9 @@ final class MediaWriter: Sendable {
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<Void>?>(nil)
 
-  /// No byte written for this long, in nanoseconds, while every stream was given or waits for room: the pipeline hangs. Whoever
+  /// No byte written for this long while every stream was given or waits for room: the pipeline hangs. Whoever
   /// gives frames may take their time.
-  private static let stall = 120_000_000_000
+  private static let stall = ClockTime(seconds: 120)
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
@@ -147,10 +148,10 @@ final class MediaWriter: Sendable {
       }
     }
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
-    let written = written
+    let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
       sink.firstSinkPad?.onBuffer { _ in
-        written.count()
+        moved.add()
         return nil
       }
     }
@@ -237,8 +238,10 @@ final class MediaWriter: Sendable {
   /// Waits until everything is written, something fails, or the writing is aborted or cancelled.
   /// - Returns: whether all that was to come is in the file.
   private func isWritten() -> Bool {
+    let step = ClockTime(nanoseconds: 100_000_000)
+    var idle = IdleTime()
     while !isStopped.withLock({ $0 }), !cancellation.isCancelled, failure.withLock({ $0 == nil }) {
-      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 100_000_000)) {
+      switch pipeline.nextMessage(timeout: step) {
       case .endOfStream:
         return open.withLock { open in
           open.isOver = open.streams > 0
@@ -246,9 +249,9 @@ final class MediaWriter: Sendable {
         }
       case .failed(let error):
         fail(RetrogradeError.writing(target, error))
-      case nil where open.withLock({ $0.waiting < $0.streams }):
-        written.count()
-      case nil where written.idle(100_000_000) > MediaWriter.stall:
+      case nil:
+        if open.withLock({ $0.waiting < $0.streams }) { idle.reset() } else { idle.add(step, count: moved.value) }
+        guard idle.length > MediaWriter.stall else { break }
         fail(RetrogradeError(.internalFailure, "\(target): can't be made: encoding makes no progress"))
       default:
         break
@@ -265,7 +268,7 @@ final class MediaWriter: Sendable {
   /// nowhere, which ``finish(_:)`` says.
   /// - Throws: what made the pipeline stop.
   func push(_ buffer: Buffer, to source: AppSource) throws {
-    written.count()
+    moved.add()
     open.withLock { $0.waiting += 1 }
     defer { open.withLock { $0.waiting -= 1 } }
     guard source.push(buffer) || open.withLock({ $0.isOver }) else { throw reason }

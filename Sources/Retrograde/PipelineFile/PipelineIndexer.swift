@@ -42,25 +42,25 @@ struct PipelineIndexer: Sendable {
     let sinks = pipeline.elements(ofFactory: "appsink")
     let decoders = DecoderWatch(pipeline)
     defer { decoders.letGo() }
-    let activity = Activity()
+    let tally = StreamTally()
     let jobs = try sinks.map { element -> Job in
-      let sink = try pipeline.appSink(element.name)
+      let reader = StreamReader(try pipeline.appSink(element.name), tally)
       if let packets = PipelineIndexer.packets(before: element) {
         // No frame is decoded for the index.
         let collector = PacketCollector(packets)
-        return Job(name: element.name, sink: sink) { (try collector.run(sink, activity), []) }
+        return Job(name: element.name, reader: reader) { (collector.run($0), []) }
       }
       let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, options: options)
       tracks.watch(pipeline)
-      return Job(name: element.name, sink: sink) {
-        try collect(sink, tracks, activity) { decoders.clock(for: element) }
+      return Job(name: element.name, reader: reader) {
+        try collect($0, tracks) { decoders.clock(for: element) }
       }
     }
     pipeline.set(.playing)
     let workers = try jobs.map { job in
-      (job.name, try Worker("index \(job.name)") { try job.run(activity) })
+      (job.name, try Worker("index \(job.name)") { try job.run() })
     }
-    try wait(pipeline, activity, sinks)
+    try wait(pipeline, tally, sinks)
     var result = Result()
     for (name, worker) in workers {
       let (found, warnings) = try worker.join()
@@ -105,40 +105,44 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  private func wait(_ pipeline: Pipeline, _ activity: Activity, _ sinks: [Element]) throws {
+  /// Waits for the end of the pass.
+  private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
+    defer { tally.isOver.cancel() }
+    let step = ClockTime(nanoseconds: 50_000_000)
+    // A camera may take its time; what was played once and makes no progress is stuck.
+    var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
+    var silence = ClockTime.zero
     var hasEnded = false
-    while !activity.isFinished(of: sinks.count) {
-      if cancellation.isCancelled { break }
+    while true {
+      var sight = IndexingPass.Sight(tally, cancellation)
+      sight.silence = silence
+      // A stream that the source does not have is never linked.
+      if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
+      switch pass.end(seeing: sight) {
+      case nil: break
+      case .streamsEnded, .restIsMissing: return
+      case .cancelled, .readerFailed, .pipelineFailed:
+        pipeline.set(.null)  // whoever failed takes until this
+        return
+      case .stalled:
+        throw RetrogradeError(.damagedInput, "\(name): its first half makes no progress")
+      }
       if !hasEnded, recording?.isOver ?? false {
         hasEnded = true
         pipeline.endSources()
       }
-      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
+      let message = pipeline.nextMessage(timeout: step)
+      silence = message == nil ? step : .zero
+      switch message {
       case .failed(let error) where recording?.isWindowClosed(error) ?? false:
         recording?.stop()
       case .failed(let error):
-        activity.stop()
         throw failure(error).withCode(
           error.kind == .missingPlugin ? .missingPlugin : error.kind == .inputOutput ? .noInput : .damagedInput)
-      case nil:
-        progress(activity.position)
-        // A stream that the source does not have is never linked: what it has, has ended.
-        let missing = sinks.count { $0.upstream.last?.isOpenEnded ?? false }
-        if missing > 0, missing < sinks.count, activity.isFinished(of: sinks.count - missing) {
-          activity.stop()
-          return
-        }
-        // A camera may take its time; what was played once and makes no progress is stuck.
-        if activity.idle(50_000_000) > 60_000_000_000 {
-          activity.stop()
-          throw RetrogradeError(.damagedInput, "\(name): its first half makes no progress")
-        }
+      case nil: progress(tally.furthest.time)
       default: break
       }
     }
-    // Whoever failed takes until this.
-    if activity.isStopped || cancellation.isCancelled { pipeline.set(.null) }
-    activity.stop()
   }
 
   /// The pad where packets enter the decoder, if the video of `sink` can be indexed by them.
@@ -152,22 +156,17 @@ struct PipelineIndexer: Sendable {
   }
 
   private func collect(
-    _ sink: AppSink, _ tracks: AudioIndexer, _ activity: Activity, _ watched: () -> PacketTimestamps?
+    _ reader: StreamReader, _ tracks: AudioIndexer, _ watched: () -> PacketTimestamps?
   ) throws -> (PipelineFound, [Warning]) {
-    guard let first = activity.next(from: sink) else {
-      activity.finish()
-      return (.nothing, [])
-    }
+    guard let first = reader.next() else { return (.nothing, []) }
     guard first.caps?.mediaType == "video/x-raw" else {
-      let (track, warnings) = try tracks.run(
-        sink, activity, first: first, watched: watched())
+      let (track, warnings) = try tracks.run(reader, first: first, watched: watched())
       return (track.map { .audio($0) } ?? .nothing, warnings)
     }
-    defer { activity.finish() }
-    return (try collectFrames(sink, first, activity), [])
+    return (try collectFrames(reader, first), [])
   }
 
-  private func collectFrames(_ sink: AppSink, _ first: Sample, _ activity: Activity) throws -> PipelineFound {
+  private func collectFrames(_ reader: StreamReader, _ first: Sample) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, options, gauge)
     var next: Sample? = first
     // What is not kept is taken all the same: a source that is held up does not hear that it is to end.
@@ -176,13 +175,13 @@ struct PipelineIndexer: Sendable {
       case .later?, .never?: break
       case .now?, nil:
         try video.add(sample)
-        if let time = video.position { activity.moved(to: time) }
+        if let time = video.position { reader.reach(time) }
         recording?.took(video.count, gauge.now)
       }
-      next = activity.next(from: sink)
+      next = reader.next()
     }
     guard video.count > 0 else { return .nothing }
-    return .frames(try video.source(tags: sink.pad?.tags(global: false), description: decoding))
+    return .frames(try video.source(tags: reader.sink.pad?.tags(global: false), description: decoding))
   }
 
   private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
@@ -243,30 +242,29 @@ private final class PacketCollector: Sendable {
     }
   }
 
-  func run(_ sink: AppSink, _ activity: Activity) throws -> PipelineFound {
-    defer { activity.finish() }
-    while activity.next(from: sink) != nil {}
+  func run(_ reader: StreamReader) -> PipelineFound {
+    while reader.next() != nil {}
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
     return .packets(
-      VideoIndex(caps: caps, tags: sink.pad?.tags(global: false), packets: list, segmentEnd: end))
+      VideoIndex(caps: caps, tags: reader.sink.pad?.tags(global: false), packets: list, segmentEnd: end))
   }
 }
 
 /// The reading of one appsink.
 private struct Job: Sendable {
   let name: String
-  let sink: AppSink
-  let work: @Sendable () throws -> (PipelineFound, [Warning])
+  let reader: StreamReader
+  let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
   /// If it fails, the others stop too, and it goes on taking until the pipeline stops: a source that is held up can neither
   /// end nor be stopped while it is being told to end (gst_base_src_send_event, 1.22, waits for its stream lock with the
   /// pipeline's state lock held).
-  func run(_ activity: Activity) throws -> (PipelineFound, [Warning]) {
+  func run() throws -> (PipelineFound, [Warning]) {
     do {
-      return try activity.stoppingOnFailure(work)
+      return try reader.read(work)
     } catch {
-      sink.drain()
+      reader.sink.drain()
       throw error
     }
   }

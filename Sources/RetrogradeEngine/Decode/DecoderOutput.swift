@@ -7,16 +7,18 @@ final class DecoderOutput: Sendable {
   let sink: AppSink
   private let pipeline: Pipeline
   private let source: String
-  private let watch: PipelineWatch
+  private let disk: DiskWatch
+  /// Buffers that went into elements: a decoder on its way from a keyframe to what was asked for is not stuck.
+  private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
-  /// In nanoseconds: nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
-  private let stall: Int
-  /// How long a sample is waited for at a time, in nanoseconds: a player's seek cancels what is under way, and waits for it.
-  private static let step = 20_000_000
+  /// Nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
+  private let stall: ClockTime
+  /// How long a sample is waited for at a time. After an error, this is also how long what is left may take.
+  private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Starts decoding at the beginning of the video.
-  init(_ recipe: DecodingRecipe, stall: Int) throws {
+  init(_ recipe: DecodingRecipe, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
     do {
@@ -27,7 +29,13 @@ final class DecoderOutput: Sendable {
     }
     sink.pad?.acceptVideoMeta()
     recipe.prepare(pipeline)
-    watch = PipelineWatch(pipeline, reading: source, before: pipeline.element(recipe.sink))
+    disk = DiskWatch(pipeline, reading: source)
+    for element in pipeline.element(recipe.sink)?.upstream.dropFirst() ?? [] {
+      element.staticPad("sink")?.onBuffer { [moved] _ in
+        moved.add()
+        return nil
+      }
+    }
     pipeline.set(.playing)
   }
 
@@ -35,14 +43,14 @@ final class DecoderOutput: Sendable {
 
   /// The next sample; nil at the end of the stream.
   func pull(_ cancellation: Cancellation) throws -> Sample? {
-    watch.reset()
+    var idle = IdleTime(count: moved.value)
     while true {
       try cancellation.check()
       // An element may go on after an error; where nothing does, all that could come lies in the appsink. After one of the disk,
       // what goes on reads what is not there (avdemux_gif, without end).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
-      if let sample = sink.pull(timeout: ClockTime(nanoseconds: Int64(DecoderOutput.step))) { return sample }
+      if let sample = sink.pull(timeout: DecoderOutput.step) { return sample }
       let isEnd = sink.isEndOfStream
       if let error = pipeline.pendingFailure { failure.withLock { $0 = $0 ?? error } }
       if isEnd {
@@ -53,7 +61,8 @@ final class DecoderOutput: Sendable {
         return nil
       }
       if isOver, let failed { throw RetrogradeError.reading(source, failed) }
-      if watch.idle(DecoderOutput.step) > stall {
+      if disk.isReading { idle.reset() } else { idle.add(DecoderOutput.step, count: moved.value) }
+      if idle.length > stall {
         throw failed.map { RetrogradeError.reading(source, $0) }
           ?? RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
       }

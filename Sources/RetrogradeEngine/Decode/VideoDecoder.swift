@@ -27,7 +27,8 @@ final class VideoDecoder: Sendable {
 
   /// Starts decoding at the beginning of the video.
   init(
-    _ recipe: DecodingRecipe, _ changes: FormatChanges, _ cancellation: Cancellation, stall: Int = 30_000_000_000
+    _ recipe: DecodingRecipe, _ changes: FormatChanges, _ cancellation: Cancellation,
+    stall: ClockTime = ClockTime(seconds: 30)
   ) throws {
     self.changes = changes
     description = recipe.description

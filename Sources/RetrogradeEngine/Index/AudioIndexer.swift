@@ -88,18 +88,17 @@ package final class AudioIndexer: Sendable {
   ///   - first: a sample that was pulled already.
   ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
   package func run(
-    _ sink: AppSink, _ activity: Activity, first: Sample? = nil, watched: PacketTimestamps? = nil
+    _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
     let clock = watched ?? ownClock
-    defer { activity.finish() }
     var collector = try AudioCollector(options)
     var segment = Segment()
     var early = first
-    while let sample = early.take() ?? activity.next(from: sink) {
+    while let sample = early.take() ?? reader.next() {
       segment = sample.segment
       let time = sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
       try collector.add(sample, packetStamp: clock.takeStamp(), at: time)
-      if let time { activity.moved(to: time) }
+      if let time { reader.reach(time) }
     }
     try collector.finish()
     guard !collector.decoded.isEmpty else {

@@ -1,7 +1,6 @@
 import Containers
-package import GStreamer
-package import MediaTime
-import Synchronization
+import GStreamer
+import MediaTime
 
 /// Makes the index of a source: one pass over all packets, in which the audio is decoded, once, forwards, into the spool.
 ///
@@ -14,8 +13,8 @@ struct Indexer: Sendable {
   /// Told how far the pass is, in stream time.
   let progress: @Sendable (ClockTime) -> Void
 
-  /// In nanoseconds: no packet for this long, nothing being read, and no end: the source makes no progress.
-  var stall = 10_000_000_000
+  /// No packet for this long, nothing being read, and no end: the source makes no progress.
+  var stall = ClockTime(seconds: 10)
 
   func run() throws -> SourceIndex {
     var warnings: [Warning] = []
@@ -77,7 +76,7 @@ struct Indexer: Sendable {
       throw RetrogradeError.reading(topology.source, error)
     }
     defer { pipeline.set(.null) }
-    let activity = Activity()
+    let tally = StreamTally()
     // What reads the file by itself takes no packets.
     if !topology.streams.contains(where: \.isFile) { tracks.forEach { $0.watch(pipeline) } }
     // Before the threads start: an appsink that has not started says that it has ended.
@@ -86,68 +85,46 @@ struct Indexer: Sendable {
     videos.flatMap(\.steps).filter { ["h264parse", "h265parse"].contains($0.factory) }.forEach { step in
       pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
     }
-    let watch = PipelineWatch(pipeline, reading: topology.source)
-    let late = topology.lateStreams(pipeline, activity)
+    let disk = DiskWatch(pipeline, reading: topology.source)
+    let late = topology.lateStreams(pipeline, after: tally.samples)
     let skipped = videos.compactMap { SkippedStart($0, in: pipeline) }
     pipeline.set(.playing)
     let videoWorkers = try videos.enumerated().map { number, video in
-      let sink = try pipeline.appSink(Indexer.videoName(number))
-      return try Worker("index video") { try activity.stoppingOnFailure { try indexVideo(video, sink, activity) } }
+      let reader = StreamReader(try pipeline.appSink(Indexer.videoName(number)), tally)
+      return try Worker("index video") { try reader.read { try indexVideo(video, $0) } }
     }
     let textWorkers = try texts.enumerated().map { number, text in
-      let sink = try pipeline.appSink("text\(number)")
-      return try Worker("index text") { try activity.stoppingOnFailure { try indexText(text, sink, activity) } }
+      let reader = StreamReader(try pipeline.appSink("text\(number)"), tally)
+      return try Worker("index text") { try reader.read { try indexText(text, $0) } }
     }
     let trackWorkers = try tracks.map { track in
-      let sink = try pipeline.appSink(track.name)
-      return try Worker("index \(track.name)") {
-        try activity.stoppingOnFailure { try track.run(sink, activity) }
-      }
+      let reader = StreamReader(try pipeline.appSink(track.name), tally)
+      return try Worker("index \(track.name)") { try reader.read { try track.run($0) } }
     }
-    var failure: GStreamerError?
-    waiting: while !activity.isFinished(of: chosen.count) {
-      if cancellation.isCancelled {
-        pipeline.set(.null)  // wakes whoever waits for samples
-        break
-      }
-      // qtdemux, for one, calls a file corrupt for one bad track, and reads the others.
-      if failure != nil, !pipeline.isStreaming { break }
-      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 50_000_000)) {
-      case .failed(let error):
-        failure = failure ?? error
-        watch.noteFailure()
-      case nil:
-        progress(activity.position)
-        if !watch.isReading, activity.idle(50_000_000) > stall {
-          warnings.append(
-            Warning(
-              .damaged, "damaged: the source stops making progress after \(activity.position); the rest is left out",
-              span: TimeSpan(start: activity.position, end: activity.position)))
-          break waiting
-        }
-      default: break
-      }
-    }
-    // Streams end also where reading failed: what says so is on the bus by then.
-    failure = failure ?? pipeline.pendingFailure
-    activity.stop()
+    let (end, failure) = watch(pipeline, disk, tally, streams: chosen.count)
+    // Nothing of what the others would still read is wanted.
+    if end == .cancelled || end == .readerFailed { pipeline.set(.null) }
+    tally.isOver.cancel()
     let found = try videoWorkers.map { try $0.join() }
     let subtitles = try textWorkers.map { try $0.join() }
     let index = found.first
     let audio = try trackWorkers.map { try $0.join() }
     try cancellation.check()
+    let position = tally.furthest.time
+    let place = TimeSpan(start: position, end: position)
+    if end == .stalled {
+      warnings.append(
+        Warning(
+          .damaged, "damaged: the source stops making progress after \(position); the rest is left out", span: place))
+    }
     if let failure {
       let isEmpty = (index?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
       // Streams end after an error too, and what an element then gave may be all that it could have given.
       let what =
         failure.kind == .inputOutput
-        ? "reading it failed at \(activity.position)"
-        : "read until \(activity.position), and of the file GStreamer says"
-      warnings.append(
-        Warning(
-          .damaged, "damaged: \(what): \(failure.cause)",
-          span: TimeSpan(start: activity.position, end: activity.position)))
+        ? "reading it failed at \(position)" : "read until \(position), and of the file GStreamer says"
+      warnings.append(Warning(.damaged, "damaged: \(what): \(failure.cause)", span: place))
     }
     warnings += skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
     let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
@@ -188,6 +165,33 @@ struct Indexer: Sendable {
     return result
   }
 
+  /// Waits for the end of the pass.
+  /// - Returns: what ended it, and the first error that an element posted.
+  private func watch(
+    _ pipeline: Pipeline, _ disk: DiskWatch, _ tally: StreamTally, streams: Int
+  ) -> (end: IndexingPass.End, failure: GStreamerError?) {
+    let step = ClockTime(nanoseconds: 50_000_000)
+    var pass = IndexingPass(streams: streams, stall: stall)
+    var failure: GStreamerError?
+    var silence = ClockTime.zero
+    while true {
+      var sight = IndexingPass.Sight(tally, cancellation)
+      sight.silence = silence
+      sight.isReading = disk.isReading
+      sight.isStreaming = !pass.hasFailed || pipeline.isStreaming
+      // Streams end also where reading failed: what says so is on the bus by then.
+      if let end = pass.end(seeing: sight) { return (end, failure ?? pipeline.pendingFailure) }
+      let message = pipeline.nextMessage(timeout: step)
+      silence = message == nil ? step : .zero
+      if case .failed(let error)? = message {
+        failure = failure ?? error
+        pass.fail()
+        disk.noteFailure()
+      }
+      if message == nil { progress(tally.furthest.time) }
+    }
+  }
+
   /// The chapters, each until the next one where the container says no more.
   private func chapters(until end: ClockTime) -> [Chapter] {
     func chapters(_ entries: [TableOfContents.Entry], until end: ClockTime) -> [Chapter] {
@@ -204,10 +208,10 @@ struct Indexer: Sendable {
     return chapters(topology.contents?.entries ?? own, until: end)
   }
 
-  private func indexText(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> SubtitleTrack {
+  private func indexText(_ path: StreamPath, _ reader: StreamReader) throws -> SubtitleTrack {
     var track = SubtitleTrack(caps: path.caps, tags: path.tags, disposition: path.disposition, cues: [])
     var open = false
-    while let sample = activity.next(from: sink) {
+    while let sample = reader.next() {
       if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
       guard let start = sample.streamTime else { continue }
       // One that does not say how long it is shown is shown until the next.
@@ -222,20 +226,19 @@ struct Indexer: Sendable {
       track.cues.append(
         Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
     }
-    activity.finish()
-    track.tags = sink.pad?.tags(global: false) ?? track.tags
+    track.tags = reader.sink.pad?.tags(global: false) ?? track.tags
     track.cues.sort { $0.span.start < $1.span.start }
     return track
   }
 
-  private func indexVideo(_ path: StreamPath, _ sink: AppSink, _ activity: Activity) throws -> VideoIndex {
+  private func indexVideo(_ path: StreamPath, _ reader: StreamReader) throws -> VideoIndex {
     var packets: [VideoPacket] = []
     var caps = path.caps
     var end: ClockTime?
     let isVP8 = caps.mediaType == "video/x-vp8"
     // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
     let isOnlyDecoded = path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
-    while let sample = activity.next(from: sink) {
+    while let sample = reader.next() {
       if packets.isEmpty, let known = sample.caps { caps = known }
       let buffer = sample.buffer
       if buffer.isHeader && buffer.pts == nil { continue }
@@ -251,77 +254,12 @@ struct Indexer: Sendable {
           duration: buffer.duration,
           isKeyframe: buffer.isKeyframe, bytes: buffer.size,
           isHidden: isInvisible || isOutside))
-      if let time { activity.moved(to: time) }
+      if let time { reader.reach(time) }
     }
-    activity.finish()
-    let tags = sink.pad?.tags(global: false)
+    let tags = reader.sink.pad?.tags(global: false)
     var index = VideoIndex(
       caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
     index.disposition = path.disposition
     return index
-  }
-}
-
-/// What the threads of one indexing pass tell each other.
-package final class Activity: Sendable {
-  private struct State {
-    var position = ClockTime.zero
-    var count = 0
-    var seen = 0
-    var idle = 0
-    var finished = 0
-    var isStopped = false
-  }
-  private let state = Mutex(State())
-
-  package init() {}
-
-  package var position: ClockTime { state.withLock { $0.position } }
-
-  package func moved(to time: ClockTime) {
-    state.withLock { $0.position = max($0.position, time) }
-  }
-
-  /// Something came.
-  package func count() { state.withLock { $0.count += 1 } }
-
-  /// Whether something has come.
-  package var hasBegun: Bool { state.withLock { $0.count > 0 } }
-
-  package func finish() { state.withLock { $0.finished += 1 } }
-  /// All streams have ended, or the pass was stopped.
-  package func isFinished(of count: Int) -> Bool { state.withLock { $0.isStopped || $0.finished >= count } }
-
-  /// Runs a stream's part of the pass. If it fails (no room in the spool), the others, which would wait for it, stop too.
-  package func stoppingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
-    do {
-      return try body()
-    } catch {
-      stop()
-      throw error
-    }
-  }
-
-  package func stop() { state.withLock { $0.isStopped = true } }
-  package var isStopped: Bool { state.withLock { $0.isStopped } }
-
-  /// Adds `step` to the time that nothing has come, and returns it, in nanoseconds.
-  package func idle(_ step: Int) -> Int {
-    state.withLock { state in
-      state.idle = state.count == state.seen ? state.idle + step : 0
-      state.seen = state.count
-      return state.idle
-    }
-  }
-
-  /// The next sample; nil at the end of the stream, or when the pass was stopped and nothing is left.
-  package func next(from sink: AppSink) -> Sample? {
-    while true {
-      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
-        count()
-        return sample
-      }
-      if sink.isEndOfStream || state.withLock({ $0.isStopped }) { return nil }
-    }
   }
 }

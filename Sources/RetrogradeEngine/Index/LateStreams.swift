@@ -19,7 +19,8 @@ final class LateStreams: Sendable {
   /// - Parameters:
   ///   - elements: the demuxers, and what else reads the file.
   ///   - known: the pads that the pipeline links, as `element.pad`.
-  init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, _ activity: Activity) {
+  ///   - samples: counts what has come out of the pipeline.
+  init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, after samples: Counter) {
     for name in elements {
       // The pipeline holds the closures, and those this.
       pipeline.element(name)?.onNoMorePads { [self] in state.withLock { _ = $0.complete.insert(name) } }
@@ -28,7 +29,7 @@ final class LateStreams: Sendable {
         let isLate = state.withLock { state in
           let isNew = state.names.insert(full).inserted
           // One that is linked comes late where its demuxer waits for its first packet; others are left out with a word already.
-          let isLate = activity.hasBegun || state.complete.contains(name)
+          let isLate = samples.value > 0 || state.complete.contains(name)
           guard isLate, !isNew || !known.contains(full) else { return false }
           state.count += 1
           state.start = state.start ?? state.position

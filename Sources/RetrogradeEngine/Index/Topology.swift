@@ -96,20 +96,16 @@ package struct Topology: Sendable {
       // It also reads to the end once while it opens the file, before it has a pad; and what its parser still holds when
       // it first finds nothing comes out when it finds nothing again.
       guard offset >= size, let pad = demux?.staticPad(demuxer.pad) else { return }
-      if asked.next() == 4 { pad.pushEndOfStream() }
+      if asked.add() == 4 { pad.pushEndOfStream() }
     }
   }
 
-  private final class Counter: Sendable {
-    private let count = Atomic(0)
-    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
-  }
-
   /// Has the streams noted that come late in a pipeline from a description of ours.
-  func lateStreams(_ pipeline: Pipeline, _ activity: Activity) -> LateStreams {
+  func lateStreams(_ pipeline: Pipeline, after samples: Counter) -> LateStreams {
     let steps = streams.flatMap(\.steps)
     return LateStreams(
-      pipeline, Set(steps.map { "e\($0.element)" }), known: Set(steps.map { "e\($0.element).\($0.pad)" }), activity)
+      pipeline, Set(steps.map { "e\($0.element)" }), known: Set(steps.map { "e\($0.element).\($0.pad)" }),
+      after: samples)
   }
 
   private func reference(_ step: StreamPath.Step) -> String { "e\(step.element).\(step.pad)" }
@@ -138,7 +134,7 @@ extension Topology {
       // The signals' closures hold `shared`, and the pipeline holds the closures.
       shared.letGo()
     }
-    let watch = PipelineWatch(pipeline, reading: path)
+    let disk = DiskWatch(pipeline, reading: path)
     pipeline.set(.playing)
     var missing: [MissingPlugin] = []
     var idle = 0
@@ -151,7 +147,7 @@ extension Topology {
       case .failed(let error): failure = failure ?? error
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
-      case nil where watch.isReading: break
+      case nil where disk.isReading: break
       case nil:
         idle += 1
         // Nothing for ten seconds, and nothing is being read: an element waits for what never comes.
