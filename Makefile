@@ -96,7 +96,7 @@ endif
 
 test: plugin
 	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
-	RETROGRADE_PLUGIN_DIR=$(CURDIR)/$(dir $(PLUGIN)) $(SWIFT) test $(SANITIZER_FLAGS)
+	RETROGRADE_PLUGIN_DIR=$(CURDIR)/$(dir $(PLUGIN)) scripts/test $(SWIFT) test $(SANITIZER_FLAGS)
 	$(if $(SANITIZE),@echo "SANITIZE=$(SANITIZE): all tests passed without a report")
 
 # Swift's own clang, which knows Swift's calling convention.

@@ -330,6 +330,31 @@ import Testing
     #expect(base < 100_000_000)
   }
 
+  /// A bin sends a seek through each of its sinks.
+  @Test func aSeekThatComesThroughTwoSinksIsObeyedOnce() throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.sampleCount = 96_000
+    let pipeline = try play(
+      "reversesrc name=r uri=file://\(try media.write(to: folder)) r.video_0 ! queue ! fakesink name=v "
+        + "r.audio_0 ! queue ! fakesink name=a")
+    let log = EventLog(try pipeline.pad("v", "sink"))
+    let event = try #require(seek(2, GST_SEEK_FLAG_FLUSH))
+    for sink in ["v", "a"] {
+      let source = try #require(gst_pad_get_peer(try pipeline.pad(sink, "sink")))
+      #expect(gst_pad_send_event(source, gst_event_ref(event)) != 0)
+      gst_object_unref(source)
+      #expect(gst_element_get_state(pipeline.raw, nil, nil, 20_000_000_000) == GST_STATE_CHANGE_SUCCESS)
+    }
+    gst_event_unref(event)
+    pipeline.set(.playing)
+    let end = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
+      if case .endOfStream = $0 { true } else { false }
+    }
+    #expect(end != nil)
+    #expect(log.all(GST_EVENT_SEGMENT).count == 1)
+  }
+
   @Test func withoutAudioAFastPlayerGetsAGapInItsPlace() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -34,7 +34,7 @@ extension ReverseSource {
     gst_event_parse_seek(event, &rate, &format, &flags, nil, nil, nil, nil)
     guard rate != 0, format == GST_FORMAT_TIME else { return 0 }
     if flags.rawValue & GST_SEEK_FLAG_INSTANT_RATE_CHANGE.rawValue != 0 {
-      return seeking.withLock { _ in changeRate(to: rate, event) } ? 1 : 0
+      return once(event) { changeRate(to: rate, event) }
     }
     let isFlushing = flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue != 0
     let kept = AnyThread(retain(event))
@@ -46,7 +46,18 @@ extension ReverseSource {
     }
     if isEarly { return 1 }
     release(kept.value)
-    return seeking.withLock { _ in apply(event, isFlushing: isFlushing) } ? 1 : 0
+    return once(event) { apply(event, isFlushing: isFlushing) }
+  }
+
+  /// Obeys a seek unless it has been obeyed: a bin sends the same one through each of its sinks (gst_bin_send_event).
+  private func once(_ event: UnsafeMutablePointer<GstEvent>, _ obey: () -> Bool) -> gboolean {
+    let number = gst_event_get_seqnum(event)
+    return seeking.withLock { last in
+      if last == number { return 1 }
+      guard obey() else { return 0 }
+      last = number
+      return 1
+    }
   }
 
   /// Has the sinks play what they get at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
