@@ -35,7 +35,7 @@ func images(in name: String) throws -> [String] {
 /// Evenly spaced frames of a film, first and last among them.
 func frames(of film: String, count: Int) async throws -> [Image] {
   var reader = Reverser(path(film))
-  reader.options.loop = .forward
+  reader.options.playback.loop = .forward
   _ = try await reader.start(to: path("frames of \(film)/%05d.png")).summary()
   let files = try images(in: "frames of \(film)")
   var images: [Image] = []

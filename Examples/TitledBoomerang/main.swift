@@ -11,8 +11,8 @@ guard arguments.count == 3 else {
 }
 let (clip, title, output) = (arguments[0], arguments[1], arguments[2])
 var reverser = Reverser(clip)
-reverser.options.loop = .pingPong
-reverser.options.overwrites = true
+reverser.options.playback.loop = .pingPong
+reverser.options.output.overwrites = true
 reverser.title = Title(duration: ClockTime(seconds: 1.5)) { context, time in
   let size = context.size.height / 8
   let text = Text(

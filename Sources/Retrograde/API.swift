@@ -14,9 +14,9 @@ public typealias TimeSpan = RetrogradeEngine::TimeSpan
 // What to mirror, and how.
 public typealias ByteCount = RetrogradeEngine::ByteCount
 public typealias Direction = RetrogradeEngine::Direction
-public typealias EncodingOptions = RetrogradeEngine::EncodingOptions
 public typealias Loop = RetrogradeEngine::Loop
-public typealias ReverseOptions = RetrogradeEngine::ReverseOptions
+public typealias PlaybackOptions = RetrogradeEngine::PlaybackOptions
+public typealias Resources = RetrogradeEngine::Resources
 public typealias SourcePosition = RetrogradeEngine::SourcePosition
 public typealias StreamKind = Containers::StreamKind
 public typealias StreamSelection = RetrogradeEngine::StreamSelection

@@ -18,12 +18,18 @@ struct AnimationReader {
   private let delays: [ClockTime]
   private let caps: Caps
   /// What of the budget is left for frames.
-  private let options: ReverseOptions
+  private let resources: Resources
+  private let playback: PlaybackOptions
+  private let output: OutputRequirements
 
   /// Finds out what is in the file at `path`; decodes nothing.
   /// - Returns: nil where it is neither.
   /// - Throws: ``RetrogradeError``.
-  init?(_ path: String, _ options: ReverseOptions) throws {
+  init?(
+    _ path: String, playback: PlaybackOptions = PlaybackOptions(),
+    for output: OutputRequirements = OutputRequirements(),
+    _ resources: Resources
+  ) throws {
     // RIFF is also what WAV and AVI are, of any length.
     guard let file = RandomAccessFile(path) else { return nil }
     let start = file.read(0..<min(64, file.size)) ?? []
@@ -33,11 +39,11 @@ struct AnimationReader {
     guard let canvas else { return nil }
     // The file as it is, and taken apart; the canvas, what was on it before, and a frame on its way.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
-    guard needed < options.memory.bytes else {
+    guard needed < resources.memory.bytes else {
       throw RetrogradeError(
         .damagedInput,
         "\(path): an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
-          + "\(ByteCount(needed)) of memory to decode, and the budget (\(setting: .memory)) is \(options.memory)")
+          + "\(ByteCount(needed)) of memory to decode, and the budget (\(setting: .memory)) is \(resources.memory)")
     }
     let all = file.read(0..<file.size)
     try file.checkReading(path)
@@ -62,18 +68,22 @@ struct AnimationReader {
       end = end + delay
     }
     starts = times
-    var left = options
-    left.memory = ByteCount(options.memory.bytes - needed)
-    self.options = left
+    self.resources = Resources(
+      memory: ByteCount(resources.memory.bytes - needed), spoolDirectory: resources.spoolDirectory)
+    self.playback = playback
+    self.output = output
     guard !delays.isEmpty else {
       throw RetrogradeError(
         .damagedInput, "\(path): damaged beyond use: not one frame of the animation is whole; get the whole file")
     }
   }
 
+  private var rate: FrameRateLimit { FrameRateLimit(playback, output) }
+
   /// The source as it is for a report: no frame of it can be played.
   func described(_ gauge: MemoryGauge) throws -> PlayableSource {
-    try source(try VideoSource.described(caps, starts: starts, lastDelay: delays.last, options, gauge), [])
+    try source(
+      try VideoSource.described(caps, starts: starts, lastDelay: delays.last, rate: rate, resources, gauge), [])
   }
 
   /// Decodes all frames.
@@ -87,7 +97,7 @@ struct AnimationReader {
       let buffer = try Buffer(size: pixels.count) { $0.copyMemory(from: pixels) }
       buffer.stamp(pts: starts[number], duration: delays[number])
       let sample = Sample(buffer: buffer, caps: caps)
-      var known = try recording ?? RecordedVideo(like: sample, options, gauge)
+      var known = try recording ?? RecordedVideo(like: sample, rate: rate, resources, gauge)
       try known.add(sample)
       recording = known
       report(starts[number])
@@ -113,7 +123,7 @@ struct AnimationReader {
 
   private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {
     let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: damage + warnings)
-    return try PlayableSource(path, index, video, options: options, count: options.count)
+    return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
 
   /// What is to be said of frames that are not whole in the file.

@@ -30,7 +30,7 @@ struct OutputJob: Sendable {
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos)
-    where options.frameRate == nil {
+    where options.playback.frameRate == nil {
       let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
@@ -43,24 +43,11 @@ struct OutputJob: Sendable {
         "\(output): \(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not; "
           + "add \(setting: .frameRate) \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
     }
-    copy = try options.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
+    copy = try options.encoding.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
       throw RetrogradeError(.usage, "\(output): nothing can be drawn over what is copied (\(setting: .copiesForward))")
     }
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
-  }
-
-  /// What `output` asks of the way in which the source is played.
-  static func options(for output: String, _ options: ReverseOptions) throws -> ReverseOptions {
-    let container = try Container.of(output)
-    var options = options
-    options.dropsSeam = options.dropsSeam ?? (container.animation != nil)
-    options.fastest = container.animation?.fastest
-    options.wantsAlpha =
-      container.imageFormat != nil && container.animation != .gif
-      || options.encoding.keepsAlpha
-        && (options.encoding.quality == .lossless || options.encoding.videoCodec == "ffv1")
-    return options
   }
 
   /// Writes the file, or the numbered files; they get their names when `outputs` is committed.
@@ -72,7 +59,7 @@ struct OutputJob: Sendable {
     // Numbered files have no header to be put right.
     let isNumbered = ImageSequence.isPattern(output)
     let writer = try MediaWriter(encoding(location) { _ in isNumbered ? "" : location }, for: output, cancellation)
-    let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
+    let pump = Pump(timing: options.playback.timing, gauge: gauge, cancellation: cancellation, report: report)
     var counts = try pump.run(
       source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsAudioFromStart, drawing,
       copy)
@@ -85,7 +72,7 @@ struct OutputJob: Sendable {
       counts.warnings.append(Warning(.detailLeftOut, "left out: the chapters, which this container can't hold"))
     }
     counts.duration = (source.legs.duration ?? .zero) + lead
-    try counts.warnings.check(isStrict: options.isStrict, output)
+    try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
   }
 
@@ -107,7 +94,7 @@ struct OutputJob: Sendable {
 
   /// The frames per second that the encoder is told; nil: those that the source names.
   private func rate(_ number: Int, _ video: VideoSource) -> FrameRate? {
-    if let rate = options.frameRate { return rate }
+    if let rate = options.playback.frameRate { return rate }
     // x265 shares its bits out over them, and does not start without. When frames are shown stays as it was.
     guard choice.videos[number].codec?.text == "video/x-h265", video.hasNoRate else { return nil }
     return FrameRate(video.meanRate, 1)
@@ -142,7 +129,9 @@ struct OutputJob: Sendable {
       },
       chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
       tags: source.index.tags, duration: source.legs.duration, lead: copy?.lead ?? .zero,
-      animation: choice.container.animation.map { ($0, options) },
+      animation: choice.container.animation.map {
+        ($0, options.encoding.quality, options.resources.spoolDirectory)
+      },
       prepare: prepare)
   }
 

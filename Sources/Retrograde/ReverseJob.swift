@@ -27,21 +27,21 @@ struct ReverseJob: Sendable {
   func run(to output: String) throws -> Summary {
     try checkVerification(of: output)
     let inputs = [input] + [options.subtitles].compactMap { $0 }
-    let (job, counts) = try Outputs.write(overwrites: options.overwrites, inputs: inputs) { outputs in
+    let (job, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
       try outputs.begin(output)
-      if let path = options.subtitlesOutput {
+      if let path = options.output.subtitles {
         try SubtitleFile.check(path)
         try outputs.begin(path, isNumbered: false)
       }
       let job = try prepare(output)
-      if let path = options.subtitlesOutput { try SubtitleFile.check(path, has: job.source.index.subtitles) }
+      if let path = options.output.subtitles { try SubtitleFile.check(path, has: job.source.index.subtitles) }
       // Known before any frame is encoded.
-      try (job.source.warnings + job.choice.warnings).check(isStrict: options.isStrict, input)
+      try (job.source.warnings + job.choice.warnings).check(isStrict: options.output.isStrict, input)
       let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation, report: report)
-      if options.isVerified {
+      if options.output.isVerified {
         try job.verify(outputs, against: input, cancellation: cancellation, report: report)
       }
-      if let path = options.subtitlesOutput {
+      if let path = options.output.subtitles {
         try SubtitleFile.write(
           job.source.index.subtitles, job.source.legs.all, lead: drawing.lead, to: outputs.location(of: path), for: path
         )
@@ -56,7 +56,7 @@ struct ReverseJob: Sendable {
 
   /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
   private func checkVerification(of output: String) throws {
-    guard options.isVerified else { return }
+    guard options.output.isVerified else { return }
     if let pipe = ([input] + [options.subtitles].compactMap { $0 }).first(where: { !Source.canBeReadAgain($0) }) {
       throw RetrogradeError(
         .usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out \(setting: .isVerified)")
@@ -76,7 +76,7 @@ struct ReverseJob: Sendable {
       throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
     }
     var playedOnly = options
-    playedOnly.streams = options.streams ?? .played
+    playedOnly.playback.streams = options.playback.streams ?? .played
     let printed = ReverseJob(input: input, options: playedOnly, cancellation: cancellation, report: report)
     let job = try printed.prepare(output)
     if job.choice.container.animation != nil {
@@ -84,12 +84,12 @@ struct ReverseJob: Sendable {
     }
     let plan = job.encoding(output)
     var settings: [String] = []
-    if options.loop != .reverse { settings.append("@loop \(options.loop.rawValue)") }
-    if options.count != 1 { settings.append("@count \(options.count)") }
-    if job.options.dropsSeam ?? false { settings.append("@seam drop") }
-    if options.timing != .mirror { settings.append("@timing \(options.timing.rawValue)") }
-    if let start = options.start { settings.append("@start \(start)") }
-    if let end = options.end { settings.append("@end \(end)") }
+    if options.playback.loop != .reverse { settings.append("@loop \(options.playback.loop.rawValue)") }
+    if options.playback.count != 1 { settings.append("@count \(options.playback.count)") }
+    if options.playback.dropsSeam ?? false { settings.append("@seam drop") }
+    if options.playback.timing != .mirror { settings.append("@timing \(options.playback.timing.rawValue)") }
+    if let start = options.playback.start { settings.append("@start \(start)") }
+    if let end = options.playback.end { settings.append("@end \(end)") }
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty {
       settings.append("@tags \(tags)")
     }
@@ -100,27 +100,27 @@ struct ReverseJob: Sendable {
   }
 
   private func prepare(_ output: String) throws -> OutputJob {
-    let options = try OutputJob.options(for: output, options)
-    var source = try open(options)
+    var source = try open(for: try OutputRequirements(of: output, options.encoding))
     if let subtitles = options.subtitles {
-      source.index.subtitles.append(try SubtitleFile.read(subtitles, cancellation))
+      source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, cancellation))
     }
     return try OutputJob(output, source, options, drawing)
   }
 
   /// - Parameter isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
-  func open(_ options: ReverseOptions, isDescribed: Bool = false) throws -> PlayableSource {
+  func open(for output: OutputRequirements = OutputRequirements(), isDescribed: Bool = false) throws -> PlayableSource {
     let tell: @Sendable (ClockTime) -> Void = { position in
       report(
         ReversalProgress(
           stage: .indexing, done: 0, total: 0, position: position, duration: .zero, elapsed: began.elapsed,
           memoryHeld: 0))
     }
-    if let animation = try AnimationReader(input, options) {
+    if let animation = try AnimationReader(input, playback: options.playback, for: output, options.resources) {
       return try isDescribed ? animation.described(gauge) : animation.decoded(gauge, cancellation, report: tell)
     }
     return try PlayableSource(
-      input, options: options, count: options.count, gauge: gauge, cancellation: cancellation, progress: tell)
+      input, playback: options.playback, count: options.playback.count, for: output, resources: options.resources,
+      gauge: gauge, cancellation: cancellation, progress: tell)
   }
 }
 

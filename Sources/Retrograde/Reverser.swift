@@ -1,5 +1,5 @@
 import GStreamer
-public import RetrogradeEngine
+import RetrogradeEngine
 
 /// Turns a file of video and audio round in time.
 ///

@@ -74,7 +74,7 @@ public struct SourceReport: Sendable, Codable {
   public var warnings: [Warning]
 
   init(_ job: ReverseJob) throws {
-    let playable = try job.open(job.options, isDescribed: true)
+    let playable = try job.open(isDescribed: true)
     let index = playable.index
     input = job.input
     duration = index.presentationEnd - index.presentationStart
@@ -88,9 +88,8 @@ public struct SourceReport: Sendable, Codable {
     let texts = index.tags?.removing(MediaWriter.technical + ["image", "preview-image", "attachment"])
     tags = texts.flatMap { $0.isEmpty ? nil : $0.description }
     hasCoverArt = index.tags?.has("image") ?? false
-    mirrors = try ["mkv", "mp4", "webm"].compactMap { container in
-      let options = try OutputJob.options(for: "mirror.\(container)", job.options)
-      guard let output = try? OutputJob("mirror.\(container)", playable, options) else { return nil }
+    mirrors = ["mkv", "mp4", "webm"].compactMap { container in
+      guard let output = try? OutputJob("mirror.\(container)", playable, job.options) else { return nil }
       let choice = output.choice
       return MirrorReport(
         container: container,

@@ -54,18 +54,12 @@ struct CaptureCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The frames per second to ask the camera for.", valueName: "rate"))
   var fps: FrameRate?
 
-  @Option(
-    help: ArgumentHelp("ping-pong: forwards, then back; reverse; reverse-forward; forward.", valueName: "order"))
+  @Option(help: .loop)
   var loop: Loop = .pingPong
 
-  @Option(help: ArgumentHelp("The most memory for frames, such as 512MiB or 2G.", valueName: "size"))
-  var memory = ReverseOptions().memory
+  @OptionGroup var machine: ResourceArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "Where frames go that have no room in memory; TMPDIR or /var/tmp by default.", valueName: "directory"),
-    completion: .directory)
-  var spoolDir: String?
+  @OptionGroup var strictness: StrictArguments
 
   func validate() throws {
     if device != nil && source != nil { throw ValidationError("--device and --source exclude each other.") }
@@ -87,12 +81,12 @@ struct CaptureCommand: AsyncParsableCommand {
     capture.countdown = ClockTime(seconds: countdown)
     capture.showsPreview = preview
     output.apply(to: &capture.options)
-    capture.options.loop = loop
-    capture.options.memory = memory
-    if let spoolDir { capture.options.spoolDirectory = spoolDir }
+    capture.options.playback.loop = loop
+    capture.options.output.isStrict = strictness.strict
+    capture.options.resources = machine.resources
     capture.overlay = output.overlay
     let session = capture.start(to: output.output)
-    try await output.display.follow(session.reversal, memory) { session.stop() }
+    try await output.reporting.display.follow(session.reversal, machine.memory) { session.stop() }
   }
 }
 

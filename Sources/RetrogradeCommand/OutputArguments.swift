@@ -60,11 +60,7 @@ struct OutputArguments: ParsableArguments {
   @Flag(help: "Show the source's time, and an arrow in the direction of play, in every frame.")
   var showTimecode = false
 
-  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
-  var progress: ProgressForm?
-
-  @Flag(help: "Say nothing but warnings and errors.")
-  var quiet = false
+  @OptionGroup var reporting: DisplayArguments
 
   func validate() throws {
     guard PlaybackLegs.counts.contains(count) else {
@@ -79,28 +75,19 @@ struct OutputArguments: ParsableArguments {
 
   /// Sets in `options` what was said here.
   func apply(to options: inout ReverseOptions) {
-    options.count = count
-    options.dropsSeam = seam.map { $0 == .drop }
-    options.overwrites = overwrite
-    options.encoding.quality = quality
-    options.encoding.videoCodec = videoCodec
-    options.encoding.audioCodec = audioCodec
-    options.encoding.bitrate = bitrate?.bitsPerSecond
-    options.encoding.constantRateFactor = crf
-    options.encoding.preset = preset
-    options.encoding.profile = profile
-    options.encoding.width = width
-    options.encoding.deinterlaces = deinterlace
-    options.encoding.keepsAlpha = alpha
+    options.playback.count = count
+    options.playback.dropsSeam = seam.map { $0 == .drop }
+    options.output.overwrites = overwrite
+    options.encoding = EncodingOptions(
+      quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, profile: profile,
+      bitrate: bitrate?.bitsPerSecond, constantRateFactor: crf, preset: preset, width: width, keepsAlpha: alpha,
+      deinterlaces: deinterlace)
   }
 
   var overlay: Overlay? {
     Overlays.all([caption.map(Overlays.caption), showTimecode ? Overlays.timecode : nil].compactMap { $0 })
   }
 
-  var display: ProgressDisplay {
-    ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
-  }
 }
 
 /// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.

@@ -25,27 +25,15 @@ struct Play: AsyncParsableCommand {
   @Argument(help: "The file to play.", completion: .file())
   var input: String
 
-  @Option(
-    help: ArgumentHelp(
-      "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward.", valueName: "order"))
+  @Option(help: .loop)
   var loop: Loop = .reverse
 
   @Option(help: ArgumentHelp("How often the loop is played; 0: without end.", valueName: "n"))
   var count = 1
 
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Where in the source to begin: seconds or 1:02.5.", valueName: "time"),
-    transform: SourcePosition.argument)
-  var start: SourcePosition?
+  @OptionGroup var range: RangeArguments
 
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("Where in the source to end.", valueName: "time"),
-    transform: SourcePosition.argument)
-  var end: SourcePosition?
-
-  @Option(help: ArgumentHelp("The most memory for decoded frames, such as 512MiB or 2G.", valueName: "size"))
-  var memory = ReverseOptions().memory
+  @OptionGroup var machine: ResourceArguments
 
   @Option(
     help: ArgumentHelp("What shows the frames, in gst-launch-1.0 syntax, instead of a window.", valueName: "sink"))
@@ -54,8 +42,7 @@ struct Play: AsyncParsableCommand {
   @Option(help: ArgumentHelp("What plays the audio, in gst-launch-1.0 syntax.", valueName: "sink"))
   var audioSink: String?
 
-  @Flag(help: "End with status 65 where a warning would say that something is missing.")
-  var strict = false
+  @OptionGroup var strictness: StrictArguments
 
   @Flag(help: "Say nothing but warnings and errors.")
   var quiet = false
@@ -64,17 +51,16 @@ struct Play: AsyncParsableCommand {
     guard count == 0 || PlaybackLegs.counts.contains(count) else {
       throw ValidationError("--count must be 0 to \(PlaybackLegs.counts.upperBound).")
     }
-    for case .frame? in [start, end] { throw ValidationError("--start and --end are times here, such as 1:02.5.") }
+    for case .frame? in [range.start, range.end] {
+      throw ValidationError("--start and --end are times here, such as 1:02.5.")
+    }
   }
 
   func run() async throws {
-    var options = ReverseOptions()
-    options.loop = loop
-    options.count = max(count, 1)
-    options.start = start
-    options.end = end
-    options.memory = memory
-    let player = Player(input, options: options, isEndless: count == 0, videoSink: videoSink, audioSink: audioSink)
+    let playback = PlaybackOptions(loop: loop, count: max(count, 1), start: range.start, end: range.end)
+    let player = Player(
+      input, playback: playback, isEndless: count == 0, resources: machine.resources, videoSink: videoSink,
+      audioSink: audioSink)
     let keys = Keyboard { Play.press($0, player) }
     defer { keys.stop() }
     let refused = Mutex<String?>(nil)
@@ -89,7 +75,7 @@ struct Play: AsyncParsableCommand {
         switch event {
         case .key(let key): Play.press(key, player)
         case .warning(let text):
-          if strict {
+          if strictness.strict {
             refused.withLock { $0 = $0 ?? text }
             player.stop()
           } else {

@@ -30,10 +30,7 @@ struct Reverse: AsyncParsableCommand {
 
   @OptionGroup var output: OutputArguments
 
-  @Option(
-    help: ArgumentHelp(
-      "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
-        + "shown once, and the audio loses the same stretch.", valueName: "order"))
+  @Option(help: .loop)
   var loop: Loop = .reverse
 
   @Option(
@@ -77,20 +74,20 @@ struct Reverse: AsyncParsableCommand {
   func run() async throws {
     var options = source.options
     output.apply(to: &options)
-    options.timing = timing
-    options.loop = loop
-    options.copiesForward = copyForward
-    options.isVerified = verify
+    options.playback.timing = timing
+    options.playback.loop = loop
+    options.encoding.copiesForward = copyForward
+    options.output.isVerified = verify
     options.subtitles = subtitles
-    options.subtitlesOutput = subtitlesOutput
-    options.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
-    if let fps { options.sequenceRate = fps }
+    options.output.subtitles = subtitlesOutput
+    options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
+    if let fps { options.playback.sequenceRate = fps }
     var reverser = Reverser(source.input, options: options)
     reverser.overlay = output.overlay
     if printPipeline {
       Terminal.print(file: try await reverser.pipelines(to: output.output).file)
       return
     }
-    try await output.display.follow(reverser.start(to: output.output), source.memory)
+    try await output.reporting.display.follow(reverser.start(to: output.output), source.machine.memory)
   }
 }

@@ -32,25 +32,14 @@ struct Run: AsyncParsableCommand {
   @Flag(help: "Find out whether the file could be run, and run nothing.")
   var check = false
 
-  @Option(help: ArgumentHelp("The most decoded media to hold in memory: 512MiB, 2G.", valueName: "size"))
-  var memory: ByteCount = ByteCount(512 << 20)
-
-  @Option(
-    help: ArgumentHelp("Where spool files live (default: TMPDIR, or /var/tmp).", valueName: "folder"),
-    completion: .directory)
-  var spoolDir: String?
+  @OptionGroup var machine: ResourceArguments
 
   @Flag(name: [.customShort("y"), .long], help: "Replace files that exist.")
   var overwrite = false
 
-  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
-  var progress: ProgressForm?
+  @OptionGroup var strictness: StrictArguments
 
-  @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
-  var strict = false
-
-  @Flag(help: "Say nothing but warnings and errors.")
-  var quiet = false
+  @OptionGroup var reporting: DisplayArguments
 
   func validate() throws {
     if list && file != nil { throw ValidationError("--list takes no file: it names the installed ones.") }
@@ -73,20 +62,15 @@ struct Run: AsyncParsableCommand {
       }
       throw ExitCode(64)
     }
-    var options = ReverseOptions()
-    options.memory = memory
-    if let spoolDir { options.spoolDirectory = spoolDir }
-    options.overwrites = overwrite
-    options.isStrict = strict
+    let options = ReverseOptions(
+      output: OutputOptions(overwrites: overwrite, isStrict: strictness.strict), resources: machine.resources)
     let given = Dictionary(values.map { ($0.name, $0.text) }) { $1 }
     if check {
       try await pipeline.check(given, options: options)
-      if !quiet { Terminal.print("\(file): can be run") }
+      if !reporting.quiet { Terminal.print("\(file): can be run") }
       return
     }
-    try await ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
-      .follow(
-        pipeline.start(given, options: options), memory)
+    try await reporting.display.follow(pipeline.start(given, options: options), machine.memory)
   }
 }
 

@@ -8,27 +8,9 @@ struct SourceArguments: ParsableArguments {
     completion: .file())
   var input: String
 
-  @Option(
-    help: ArgumentHelp(
-      "The most decoded media to hold in memory: 512MiB, 2G.", discussion: "What exceeds it goes to the spool.",
-      valueName: "size"))
-  var memory: ByteCount = ByteCount(512 << 20)
+  @OptionGroup var machine: ResourceArguments
 
-  @Option(
-    help: ArgumentHelp("Where spool files live (default: TMPDIR, or /var/tmp).", valueName: "folder"),
-    completion: .directory)
-  var spoolDir: String?
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Begin at this place of the source: seconds, 1:02.5, or a frame, 250f.", valueName: "place"),
-    transform: SourcePosition.argument)
-  var start: SourcePosition?
-
-  @Option(
-    parsing: .unconditional, help: ArgumentHelp("End before this place of the source.", valueName: "place"),
-    transform: SourcePosition.argument)
-  var end: SourcePosition?
+  @OptionGroup var range: RangeArguments
 
   @Flag(help: "Leave out the audio.")
   var noAudio = false
@@ -42,20 +24,13 @@ struct SourceArguments: ParsableArguments {
     ))
   var streams: StreamSelection?
 
-  @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
-  var strict = false
+  @OptionGroup var strictness: StrictArguments
 
   var options: ReverseOptions {
-    var options = ReverseOptions()
-    options.memory = memory
-    if let spoolDir { options.spoolDirectory = spoolDir }
-    options.start = start
-    options.end = end
-    options.noAudio = noAudio
-    options.noVideo = noVideo
-    options.isStrict = strict
-    options.streams = streams
-    return options
+    ReverseOptions(
+      playback: PlaybackOptions(
+        start: range.start, end: range.end, streams: streams, noAudio: noAudio, noVideo: noVideo),
+      output: OutputOptions(isStrict: strictness.strict), resources: machine.resources)
   }
 }
 
@@ -69,7 +44,7 @@ extension SourceArguments {
     } else {
       show(report)
     }
-    try report.warnings.check(isStrict: strict, input)
+    try report.warnings.check(isStrict: strictness.strict, input)
   }
 }
 

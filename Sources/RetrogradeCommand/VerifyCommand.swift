@@ -46,8 +46,7 @@ struct VerifyCommand: AsyncParsableCommand {
   @Flag(help: "As JSON.")
   var json = false
 
-  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
-  var progress: ProgressForm?
+  @OptionGroup var reporting: DisplayArguments
 
   func validate() throws {
     guard PlaybackLegs.counts.contains(count) else {
@@ -57,15 +56,15 @@ struct VerifyCommand: AsyncParsableCommand {
 
   func run() async throws {
     var options = source.options
-    options.loop = loop
-    options.count = count
-    options.timing = timing
-    options.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
-    if let fps { options.sequenceRate = fps }
+    options.playback.loop = loop
+    options.playback.count = count
+    options.playback.timing = timing
+    options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
+    if let fps { options.playback.sequenceRate = fps }
     options.encoding.width = width
     var verifier = Verifier(source.input, mirror: mirror, options: options)
     verifier.isLossless = lossless
-    let display = ProgressDisplay(progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: false)
+    let display = reporting.display
     let result = try await verifier.verify { display.show($0) }
     display.clear()
     if json {
@@ -73,17 +72,18 @@ struct VerifyCommand: AsyncParsableCommand {
     } else {
       show(result)
     }
-    try result.warnings.check(isStrict: source.strict, source.input)
+    try result.warnings.check(isStrict: source.strictness.strict, source.input)
     if !result.isMirror { throw ExitCode(1) }
   }
 
   private func show(_ result: Verification) {
+    for warning in result.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
+    if reporting.quiet { return }
     let width = (result.checks.map(\.subject.count).max() ?? 0) + 2
     for check in result.checks {
       let subject = check.subject + String(repeating: " ", count: width - check.subject.count)
       Terminal.print("\(check.holds ? "  " : "! ")\(subject)\(check.finding)")
     }
-    for warning in result.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
     Terminal.print(
       result.isMirror
         ? "\(result.mirror) is the mirror of \(result.source)"

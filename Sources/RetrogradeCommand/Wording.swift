@@ -23,11 +23,8 @@ extension Setting {
     case .overwrites: "--overwrite"
     case .constantRateFactor: "--crf"
     case .keepsAlpha: "--alpha"
-    // `--no-audio` for `noAudio`; those of `encoding` are options like the others.
-    default:
-      rawValue.split(separator: ".").last.map { name in
-        name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
-      } ?? rawValue
+    // `--no-audio` for `playback.noAudio`.
+    default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }
   }
 }

@@ -70,23 +70,26 @@ extension Message: ExpressibleByStringInterpolation {
   }
 }
 
-/// A property of ``ReverseOptions``, by its name in Swift.
+/// A property of `ReverseOptions`, by its path in Swift.
 public struct Setting: RawRepresentable, Hashable, Sendable {
   public var rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  public static let memory = Setting(rawValue: "memory")
-  public static let spoolDirectory = Setting(rawValue: "spoolDirectory")
-  public static let start = Setting(rawValue: "start")
-  public static let end = Setting(rawValue: "end")
-  public static let copiesForward = Setting(rawValue: "copiesForward")
-  public static let frameRate = Setting(rawValue: "frameRate")
-  public static let noAudio = Setting(rawValue: "noAudio")
-  public static let noVideo = Setting(rawValue: "noVideo")
-  public static let streams = Setting(rawValue: "streams")
-  public static let isStrict = Setting(rawValue: "isStrict")
-  public static let isVerified = Setting(rawValue: "isVerified")
-  public static let overwrites = Setting(rawValue: "overwrites")
+  /// Its own name, without those of the options that it is among.
+  package var name: Substring { rawValue.split(separator: ".").last ?? "" }
+
+  public static let memory = Setting(rawValue: "resources.memory")
+  public static let spoolDirectory = Setting(rawValue: "resources.spoolDirectory")
+  public static let start = Setting(rawValue: "playback.start")
+  public static let end = Setting(rawValue: "playback.end")
+  public static let copiesForward = Setting(rawValue: "encoding.copiesForward")
+  public static let frameRate = Setting(rawValue: "playback.frameRate")
+  public static let noAudio = Setting(rawValue: "playback.noAudio")
+  public static let noVideo = Setting(rawValue: "playback.noVideo")
+  public static let streams = Setting(rawValue: "playback.streams")
+  public static let isStrict = Setting(rawValue: "output.isStrict")
+  public static let isVerified = Setting(rawValue: "output.isVerified")
+  public static let overwrites = Setting(rawValue: "output.overwrites")
   public static let quality = Setting(rawValue: "encoding.quality")
   public static let videoCodec = Setting(rawValue: "encoding.videoCodec")
   public static let audioCodec = Setting(rawValue: "encoding.audioCodec")

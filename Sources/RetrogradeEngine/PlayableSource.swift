@@ -18,13 +18,15 @@ package struct PlayableSource: Sendable {
   ///   - progress: told how far the index is, in stream time.
   /// - Throws: ``RetrogradeError``.
   package init(
-    _ input: String, options: ReverseOptions, count: Int?, gauge: MemoryGauge, cancellation: Cancellation,
+    _ input: String, playback: PlaybackOptions, count: Int?, for output: OutputRequirements = OutputRequirements(),
+    resources: Resources, gauge: MemoryGauge, cancellation: Cancellation,
     progress: @escaping @Sendable (ClockTime) -> Void
   ) throws {
-    guard !(options.noAudio && options.noVideo) else {
+    guard !(playback.noAudio && playback.noVideo) else {
       throw RetrogradeError(.usage, "without video and without audio, nothing is left")
     }
-    let stored = try Source(input, options: options, cancellation: cancellation)
+    let stored = try Source(
+      input, sequenceRate: playback.sequenceRate, resources: resources, cancellation: cancellation)
     let topology: Topology
     do {
       topology = try Topology(probing: stored.path, stored.sourceDescription, stored.facts, cancellation)
@@ -37,7 +39,10 @@ package struct PlayableSource: Sendable {
     }
     var index: SourceIndex
     do {
-      index = try Indexer(topology: topology, options: options, cancellation: cancellation, progress: progress).run()
+      index = try Indexer(
+        topology: topology, playback: playback, holdsAlpha: output.holdsAlpha, spoolDirectory: resources.spoolDirectory,
+        cancellation: cancellation, progress: progress
+      ).run()
     } catch let error as RetrogradeError where error.code == .damagedInput {
       guard let links = stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
@@ -45,12 +50,13 @@ package struct PlayableSource: Sendable {
         "\(input): holds \(links) Ogg files, one after the other, with different streams; cut it into those, and mirror each",
         underlying: error.underlying)
     }
-    let range = try PlayableSource.range(in: index, options)
+    let range = try PlayableSource.range(in: index, playback)
     // One budget for all that is decoded at once.
-    var shared = options
-    shared.memory = ByteCount(options.memory.bytes / (1 + index.furtherVideos.count))
+    let shared = resources.shared(by: 1 + index.furtherVideos.count)
+    let rate = FrameRateLimit(playback, output)
     func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
-      try VideoSource(stream, recipe, range: range, options: shared, gauge: gauge, cancellation: cancellation)
+      try VideoSource(
+        stream, recipe, range: range, rate: rate, resources: shared, gauge: gauge, cancellation: cancellation)
     }
     let video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
     var further: [VideoSource] = []
@@ -61,7 +67,7 @@ package struct PlayableSource: Sendable {
         index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
     }
-    let chapters = options.wants(.chapters) ? stored.facts.tagChapterCount : 0
+    let chapters = playback.wants(.chapters) ? stored.facts.tagChapterCount : 0
     if chapters > 0 {
       index.warnings.append(
         Warning(
@@ -80,33 +86,33 @@ package struct PlayableSource: Sendable {
         }
       let kinds = Set(declared.streams.map(\.kind))
       let isWhole =
-        options.streams == nil
+        playback.streams == nil
         // What was left out, with a word, may be what lasts longest.
         && !index.warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
-        && (kinds.isEmpty ? !options.noAudio && !options.noVideo : kinds.allSatisfy(options.wantsAny))
+        && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
       let missing = declared.warnings(
         found, isDamaged: index.warnings.contains { $0.code == .damaged }, isWhole: isWhole)
       if !missing.isEmpty { index.declaredEnd = declared.presentationEnd }
-      index.warnings += missing + topology.unknown(of: declared, options) + declared.unread
+      index.warnings += missing + topology.unknown(of: declared, playback) + declared.unread
       index.warnings += declared.further(after: found.map(\.end).max() ?? .zero)
     }
     try self.init(
-      input, index, video, further: further, options: options, count: count, range: range, source: stored)
+      input, index, video, further: further, playback, count: count, for: output, range: range, source: stored)
   }
 
   /// A source of which all is known.
   package init(
-    _ input: String, _ index: SourceIndex, _ video: VideoSource?, options: ReverseOptions, count: Int?,
-    range: TimeSpan? = nil
+    _ input: String, _ index: SourceIndex, _ video: VideoSource?, playback: PlaybackOptions, count: Int?,
+    for output: OutputRequirements = OutputRequirements(), range: TimeSpan? = nil
   ) throws {
     try self.init(
-      input, index, video, further: [], options: options, count: count,
-      range: range ?? PlayableSource.range(in: index, options), source: nil)
+      input, index, video, further: [], playback, count: count, for: output,
+      range: range ?? PlayableSource.range(in: index, playback), source: nil)
   }
 
   private init(
-    _ input: String, _ index: SourceIndex, _ video: VideoSource?, further: [VideoSource], options: ReverseOptions,
-    count: Int?, range: TimeSpan?, source: Source?
+    _ input: String, _ index: SourceIndex, _ video: VideoSource?, further: [VideoSource], _ playback: PlaybackOptions,
+    count: Int?, for output: OutputRequirements, range: TimeSpan?, source: Source?
   ) throws {
     guard count.map(PlaybackLegs.counts.contains) ?? true else {
       throw RetrogradeError(
@@ -116,8 +122,8 @@ package struct PlayableSource: Sendable {
       try range.map { Presentation($0) }
       ?? PlayableSource.presentation(input, index, [video].compactMap { $0 } + further)
     legs = PlaybackLegs(
-      options.loop, count: count, presentation, timeline: video?.shown.timeline, dropsSeam: options.dropsSeam ?? false,
-      keepsForwardWhole: options.copiesForward)
+      playback.loop, count: count, presentation, timeline: video?.shown.timeline,
+      dropsSeam: playback.dropsSeam ?? output.isRepeated, keepsForwardWhole: output.keepsForwardWhole)
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     self.video = video
@@ -131,8 +137,8 @@ package struct PlayableSource: Sendable {
   package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
 
   /// What of the source is wanted, in stream time; nil for all of it.
-  private static func range(in index: SourceIndex, _ options: ReverseOptions) throws -> TimeSpan? {
-    guard options.start != nil || options.end != nil else { return nil }
+  private static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
+    guard playback.start != nil || playback.end != nil else { return nil }
     func time(_ position: SourcePosition?, _ setting: Setting) throws -> ClockTime? {
       switch position {
       case nil: return nil
@@ -147,8 +153,8 @@ package struct PlayableSource: Sendable {
       }
     }
     let range = TimeSpan(
-      start: try time(options.start, .start) ?? index.presentationStart,
-      end: min(try time(options.end, .end) ?? index.presentationEnd, index.presentationEnd))
+      start: try time(playback.start, .start) ?? index.presentationStart,
+      end: min(try time(playback.end, .end) ?? index.presentationEnd, index.presentationEnd))
     guard range.start < range.end else {
       throw RetrogradeError(
         .usage,

@@ -1,6 +1,7 @@
 package import Containers
 import Glibc
 import GStreamer
+package import MediaTime
 
 /// Where the media is read from: a file, or what came through a pipe.
 package struct Source: Sendable {
@@ -16,8 +17,10 @@ package struct Source: Sendable {
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
   /// indexed and sought in like any file, which takes far less room than the decoded frames would.
-  package init(_ input: String, options: ReverseOptions, cancellation: Cancellation) throws {
-    try self.init(reading: input, options: options, cancellation: cancellation)
+  package init(
+    _ input: String, sequenceRate: FrameRate = .usual, resources: Resources, cancellation: Cancellation
+  ) throws {
+    try self.init(reading: input, sequenceRate, resources, cancellation)
     guard let blocks = facts.gif, !blocks.isWhole else { return }
     guard blocks.images > 0 else {
       throw RetrogradeError(
@@ -27,21 +30,23 @@ package struct Source: Sendable {
     }
     // avdemux_gif waits for the rest of a GIF that ends in the middle, or of one with something else in its middle: with only
     // the frames before that it is whole.
-    let whole = try Spool(directory: options.spoolDirectory)
+    let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
     spool = whole
     path = whole.path
-    sourceDescription = try Source.sourceDescription(path, name, facts, options)
+    sourceDescription = try Source.sourceDescription(path, name, facts, resources)
   }
 
-  private init(reading input: String, options: ReverseOptions, cancellation: Cancellation) throws {
+  private init(
+    reading input: String, _ sequenceRate: FrameRate, _ resources: Resources, _ cancellation: Cancellation
+  ) throws {
     name = input == "-" ? "standard input" : input
     if input == "-" {
-      let spool = try Source.spool(descriptor: STDIN_FILENO, name, options, cancellation)
+      let spool = try Source.spool(descriptor: STDIN_FILENO, name, resources, cancellation)
       self.spool = spool
       path = spool.path
       facts = try Source.facts(path, cancellation)
-      sourceDescription = try Source.sourceDescription(path, name, facts, options)
+      sourceDescription = try Source.sourceDescription(path, name, facts, resources)
       return
     }
     var info = stat()
@@ -49,7 +54,7 @@ package struct Source: Sendable {
     if !exists, let sequence = try ImageSequence(input) {
       spool = nil
       path = input
-      sourceDescription = sequence.sourceDescription(options.sequenceRate)
+      sourceDescription = sequence.sourceDescription(sequenceRate)
       facts = try Source.facts(input, cancellation)
       return
     }
@@ -72,12 +77,12 @@ package struct Source: Sendable {
       let descriptor = open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))") }
       defer { close(descriptor) }
-      let spool = try Source.spool(descriptor: descriptor, input, options, cancellation)
+      let spool = try Source.spool(descriptor: descriptor, input, resources, cancellation)
       self.spool = spool
       path = spool.path
     }
     facts = try Source.facts(path, cancellation)
-    sourceDescription = try Source.sourceDescription(path, name, facts, options)
+    sourceDescription = try Source.sourceDescription(path, name, facts, resources)
   }
 
   /// Whether it may be opened more than once: what comes through a pipe is gone.
@@ -93,7 +98,7 @@ package struct Source: Sendable {
   }
 
   private static func sourceDescription(
-    _ path: String, _ name: String, _ facts: ContainerFacts, _ options: ReverseOptions
+    _ path: String, _ name: String, _ facts: ContainerFacts, _ resources: Resources
   ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
     // wavparse 1.22 ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
@@ -105,16 +110,16 @@ package struct Source: Sendable {
     }
     try Playlist.refuse(facts.beginning, name: name)
     if let image = StillImage(facts) {
-      return try image.sourceDescription(path, name: name, memory: options.memory)
+      return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }
 
   private static func spool(
-    descriptor: Int32, _ name: String, _ options: ReverseOptions, _ cancellation: Cancellation
+    descriptor: Int32, _ name: String, _ resources: Resources, _ cancellation: Cancellation
   ) throws -> Spool {
-    let spool = try Spool(directory: options.spoolDirectory)
+    let spool = try Spool(directory: resources.spoolDirectory)
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
     defer { bytes.deallocate() }
     var total = 0

@@ -4,11 +4,11 @@ public import RetrogradeEngine
 extension Player {
   /// A file by URL; otherwise as with a path.
   public convenience init(
-    _ input: URL, options: ReverseOptions = ReverseOptions(), isEndless: Bool = false, videoSink: String? = nil,
-    audioSink: String? = nil
+    _ input: URL, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
+    resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil
   ) {
     self.init(
-      input.isFileURL ? input.absoluteURL.path(percentEncoded: false) : input.absoluteString, options: options,
-      isEndless: isEndless, videoSink: videoSink, audioSink: audioSink)
+      input.isFileURL ? input.absoluteURL.path(percentEncoded: false) : input.absoluteString, playback: playback,
+      isEndless: isEndless, resources: resources, videoSink: videoSink, audioSink: audioSink)
   }
 }

@@ -29,23 +29,25 @@ public final class Player: Sendable {
   }
 
   private let input: String
-  private let options: ReverseOptions
+  private let playback: PlaybackOptions
+  private let resources: Resources
   private let isEndless: Bool
   private let sinks: PlayerSinks
   private let cancellation = Cancellation()
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - options: loop, count, memory, spool, timing, start and end; the others have no meaning here.
+  ///   - playback: loop, count, timing, start and end; the others have no meaning here.
   ///   - isEndless: repeat the loop for ever, whatever its count.
   ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
   ///   - audioSink: what plays the audio; nil: the usual loudspeakers.
   public init(
-    _ input: String, options: ReverseOptions = ReverseOptions(), isEndless: Bool = false, videoSink: String? = nil,
-    audioSink: String? = nil
+    _ input: String, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
+    resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil
   ) {
     self.input = input
-    self.options = options
+    self.playback = playback
+    self.resources = resources
     self.isEndless = isEndless
     sinks = PlayerSinks(video: videoSink, audio: audioSink)
   }
@@ -64,7 +66,7 @@ public final class Player: Sendable {
   private func play(_ report: @escaping @Sendable (Event) -> Void) async throws {
     try await onOwnThread("player", cancellation) { [self] in
       // What comes through a pipe is read once, here, and kept while it is played.
-      let source = try Source(input, options: options, cancellation: cancellation)
+      let source = try Source(input, resources: resources, cancellation: cancellation)
       let pipeline = try make(source)
       defer {
         state.withLock { $0.pipeline = nil }
@@ -82,16 +84,16 @@ public final class Player: Sendable {
       let uri = try GStreamer.uri(ofFile: source.path)
       let pipeline = try Pipeline(
         "playbin uri=\(Description.quoted("reverse+" + uri)) \(sinks.properties())")
-      let (options, isEndless) = (options, isEndless)
+      let (playback, resources, isEndless) = (playback, resources, isEndless)
       pipeline.onSourceSetup { source in
         do throws(GStreamerError) {
-          try source.set("loop", options.loop.rawValue)
-          try source.set("count", isEndless ? "0" : "\(options.count)")
-          try source.set("memory-budget", "\(options.memory.bytes)")
-          try source.set("spool-dir", options.spoolDirectory)
-          try source.set("timing", options.timing.rawValue)
-          if case .time(let start)? = options.start { try source.set("start", "\(start.nanoseconds)") }
-          if case .time(let end)? = options.end { try source.set("stop", "\(end.nanoseconds)") }
+          try source.set("loop", playback.loop.rawValue)
+          try source.set("count", isEndless ? "0" : "\(playback.count)")
+          try source.set("memory-budget", "\(resources.memory.bytes)")
+          try source.set("spool-dir", resources.spoolDirectory)
+          try source.set("timing", playback.timing.rawValue)
+          if case .time(let start)? = playback.start { try source.set("start", "\(start.nanoseconds)") }
+          if case .time(let end)? = playback.end { try source.set("stop", "\(end.nanoseconds)") }
         } catch {
           source.fail(error)
         }

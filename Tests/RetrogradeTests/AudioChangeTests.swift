@@ -56,7 +56,7 @@ import Testing
     #expect(abs((start - ClockTime(sampleIndex: first, rate: 48000)).nanoseconds) < 1_000_000)
     await #expect(throws: RetrogradeError.self) {
       var options = ReverseOptions()
-      options.isStrict = true
+      options.output.isStrict = true
       _ = try await Reverser(path, options: options).reverse(to: folder.path("strict.mkv"))
     }
     #expect(!folder.names.contains("strict.mkv"))

@@ -80,7 +80,7 @@ import Testing
     let source = try h264("colorimetry=bt709", "colorimetry=bt601", in: folder)
     var options = ReverseOptions()
     options.encoding.quality = .lossless
-    options.loop = loop
+    options.playback.loop = loop
     let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
     let warning = try #require(summary.warnings.first { $0.code == .converted })
     #expect(summary.warnings.count { $0.code == .converted } == 1, "\(summary.warnings)")
@@ -95,7 +95,7 @@ import Testing
     for frame in frames {
       #expect(zip(frame, first).allSatisfy { abs(Int($0) - Int($1)) <= 3 })
     }
-    options.isStrict = true
+    options.output.isStrict = true
     let error = await #expect(throws: RetrogradeError.self) {
       try await Reverser(source, options: options).reverse(to: folder.path("n.mkv"))
     }

@@ -16,7 +16,7 @@ import RetrogradePlayer
     var capture = Capture(source: CaptureTests.camera)
     capture.frames = frames
     capture.options.encoding.quality = .lossless
-    capture.options.loop = .pingPong
+    capture.options.playback.loop = .pingPong
     change(&capture)
     return capture
   }
@@ -42,7 +42,7 @@ import RetrogradePlayer
 
   @Test func whatExceedsTheBudgetGoesToTheSpool() async throws {
     let folder = try TemporaryFolder()
-    let summary = try await capture(frames: 40) { $0.options.memory = ByteCount(48_000) }
+    let summary = try await capture(frames: 40) { $0.options.resources.memory = ByteCount(48_000) }
       .start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 40 && summary.frames == 79 && summary.peakMemory <= 48_000)
   }
@@ -53,7 +53,7 @@ import RetrogradePlayer
       capture.duration = ClockTime(seconds: 0.5)
       capture.countdown = ClockTime(seconds: 0.2)
       capture.microphone = "audiotestsrc is-live=true ! audio/x-raw,rate=8000,channels=1"
-      capture.options.loop = .reverse
+      capture.options.playback.loop = .reverse
     }.start(to: folder.path("a.mkv")).reversal.summary()
     #expect(summary.captured == 25)
     // Within a buffer of the source.
@@ -74,7 +74,7 @@ import RetrogradePlayer
     let folder = try TemporaryFolder()
     func record(isStrict: Bool) async throws -> Summary {
       try await capture(frames: 10) { capture in
-        capture.options.isStrict = isStrict
+        capture.options.output.isStrict = isStrict
         capture.source =
           "concat name=c videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48,pixel-aspect-ratio=1/1 ! c. "
           + "videotestsrc ! video/x-raw,width=64,height=48,pixel-aspect-ratio=2/1 ! c. c."
@@ -141,10 +141,9 @@ import RetrogradePlayer
 
 @Suite struct PlayerTests {
   private func player(_ input: String, isEndless: Bool = false) -> Player {
-    var options = ReverseOptions()
-    options.loop = .pingPong
-    return Player(
-      input, options: options, isEndless: isEndless, videoSink: "fakesink sync=true", audioSink: "fakesink sync=true")
+    Player(
+      input, playback: PlaybackOptions(loop: .pingPong), isEndless: isEndless, videoSink: "fakesink sync=true",
+      audioSink: "fakesink sync=true")
   }
 
   @Test func playsToTheEnd() async throws {

@@ -92,7 +92,7 @@ import Testing
     #expect(report.declaredDuration == .seconds(2))
     #expect(warning.message.contains("1 of 60 frames"))
     var options = ReverseOptions()
-    options.isStrict = true
+    options.output.isStrict = true
     await #expect(throws: RetrogradeError.self) {
       _ = try await Reverser(path, options: options).reverse(to: folder.path("m.mkv"))
     }
@@ -114,7 +114,7 @@ import Testing
     var media = TestMedia.matroska
     media.times = TestMedia.regular(12, rate: 10)
     var options = ReverseOptions()
-    options.loop = .forward
+    options.playback.loop = .forward
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.gif"))
     let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.gif")))
     // Each frame is preceded by how long it is shown (GIF89a, 23).
@@ -141,7 +141,7 @@ import Testing
     var media = TestMedia.matroska
     media.times = TestMedia.regular(12, rate: 10)
     var options = ReverseOptions()
-    options.loop = .forward
+    options.playback.loop = .forward
     options.encoding.quality = .lossless
     try await Reverser(try media.write(to: folder), options: options).reverse(to: folder.path("whole.\(format)"))
     var bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("whole.\(format)")))

@@ -34,7 +34,7 @@ import Testing
     #expect(lost > 0)
     #expect(backward.frames == 60 - lost)
     var options = ReverseOptions()
-    options.loop = loop
+    options.playback.loop = loop
     let other = try await Reverser(path, options: options).reverse(to: folder.path("o.mkv"))
     #expect(damaged(other.warnings).contains(said), "\(other.warnings)")
     #expect(other.frames == (loop == .forward ? 60 - lost : 2 * (60 - lost) - 1))
@@ -76,7 +76,8 @@ import Testing
       probing: path, "filesrc location=\(path) ! identity name=source sleep-time=200000", ContainerFacts(path),
       Cancellation())
     var indexer = Indexer(
-      topology: topology, options: ReverseOptions(), cancellation: Cancellation(), progress: { _ in })
+      topology: topology, playback: PlaybackOptions(), spoolDirectory: Resources.temporaryDirectory,
+      cancellation: Cancellation(), progress: { _ in })
     indexer.stall = ClockTime(seconds: 0.1)
     let index = try indexer.run()
     #expect(index.video?.packets.count == 3)

@@ -38,7 +38,7 @@ import Testing
     let bytes = name == "a.png" ? animatedPNG(16_383, 16_383) : animatedWebP(16_383, 16_383)
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path(name)))
     let error = #expect(throws: RetrogradeError.self) {
-      try AnimationReader(folder.path(name), ReverseOptions())
+      try AnimationReader(folder.path(name), Resources())
     }
     #expect(error?.code == .damagedInput)
     #expect(error?.message.contains("16383x16383") == true, "\(error?.message ?? "")")
@@ -66,7 +66,7 @@ import Testing
     try Data(animatedWebP(64, 64)).write(to: URL(fileURLWithPath: path))
     try #require(truncate(path, 900 << 20) == 0)
     let error = #expect(throws: RetrogradeError.self) {
-      try AnimationReader(path, ReverseOptions())
+      try AnimationReader(path, Resources())
     }
     #expect(error?.code == .damagedInput)
     #expect(error?.message.contains("900 MiB") == true, "\(error?.message ?? "")")

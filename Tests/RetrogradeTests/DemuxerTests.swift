@@ -218,9 +218,9 @@ import Testing
       try await Reverser(source).reverse(to: folder.path("m.avi"))
     }
     #expect(error?.code == .usage)
-    #expect(error?.message.contains("`frameRate` 33") ?? false)
+    #expect(error?.message.contains("`playback.frameRate` 33") ?? false)
     var options = ReverseOptions()
-    options.frameRate = FrameRate(30, 1)
+    options.playback.frameRate = FrameRate(30, 1)
     try await Reverser(source, options: options).reverse(to: folder.path("m.avi"))
   }
 

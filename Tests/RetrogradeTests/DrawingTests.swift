@@ -170,7 +170,7 @@ import Testing
     media.times = TestMedia.regular(5, rate: 25)
     let seen = Seen()
     var reverser = Reverser(try media.write(to: folder))
-    reverser.options.loop = .pingPong
+    reverser.options.playback.loop = .pingPong
     reverser.overlay = { _, frame in seen.add(frame) }
     try await reverser.reverse(to: folder.path("out.mkv"))
     let frames = seen.frames

@@ -16,9 +16,9 @@ import Testing
 
   private func options(_ loop: Loop, count: Int = 1) -> ReverseOptions {
     var options = ReverseOptions()
-    options.loop = loop
-    options.count = count
-    options.copiesForward = true
+    options.playback.loop = loop
+    options.playback.count = count
+    options.encoding.copiesForward = true
     return options
   }
 

@@ -25,7 +25,7 @@ import Testing
     media.times = TestMedia.regular(12, rate: 10)
     media.sampleCount = 48_000
     media.audio = "avenc_aac"
-    let output = try await reverse(media, to: "loop.\(format)", in: folder) { $0.loop = .pingPong }
+    let output = try await reverse(media, to: "loop.\(format)", in: folder) { $0.playback.loop = .pingPong }
     let read = try DecodedAnimation(output)
     #expect(read.numbers == Array(0..<12) + (1..<11).reversed())
     #expect(read.delays == Array(repeating: 100, count: 22))
@@ -91,8 +91,8 @@ import Testing
     var media = TestMedia.matroska
     media.times = TestMedia.regular(24, rate: 30)
     let output = try await reverse(media, to: "a.gif", in: folder) { options in
-      options.loop = .pingPong
-      options.frameRate = FrameRate(10, 1)
+      options.playback.loop = .pingPong
+      options.playback.frameRate = FrameRate(10, 1)
       options.encoding.width = 48
     }
     let read = try DecodedAnimation(output)

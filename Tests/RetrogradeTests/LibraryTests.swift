@@ -197,7 +197,7 @@ import Testing
     media.title = "A day at the sea"
     let source = try media.write(to: folder)
     try await Reverser(source, options: lossy()).reverse(to: folder.path(output))
-    let mirror = try Source(folder.path(output), options: ReverseOptions(), cancellation: Cancellation())
+    let mirror = try Source(folder.path(output), resources: Resources(), cancellation: Cancellation())
     #expect(
       try Topology(probing: mirror.path, mirror.sourceDescription, mirror.facts, Cancellation()).title
         == "A day at the sea")
@@ -237,7 +237,8 @@ import Testing
       try await Reverser(source, options: lossy()).reverse(to: folder.path("m.ogv"))
     }
     #expect(error?.code == .usage)
-    try await Reverser(source, options: lossy { $0.frameRate = FrameRate(30, 1) }).reverse(to: folder.path("m.ogv"))
+    try await Reverser(source, options: lossy { $0.playback.frameRate = FrameRate(30, 1) }).reverse(
+      to: folder.path("m.ogv"))
     let mirror = try DecodedMedia(folder.path("m.ogv"), like: media)
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
@@ -287,8 +288,8 @@ import Testing
     let media = TestMedia()
     let source = try media.write(to: folder)
     let options = lossy {
-      $0.start = .frame(7)
-      $0.end = .time(ClockTime(seconds: 1))
+      $0.playback.start = .frame(7)
+      $0.playback.end = .time(ClockTime(seconds: 1))
     }
     let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mp4"))
     #expect(summary.frames == 23)
@@ -367,9 +368,9 @@ extension Topology {
     let source = try media.write(to: folder)
     var options = ReverseOptions()
     options.encoding.quality = .lossless
-    options.memory = ByteCount(1 << 20)
-    options.loop = .pingPong
-    options.count = count
+    options.resources.memory = ByteCount(1 << 20)
+    options.playback.loop = .pingPong
+    options.playback.count = count
     let summary = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
     let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
     let frames = Array(0..<60)

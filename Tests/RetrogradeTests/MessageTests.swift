@@ -10,10 +10,12 @@ import Testing
     "a.mp4: takes \(ByteCount(5 << 20)): \(setting: .memory) is too small" + ("; leave out " + "\(setting: .isStrict)")
 
   @Test func settingsAreCalledWhatWhoeverShowsThemCallsThem() {
-    #expect(MessageTests.message.description == "a.mp4: takes 5.0 MiB: `memory` is too small; leave out `isStrict`")
+    #expect(
+      MessageTests.message.description
+        == "a.mp4: takes 5.0 MiB: `resources.memory` is too small; leave out `output.isStrict`")
     let other = MessageTests.message.naming { "<\($0.rawValue)>" }
-    #expect(other == "a.mp4: takes 5.0 MiB: <memory> is too small; leave out <isStrict>")
-    #expect(Message.list([.start, .end, .width]).naming(\.rawValue) == "start, end, encoding.width")
+    #expect(other == "a.mp4: takes 5.0 MiB: <resources.memory> is too small; leave out <output.isStrict>")
+    #expect(Message.list([.start, .end, .width]).naming(\.rawValue) == "playback.start, playback.end, encoding.width")
     #expect(Message.list([]).description.isEmpty)
   }
 
@@ -33,6 +35,7 @@ import Testing
     let naming: @Sendable (Setting) -> String = { "--\($0.rawValue)" }
     encoder.userInfo[try #require(Warning.naming)] = naming
     let named = try JSONDecoder().decode(Warning.self, from: encoder.encode(warning))
-    #expect(named.message.description == "a.mp4: takes 5.0 MiB: --memory is too small; leave out --isStrict")
+    #expect(
+      named.message.description == "a.mp4: takes 5.0 MiB: --resources.memory is too small; leave out --output.isStrict")
   }
 }

@@ -39,7 +39,7 @@ import Testing
     let (source, _) = try clip(folder)
     var options = ReverseOptions()
     options.encoding.profile = MuxedTests.profile
-    options.isStrict = true
+    options.output.isStrict = true
     let error = await #expect(throws: RetrogradeError.self) {
       try await Reverser(source, options: options).reverse(to: folder.path("o.mp4"))
     }
@@ -91,7 +91,7 @@ import Testing
     let media = TestMedia.audioOnly("s.wma", "avenc_wmav2", muxer: "asfmux")
     let source = try media.write(to: folder)
     var options = ReverseOptions()
-    options.loop = .pingPong
+    options.playback.loop = .pingPong
     let summary = try await Reverser(source, options: options).reverse(to: folder.path("o.mka"))
     #expect(summary.warnings.isEmpty, "\(summary.warnings)")
     let codecs = try await Reverser(folder.path("o.mka")).plan().streams.map(\.codec)

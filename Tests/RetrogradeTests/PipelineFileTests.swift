@@ -210,7 +210,7 @@ import Testing
     let summary = try await file.start(["input": cut, "output": folder.path("o.mkv")]).summary()
     #expect(summary.warnings.contains { $0.code == .truncated && $0.message.contains(cut) }, "\(summary.warnings)")
     var options = ReverseOptions()
-    options.isStrict = true
+    options.output.isStrict = true
     let error = await #expect(throws: RetrogradeError.self) {
       try await file.start(["input": cut, "output": folder.path("strict.mkv")], options: options).summary()
     }
@@ -247,13 +247,13 @@ import Testing
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)
     var options = ReverseOptions()
-    options.loop = .pingPong
-    options.memory = ByteCount(1 << 20)
+    options.playback.loop = .pingPong
+    options.resources.memory = ByteCount(1 << 20)
     let reverser = Reverser(source, options: options)
     let printed = try await reverser.pipelines(to: folder.path("a.ts")).file
     try await reverser.reverse(to: folder.path("a.ts"))
     let direct = try Data(contentsOf: folder.url.appending(path: "a.ts"))
-    options.overwrites = true
+    options.output.overwrites = true
     _ = try await PipelineFile(printed, name: "printed").start([:], options: options).summary()
     let run = try Data(contentsOf: folder.url.appending(path: "a.ts"))
     #expect(run.count == direct.count)
@@ -272,7 +272,7 @@ import Testing
     #expect(Set(folder.names) == ["source.mkv", "o.mkv"])
     let same = await #expect(throws: RetrogradeError.self) {
       var options = ReverseOptions()
-      options.overwrites = true
+      options.output.overwrites = true
       return try await file.start(["input": source, "output": source], options: options).summary()
     }
     #expect(same?.code == .cannotCreateOutput)
@@ -291,7 +291,7 @@ import Testing
       "\(reading) ! video/x-raw ! videoconvert ! appsink name=v\n---\n"
         + "appsrc name=v ! videoconvert ! x264enc ! mp4mux ! filesink location=${output}", name: "f")
     var options = ReverseOptions()
-    options.overwrites = true
+    options.output.overwrites = true
     let error = await #expect(throws: RetrogradeError.self) {
       try await file.start(["input": input, "output": source], options: options).summary()
     }

@@ -28,7 +28,7 @@ import Testing
   /// What this library finds in a file.
   private func index(_ path: String) throws -> SourceIndex {
     try ReverseJob(input: path, options: ReverseOptions(), cancellation: Cancellation()) { _ in }
-      .open(ReverseOptions()).index
+      .open().index
   }
 
   private func texts(_ track: SubtitleTrack?) -> [String] {
@@ -106,7 +106,7 @@ import Testing
     try make("\(PresentationTests.film) ! mp4mux ! filesink location=\(folder.path("in.mp4"))")
     var options = ReverseOptions()
     options.subtitles = folder.path("in.srt")
-    options.subtitlesOutput = folder.path(output)
+    options.output.subtitles = folder.path(output)
     try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("a.mkv"))
     let text = try String(contentsOfFile: folder.path(output), encoding: .utf8)
     let point = output.hasSuffix("vtt") ? "." : ","
@@ -194,8 +194,8 @@ import Testing
     #expect(abs((starts[1] - starts[0]).seconds - 0.84) < 0.002)
     #expect(abs((starts[0] - (mirror.video?.starts?.first ?? .zero)).seconds) < 0.002)
     var options = ReverseOptions()
-    options.streams = StreamSelection(parsing: "v:1,audio:1")
-    options.overwrites = true
+    options.playback.streams = StreamSelection(parsing: "v:1,audio:1")
+    options.output.overwrites = true
     try await Reverser(folder.path("in.mkv"), options: options).reverse(to: folder.path(output))
     let part = try index(folder.path(output))
     #expect(part.video?.starts?.count == 30 && part.furtherVideos.isEmpty)

@@ -18,7 +18,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     self.output = output
     media = TestMedia()
     options.encoding.quality = .lossless
-    options.memory = ByteCount(1 << 20)
+    options.resources.memory = ByteCount(1 << 20)
     change(&media, &options)
   }
 
@@ -108,7 +108,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     },
     ReverseCase("one keyframe, budget for four frames") { media, options in
       media.video = "x264enc key-int-max=1000 option-string=scenecut=0 pass=qual quantizer=18 ! h264parse"
-      options.memory = ByteCount(96 * 64 * 6 * 2)
+      options.resources.memory = ByteCount(96 * 64 * 6 * 2)
     },
     ReverseCase("odd sizes") { media, _ in
       media.width = 67; media.height = 51; media.video = "vp8enc deadline=1 cpu-used=8 keyframe-max-dist=20"
@@ -143,7 +143,7 @@ struct ReverseCase: Sendable, CustomTestStringConvertible {
     let source = try media.write(to: folder)
     let output = folder.path(reversal.output)
     let summary = try await Reverser(source, options: reversal.options).reverse(to: output)
-    #expect(summary.peakMemory <= reversal.options.memory.bytes)
+    #expect(summary.peakMemory <= reversal.options.resources.memory.bytes)
     let original = try DecodedMedia(source, like: media)
     let mirror = try DecodedMedia(output, like: media)
 

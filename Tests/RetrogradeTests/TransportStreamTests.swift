@@ -112,7 +112,7 @@ import Testing
     #expect(warning.message.contains("audio") && warning.message.contains("no packet"), "\(warning)")
     // Who does not want it does not miss it.
     var options = ReverseOptions()
-    options.noAudio = true
+    options.playback.noAudio = true
     #expect(try await Reverser(path, options: options).plan().warnings.isEmpty)
   }
 

@@ -30,7 +30,7 @@ import Testing
   ) async throws -> String {
     var options = ReverseOptions()
     options.encoding.quality = .lossless
-    options.memory = ByteCount(1 << 20)
+    options.resources.memory = ByteCount(1 << 20)
     change(&options)
     try await Reverser(source, options: options).reverse(to: path)
     return path
@@ -39,7 +39,7 @@ import Testing
   private static func differences(_ source: String, _ mirror: String, isLossless: Bool = true) async throws -> [String]
   {
     var verifier = Verifier(source, mirror: mirror)
-    verifier.options.memory = ByteCount(1 << 20)
+    verifier.options.resources.memory = ByteCount(1 << 20)
     verifier.isLossless = isLossless
     return try await verifier.verify().checks.filter { !$0.holds }.map(\.subject)
   }
@@ -75,7 +75,7 @@ import Testing
     let source = try VerifyTests.source(folder) { $0.click = 40_000 }
     let mirror = try await VerifyTests.mirror(source, to: folder.path(name)) { options in
       options.encoding.quality = .source
-      options.isVerified = true
+      options.output.isVerified = true
     }
     #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
     #expect(try await VerifyTests.differences(source, mirror).contains("order"))
@@ -84,12 +84,12 @@ import Testing
   @Test func aLoopIsVerifiedInItsOrderOfPlay() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
-    let loop = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.loop = .pingPong }
+    let loop = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.loop = .pingPong }
     var verifier = Verifier(source, mirror: loop)
     verifier.isLossless = true
-    verifier.options.loop = .pingPong
+    verifier.options.playback.loop = .pingPong
     #expect(try await verifier.verify().isMirror)
-    verifier.options.loop = .reverse
+    verifier.options.playback.loop = .reverse
     #expect(try await !verifier.verify().isMirror)
   }
 
@@ -122,7 +122,7 @@ import Testing
   @Test func missingFramesAreNamed() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder) { $0.sampleCount = 0 }
-    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.start = .frame(1) }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.start = .frame(1) }
     #expect(try await VerifyTests.differences(source, mirror) == ["frames"])
   }
 
@@ -132,7 +132,7 @@ import Testing
       media.sampleCount = 0
       media.times = (0...50).map { ClockTime(nanoseconds: Int64($0 * 40 + ($0 > 25 ? 30 : 0)) * 1_000_000) }
     }
-    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.timing = .source }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.timing = .source }
     #expect(try await VerifyTests.differences(source, mirror) == ["times"])
   }
 
@@ -148,7 +148,7 @@ import Testing
   @Test func aMissingStreamIsNamed() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
-    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.noAudio = true }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { $0.playback.noAudio = true }
     #expect(try await VerifyTests.differences(source, mirror) == ["audio streams"])
   }
 
@@ -185,7 +185,7 @@ import Testing
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
     let mirror = try await VerifyTests.mirror(source, to: folder.path("m.mkv")) { options in
       options.subtitles = folder.path("a.srt")
-      options.isVerified = true
+      options.output.isVerified = true
     }
     #expect(try await VerifyTests.differences(source, mirror) == ["subtitle streams"])
   }
@@ -199,7 +199,7 @@ import Testing
         options.encoding.quality = .source
         options.encoding.profile =
           "video/x-matroska:video/x-raw,framerate=10/1->video/x-h264:audio/x-flac"
-        options.isVerified = true
+        options.output.isVerified = true
       }
     } throws: { error in
       (error as? RetrogradeError)?.code == .notAMirror

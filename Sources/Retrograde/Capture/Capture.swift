@@ -1,6 +1,6 @@
 public import GStreamer
 public import MediaTime
-public import RetrogradeEngine
+import RetrogradeEngine
 import Synchronization
 
 /// Records from a live source, and makes a clip of it in any order of play.
@@ -9,7 +9,7 @@ import Synchronization
 /// guard let camera = try Device.all().first(where: { $0.kind == .video }) else { return }
 /// var capture = Capture(camera)
 /// capture.duration = ClockTime(seconds: 3)
-/// capture.options.loop = .pingPong
+/// capture.options.playback.loop = .pingPong
 /// let session = capture.start(to: "boomerang.mp4")
 /// for await progress in session.reversal.progress { print(progress.stage, progress.fraction) }
 /// let summary = try await session.reversal.summary()

@@ -21,14 +21,15 @@ struct CaptureJob: Sendable {
   }
 
   func run(to output: String) throws -> Summary {
-    let options = try OutputJob.options(for: output, capture.options)
-    let (camera, counts, warnings) = try Outputs.write(overwrites: options.overwrites, inputs: []) { outputs in
+    let options = capture.options
+    let requirements = try OutputRequirements(of: output, options.encoding)
+    let (camera, counts, warnings) = try Outputs.write(overwrites: options.output.overwrites, inputs: []) { outputs in
       try outputs.begin(output)
-      let (source, camera) = try record(options)
+      let (source, camera) = try record(options, requirements)
       let job = try OutputJob(output, source, options, FrameDrawing(overlay: capture.overlay, title: capture.title))
       let recorded = source.warnings + lost
       // Known before any frame is encoded.
-      try (recorded + job.choice.warnings).check(isStrict: options.isStrict, capture.source)
+      try (recorded + job.choice.warnings).check(isStrict: options.output.isStrict, capture.source)
       let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation, report: report)
       return (camera, counts, (recorded + counts.warnings).unique)
     }
@@ -46,7 +47,7 @@ struct CaptureJob: Sendable {
 
   /// Keeps what comes until there is enough.
   /// - Returns: what was kept, and the number of frames.
-  private func record(_ options: ReverseOptions) throws -> (PlayableSource, Int) {
+  private func record(_ options: ReverseOptions, _ requirements: OutputRequirements) throws -> (PlayableSource, Int) {
     let indexer = PipelineIndexer(
       name: capture.source, decoding: try description(),
       failure: { [capture] error in
@@ -55,7 +56,8 @@ struct CaptureJob: Sendable {
           error.kind == .missingPlugin ? .missingPlugin : .noInput,
           "\(what ?? capture.source): can't be recorded from: \(error.message)"
             + "; `retrograde devices` lists what there is", underlying: error)
-      }, recording: control, options: options, gauge: gauge, cancellation: cancellation
+      }, recording: control, rate: FrameRateLimit(options.playback, requirements),
+      resources: options.resources, gauge: gauge, cancellation: cancellation
     ) { _ in }
     let found = try indexer.run()
     guard let video = found.video?.source, let start = video.timeline.starts.first else {
@@ -66,7 +68,8 @@ struct CaptureJob: Sendable {
     // What was heard while no frame was kept is no part of it.
     let range = TimeSpan(start: start, end: video.timeline.end)
     let source = try PlayableSource(
-      capture.source, index, video, options: options, count: options.count, range: range)
+      capture.source, index, video, playback: options.playback, count: options.playback.count, for: requirements,
+      range: range)
     return (source, video.timeline.count)
   }
 

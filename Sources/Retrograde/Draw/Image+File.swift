@@ -12,7 +12,7 @@ extension Image {
   }
 
   init(reading path: String, _ cancellation: Cancellation) throws {
-    let source = try Source(path, options: ReverseOptions(), cancellation: cancellation)
+    let source = try Source(path, resources: Resources(), cancellation: cancellation)
     do {
       let pipeline = try Pipeline(
         "\(source.sourceDescription) ! decodebin ! videoflip video-direction=auto ! videoconvert ! "

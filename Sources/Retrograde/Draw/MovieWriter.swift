@@ -28,6 +28,7 @@ public final class MovieWriter: Sendable {
 
   private let output: String
   private let options: ReverseOptions
+  private let requirements: OutputRequirements
   private let cancellation = Cancellation()
   private let outputs: Outputs
   private let gauge = MemoryGauge()
@@ -65,17 +66,18 @@ public final class MovieWriter: Sendable {
         "video/x-raw,format=BGRx,width=\(width),height=\(height),framerate=\(frameRate),pixel-aspect-ratio=1/1")
     else { throw RetrogradeError(.usage, "\(output): a movie of \(width)x\(height) can't be made") }
     var options = options
-    options.loop = loop
-    self.options = try OutputJob.options(for: output, options)
+    options.playback.loop = loop
+    self.options = options
+    requirements = try OutputRequirements(of: output, options.encoding)
     self.output = output
     self.width = width
     self.height = height
     self.frameRate = frameRate
     self.caps = caps
-    let isStreamed = loop == .forward && options.count == 1 && !ImageSequence.isPattern(output)
-    let outputs = Outputs(overwrites: options.overwrites, inputs: [])
+    let isStreamed = loop == .forward && options.playback.count == 1 && !ImageSequence.isPattern(output)
+    let outputs = Outputs(overwrites: options.output.overwrites, inputs: [])
     self.outputs = outputs
-    let (final, token) = (self.options, cancellation)
+    let (final, token) = (options, cancellation)
     state = Mutex(State())
     let stream = try await onOwnThread("open movie", token) {
       try outputs.begin(output)
@@ -102,7 +104,9 @@ public final class MovieWriter: Sendable {
       MediaWriter.Plan(
         description: EncodingDescription(path: path, choice: choice, videos: [nil]).text,
         videos: [.init(name: "video", caps: caps)], audio: [], tags: nil,
-        animation: choice.container.animation.map { ($0, options) }, prepare: { _ in path }), for: output, cancellation)
+        animation: choice.container.animation.map {
+          ($0, options.encoding.quality, options.resources.spoolDirectory)
+        }, prepare: { _ in path }), for: output, cancellation)
     try writer.start()
     return writer
   }
@@ -147,7 +151,10 @@ public final class MovieWriter: Sendable {
           try stream.push(frame, to: source)
         } else {
           let sample = Sample(buffer: frame, caps: caps)
-          if state.recording == nil { state.recording = try RecordedVideo(like: sample, options, gauge) }
+          if state.recording == nil {
+            state.recording = try RecordedVideo(
+              like: sample, rate: FrameRateLimit(options.playback, requirements), options.resources, gauge)
+          }
           try state.recording?.add(sample)
         }
         state.count += 1
@@ -192,14 +199,15 @@ public final class MovieWriter: Sendable {
     let start = stream.mirrorStart
     let span = TimeSpan(start: start, end: start + frameRate.start(of: count))
     let written = try stream.finish(.init(videos: [.init(count: count, span: span)]))
-    try written.warnings.check(isStrict: options.isStrict, output)
+    try written.warnings.check(isStrict: options.output.isStrict, output)
     return (written.counts.frames.first ?? 0, written.warnings)
   }
 
   private func play(_ recording: RecordedVideo) throws -> (Int, [Warning]) {
     let video = try recording.source(tags: nil, description: "")
     let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: [])
-    let source = try PlayableSource(output, index, video, options: options, count: options.count)
+    let source = try PlayableSource(
+      output, index, video, playback: options.playback, count: options.playback.count, for: requirements)
     let job = try OutputJob(output, source, options)
     let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation) { _ in }
     return (counts.frames, counts.warnings)

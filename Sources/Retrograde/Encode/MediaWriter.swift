@@ -35,7 +35,7 @@ final class MediaWriter: Sendable {
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `frames`.
-    var animation: (format: AnimationFormat, options: ReverseOptions)?
+    var animation: (format: AnimationFormat, quality: EncodingOptions.Quality, spoolDirectory: String)?
     /// Whether the user wrote the description down.
     var isOfUser = false
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
@@ -144,7 +144,9 @@ final class MediaWriter: Sendable {
     self.path = path
     animation = frames.flatMap { sink in
       plan.animation.map {
-        AnimationWriter(sink: sink, format: $0.format, path: path, target: target, options: $0.options)
+        AnimationWriter(
+          sink: sink, format: $0.format, path: path, target: target, quality: $0.quality,
+          spoolDirectory: $0.spoolDirectory)
       }
     }
     if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }

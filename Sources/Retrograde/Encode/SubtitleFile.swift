@@ -7,8 +7,8 @@ import RetrogradeEngine
 enum SubtitleFile {
   /// Reads SubRip, WebVTT, MicroDVD, SAMI and whatever else `subparse` knows.
   /// - Throws: ``RetrogradeError``.
-  static func read(_ path: String, _ cancellation: Cancellation) throws -> SubtitleTrack {
-    let source = try Source(path, options: ReverseOptions(), cancellation: cancellation)
+  static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
+    let source = try Source(path, resources: resources, cancellation: cancellation)
     do {
       let pipeline = try Pipeline(
         "\(source.sourceDescription) ! subparse ! text/x-raw ! appsink name=text sync=false async=false enable-last-sample=false"

@@ -17,7 +17,8 @@ struct PipelineIndexer: Sendable {
   let failure: @Sendable (GStreamerError) -> RetrogradeError
   /// What says when a live source is to be recorded; nil: until it ends.
   var recording: RecordingControl?
-  let options: ReverseOptions
+  let rate: FrameRateLimit
+  let resources: Resources
   let gauge: MemoryGauge
   let cancellation: Cancellation
   /// Told how far the pass is, in stream time.
@@ -50,7 +51,7 @@ struct PipelineIndexer: Sendable {
         let collector = PacketCollector(packets)
         return Job(name: element.name, reader: reader) { (collector.run($0), []) }
       }
-      let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, options: options)
+      let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, spoolDirectory: resources.spoolDirectory)
       tracks.watch(pipeline)
       return Job(name: element.name, reader: reader) {
         try collect($0, tracks) { decoders.clock(for: element) }
@@ -167,7 +168,7 @@ struct PipelineIndexer: Sendable {
   }
 
   private func collectFrames(_ reader: StreamReader, _ first: Sample) throws -> PipelineFound {
-    var video = try RecordedVideo(like: first, options, gauge)
+    var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
     // What is not kept is taken all the same: a source that is held up does not hear that it is to end.
     while let sample = next {
@@ -212,7 +213,7 @@ struct PipelineIndexer: Sendable {
         }
       }
       return try VideoSource(
-        index, recipe, range: nil, options: options, gauge: gauge, cancellation: cancellation)
+        index, recipe, range: nil, rate: rate, resources: resources, gauge: gauge, cancellation: cancellation)
     case .audio, .nothing:
       throw RetrogradeError(.internalFailure, "\(name): no frame in \(name)")
     }

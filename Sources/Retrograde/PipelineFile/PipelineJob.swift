@@ -36,7 +36,7 @@ struct PipelineJob: Sendable {
     let pipelines = try file.resolved(values)
     let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
     let settings = try PipelineSettings(pipelines, given)
-    return try Outputs.write(overwrites: settings.options.overwrites, inputs: inputs) { outputs in
+    return try Outputs.write(overwrites: settings.options.output.overwrites, inputs: inputs) { outputs in
       try run(pipelines, settings, outputs, inputs)
     }
   }
@@ -62,7 +62,7 @@ struct PipelineJob: Sendable {
       name: pipelines.name, decoding: pipelines.decoding,
       failure: { error in
         pipelines.failure(error, in: .decoding)
-      }, options: options, gauge: gauge, cancellation: cancellation
+      }, rate: FrameRateLimit(options.playback), resources: options.resources, gauge: gauge, cancellation: cancellation
     ) { position in
       report(
         ReversalProgress(
@@ -73,7 +73,8 @@ struct PipelineJob: Sendable {
     let index = SourceIndex(
       recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),
       tags: settings.tags ?? found.tags, warnings: found.warnings + (try damage(inputs)))
-    let source = try PlayableSource(file.name, index, found.video?.source, options: options, count: options.count)
+    let source = try PlayableSource(
+      file.name, index, found.video?.source, playback: options.playback, count: options.playback.count)
     let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
     let isBackward = source.legs[0]?.direction == .backward
     let orientation = settings.orientation ?? found.video?.source.video.tags?.string("image-orientation")
@@ -95,12 +96,12 @@ struct PipelineJob: Sendable {
           isPadded.withLock { $0 = padded }
           return try PipelineJob.redirect(pipeline, to: outputs)
         }), for: pipelines.name, cancellation)
-    let pump = Pump(timing: options.timing, gauge: gauge, cancellation: cancellation, report: report)
+    let pump = Pump(timing: options.playback.timing, gauge: gauge, cancellation: cancellation, report: report)
     let counts = try pump.run(
       source.legs, source.videos, audio.map(\.track), [], writer, isPadded: isPadded.withLock { $0 })
     try cancellation.check()
     let warnings = (source.warnings + counts.warnings + lost(orientation, writer)).unique
-    try warnings.check(isStrict: options.isStrict, pipelines.name)
+    try warnings.check(isStrict: options.output.isStrict, pipelines.name)
     return Summary(
       output: Set(locations.map(\.path)).sorted().joined(separator: ", "), frames: counts.frames,
       samples: counts.samples,
@@ -206,13 +207,14 @@ struct PipelineSettings: Sendable {
       return true
     }
     switch name {
-    case "loop": return take(Loop(rawValue: value), &options.loop)
-    case "count": return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.count)
-    case "seam": return take(["keep": false, "drop": true][value], &options.dropsSeam)
-    case "timing": return take(Timing(rawValue: value), &options.timing)
-    case "start": return take(SourcePosition(parsing: value), &options.start)
-    case "end": return take(SourcePosition(parsing: value), &options.end)
-    case "memory": return take(ByteCount(parsing: value), &options.memory)
+    case "loop": return take(Loop(rawValue: value), &options.playback.loop)
+    case "count":
+      return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.playback.count)
+    case "seam": return take(["keep": false, "drop": true][value], &options.playback.dropsSeam)
+    case "timing": return take(Timing(rawValue: value), &options.playback.timing)
+    case "start": return take(SourcePosition(parsing: value), &options.playback.start)
+    case "end": return take(SourcePosition(parsing: value), &options.playback.end)
+    case "memory": return take(ByteCount(parsing: value), &options.resources.memory)
     case "tags": return take(TagList(value), &tags)
     case "orientation":
       orientation = value

@@ -1,6 +1,6 @@
 import GStreamer
 import MediaTime
-public import RetrogradeEngine
+import RetrogradeEngine
 
 /// Finds out whether one file is the exact mirror of another, by decoding both.
 ///
@@ -53,21 +53,15 @@ struct VerifyJob: Sendable {
 
   func run() throws -> Verification {
     let container = try Container.of(name)
-    var wanted = try OutputJob.options(for: name, options)
-    // One budget for both.
-    wanted.memory = ByteCount(options.memory.bytes / 2)
-    var given = ReverseOptions()
-    given.memory = wanted.memory
-    given.spoolDirectory = wanted.spoolDirectory
-    given.wantsAlpha = wanted.wantsAlpha
-    given.loop = .forward
-    given.dropsSeam = false
-    given.sequenceRate = options.sequenceRate
-    var source = try open(self.source, wanted)
+    let requirements = try OutputRequirements(of: name, options.encoding)
+    var asItIs = OutputRequirements()
+    asItIs.holdsAlpha = requirements.holdsAlpha
+    var source = try open(self.source, options.playback, requirements)
     if let subtitles = options.subtitles {
-      source.index.subtitles.append(try SubtitleFile.read(subtitles, cancellation))
+      source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, cancellation))
     }
-    let mirror = try open(self.mirror, given)
+    let mirror = try open(
+      self.mirror, PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate), asItIs)
     var result = Verification(source: self.source, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror)
     do {
@@ -83,8 +77,13 @@ struct VerifyJob: Sendable {
     return result
   }
 
-  private func open(_ path: String, _ options: ReverseOptions) throws -> PlayableSource {
-    try ReverseJob(input: path, options: options, cancellation: cancellation, report: report).open(options)
+  private func open(
+    _ path: String, _ playback: PlaybackOptions, _ requirements: OutputRequirements
+  ) throws -> PlayableSource {
+    // One budget for both.
+    let options = ReverseOptions(playback: playback, resources: options.resources.shared(by: 2))
+    return try ReverseJob(input: path, options: options, cancellation: cancellation, report: report)
+      .open(for: requirements)
   }
 
   private func progress(_ source: PlayableSource) -> (ClockTime) -> Void {
@@ -110,7 +109,7 @@ struct VerifyJob: Sendable {
         source: pair.0.video.tags?.string("image-orientation"), mirror: pair.1.video.tags?.string("image-orientation")
       )
       let frames = try FrameComparison(
-        VideoPlayer(pair.0, source.legs, timing: options.timing, cancellation),
+        VideoPlayer(pair.0, source.legs, timing: options.playback.timing, cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, cancellation), orientations: orientations,
         comparesPixels: isLossless, cancellation, report: progress(source))
       result.checks += frames.checks(label, isLossless: isLossless, tolerance: tolerance)

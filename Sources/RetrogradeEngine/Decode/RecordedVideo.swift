@@ -6,7 +6,8 @@ package import MediaTime
 package struct RecordedVideo {
   private let caps: Caps
   private let planner: Planner
-  private let options: ReverseOptions
+  private let rate: FrameRateLimit
+  private let resources: Resources
   private let gauge: MemoryGauge
   private var collector: FrameCollector
   private var packets: [VideoPacket] = []
@@ -14,16 +15,19 @@ package struct RecordedVideo {
 
   /// - Parameter first: what the first frame is like; the others must be like it.
   /// - Throws: ``RetrogradeError``, where the budget is too small for two frames, or no spool can be made.
-  package init(like first: Sample, _ options: ReverseOptions, _ gauge: MemoryGauge) throws {
+  package init(
+    like first: Sample, rate: FrameRateLimit = FrameRateLimit(), _ resources: Resources, _ gauge: MemoryGauge
+  ) throws {
     guard let caps = first.caps else {
       throw RetrogradeError(.internalFailure, "a frame came without saying what it is")
     }
     self.caps = caps
-    self.options = options
+    self.rate = rate
+    self.resources = resources
     self.gauge = gauge
-    planner = try Planner(options, frameBytes: max(first.buffer.size, 1))
+    planner = try Planner(resources, frameBytes: max(first.buffer.size, 1))
     collector = FrameCollector(
-      held: planner.framesPerWindow, spool: try Spool(directory: options.spoolDirectory), gauge: gauge)
+      held: planner.framesPerWindow, spool: try Spool(directory: resources.spoolDirectory), gauge: gauge)
   }
 
   /// How many frames there are.
@@ -49,7 +53,7 @@ package struct RecordedVideo {
     for (place, time) in zip(packets.indices, collector.starts().times) { packets[place].time = time }
     return try VideoSource(
       VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil), store: collector.frames, changes,
-      description: description, planner: planner, options: options, gauge: gauge)
+      description: description, planner: planner, rate: rate, resources: resources, gauge: gauge)
   }
 }
 
@@ -59,7 +63,8 @@ extension VideoSource {
   ///   - starts: when each frame is shown.
   ///   - lastDelay: how long the last one is.
   package static func described(
-    _ caps: Caps, starts: [ClockTime], lastDelay: ClockTime?, _ options: ReverseOptions, _ gauge: MemoryGauge
+    _ caps: Caps, starts: [ClockTime], lastDelay: ClockTime?, rate: FrameRateLimit, _ resources: Resources,
+    _ gauge: MemoryGauge
   ) throws -> VideoSource {
     let ends = starts.dropFirst() + [(starts.last ?? .zero) + (lastDelay ?? .zero)]
     let delays = zip(starts, ends).map { $1 - $0 }
@@ -69,7 +74,7 @@ extension VideoSource {
     return try VideoSource(
       VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil),
       store: DecodedWindow(spool: nil, gauge: gauge), FormatChanges(), description: "",
-      planner: try Planner(options, frameBytes: (caps.int("width") ?? 1) * (caps.int("height") ?? 1) * 4),
-      options: options, gauge: gauge)
+      planner: try Planner(resources, frameBytes: (caps.int("width") ?? 1) * (caps.int("height") ?? 1) * 4),
+      rate: rate, resources: resources, gauge: gauge)
   }
 }

@@ -8,10 +8,9 @@ package struct Selection: Sendable {
   /// The place of each frame of the timeline in the source; nil where they are the source's own.
   private let frames: [Int]?
 
-  /// The frames of a timeline from `range` on, thinned to what the options ask for.
-  init(_ timeline: VideoTimeline, range: TimeSpan?, options: ReverseOptions) {
-    let fastest = options.fastest.flatMap { timeline.frameRate > $0.value ? $0 : nil }
-    if let rate = options.frameRate ?? fastest, let first = timeline.starts.first {
+  /// The frames of a timeline from `range` on, thinned to what `limit` asks for.
+  init(_ timeline: VideoTimeline, range: TimeSpan?, limit: FrameRateLimit) {
+    if let rate = limit.rate(of: timeline.frameRate), let first = timeline.starts.first {
       let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))
       (frames, self.timeline) = (thinned.frames, thinned.timeline)
     } else {
@@ -43,7 +42,7 @@ package struct Selection: Sendable {
 package final class VideoSource: Sendable {
   package let video: VideoIndex
   private let recipe: DecodingRecipe?
-  let options: ReverseOptions
+  private let resources: Resources
   let gauge: MemoryGauge
   /// The caps of the decoded frames.
   package let caps: Caps
@@ -69,28 +68,28 @@ package final class VideoSource: Sendable {
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
   package init(
-    _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, options: ReverseOptions, gauge: MemoryGauge,
-    cancellation: Cancellation
+    _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, rate: FrameRateLimit, resources: Resources,
+    gauge: MemoryGauge, cancellation: Cancellation
   ) throws {
     self.video = video
     self.recipe = recipe
-    self.options = options
+    self.resources = resources
     self.gauge = gauge
     changes = FormatChanges()
     let decoder = try VideoDecoder(recipe, changes, cancellation)
     caps = decoder.caps
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
-    planner = try Planner(options, frameBytes: decoder.frameBytes)
+    planner = try Planner(resources, frameBytes: decoder.frameBytes)
     if let starts = video.starts {
       let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
       let frames = range.map { whole.clipped(to: $0).frames } ?? 0..<starts.count
       if let plan = planner.plan(frames: frames, keyframes: video.keyframes), let window = plan.windows.first {
         do {
-          let spool = try VideoSource.spool(for: window, plan, options)
+          let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(window, starts: starts, spool: spool, gauge: gauge, cancellation)
           timeline = whole
-          shown = Selection(whole, range: range, options: options)
+          shown = Selection(whole, range: range, limit: rate)
           self.plan = plan
           found = decoder.leftOut
           store = nil
@@ -103,9 +102,9 @@ package final class VideoSource: Sendable {
       }
     }
     let read = try VideoSource.readForward(
-      video, recipe, changes, before: nil, planner, options: options, gauge: gauge, cancellation)
+      video, recipe, changes, before: nil, planner, resources.spoolDirectory, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
-    shown = Selection(timeline, range: range, options: options)
+    shown = Selection(timeline, range: range, limit: rate)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else {
       throw RetrogradeError(.usage, "\(setting: .memory) is too small")
@@ -123,11 +122,11 @@ package final class VideoSource: Sendable {
   ///   - changes: what was noted of them.
   init(
     _ video: VideoIndex, store: DecodedWindow, _ changes: FormatChanges, description: String, planner: Planner,
-    options: ReverseOptions,
+    rate: FrameRateLimit, resources: Resources,
     gauge: MemoryGauge
   ) throws {
     self.video = video
-    self.options = options
+    self.resources = resources
     self.gauge = gauge
     self.planner = planner
     self.description = description
@@ -138,7 +137,7 @@ package final class VideoSource: Sendable {
     caps = video.caps
     let starts = video.starts ?? []
     timeline = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
-    shown = Selection(timeline, range: nil, options: options)
+    shown = Selection(timeline, range: nil, limit: rate)
     guard let plan = planner.forwardPlan(frames: 0..<starts.count) else {
       throw RetrogradeError(.usage, "\(setting: .memory) is too small")
     }
@@ -172,13 +171,13 @@ package final class VideoSource: Sendable {
   /// Decodes `window`; the one that was decoded to find out how the source can be read is given out once.
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
     if let known = ready.withLock({ $0.take() }), known.window == window { return known.frames }
-    let spool = try VideoSource.spool(for: window, plan, options)
+    let spool = try VideoSource.spool(for: window, plan, resources)
     return try decoder.decode(window, starts: timeline.starts, spool: spool, gauge: gauge, cancellation)
   }
 
-  private static func spool(for window: Window, _ plan: Plan, _ options: ReverseOptions) throws -> Spool? {
+  private static func spool(for window: Window, _ plan: Plan, _ resources: Resources) throws -> Spool? {
     guard window.spooled > 0 else { return nil }
-    return try Spool(directory: options.spoolDirectory, reserve: window.spooled * plan.frameBytes)
+    return try Spool(directory: resources.spoolDirectory, reserve: window.spooled * plan.frameBytes)
   }
 
   /// Decodes the source once, forwards, up to `boundary`.
@@ -187,17 +186,17 @@ package final class VideoSource: Sendable {
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     return try VideoSource.readForward(
-      video, recipe, changes, before: boundary, planner, options: options, gauge: gauge, cancellation)
+      video, recipe, changes, before: boundary, planner, resources.spoolDirectory, gauge: gauge, cancellation)
   }
 
   private static func readForward(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ changes: FormatChanges, before boundary: ClockTime?,
     _ planner: Planner,
-    options: ReverseOptions, gauge: MemoryGauge, _ cancellation: Cancellation
+    _ spoolDirectory: String, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
     let excess = max(0, expected - planner.framesPerWindow)
-    let spool = try Spool(directory: options.spoolDirectory, reserve: excess * planner.frameBytes)
+    let spool = try Spool(directory: spoolDirectory, reserve: excess * planner.frameBytes)
     let decoder = try VideoDecoder(recipe, changes, cancellation)
     let (collector, damage) = try decoder.decodeForward(
       before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: planner.framesPerWindow,
@@ -253,9 +252,9 @@ extension Warning {
 
 extension Planner {
   /// - Throws: ``RetrogradeError`` of code `usage` if the budget is too small for two frames.
-  package init(_ options: ReverseOptions, frameBytes: Int) throws {
+  package init(_ resources: Resources, frameBytes: Int) throws {
     self.init(
-      budget: options.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: options.spoolDirectory))
+      budget: resources.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: resources.spoolDirectory))
     guard framesPerWindow >= 1 else {
       throw RetrogradeError(
         .usage,

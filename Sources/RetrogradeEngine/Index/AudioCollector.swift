@@ -30,7 +30,7 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  init(_ options: ReverseOptions) throws { spool = try Spool(directory: options.spoolDirectory) }
+  init(spoolDirectory: String) throws { spool = try Spool(directory: spoolDirectory) }
 
   /// - Parameters:
   ///   - packetStamp: that of the packet that it was decoded from.

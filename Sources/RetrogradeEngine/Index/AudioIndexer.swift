@@ -32,13 +32,13 @@ package final class AudioIndexer: Sendable {
   /// The caps of the packets; nil where nothing is known of them.
   private let codec: Caps?
   private let tags: TagList?
-  private let options: ReverseOptions
+  private let spoolDirectory: String
   private let trim: GaplessInfo
   private let disposition: Disposition?
   private let ownClock = PacketTimestamps()
 
   package init(
-    name: String, codec: Caps?, tags: TagList?, options: ReverseOptions, trim: GaplessInfo = GaplessInfo(),
+    name: String, codec: Caps?, tags: TagList?, spoolDirectory: String, trim: GaplessInfo = GaplessInfo(),
     disposition: Disposition? = nil
   ) {
     self.trim = trim
@@ -46,7 +46,7 @@ package final class AudioIndexer: Sendable {
     self.name = name
     self.codec = codec
     self.tags = tags
-    self.options = options
+    self.spoolDirectory = spoolDirectory
   }
 
   /// The end of a stream's branch in a description of an indexing pipeline.
@@ -91,7 +91,7 @@ package final class AudioIndexer: Sendable {
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
     let clock = watched ?? ownClock
-    var collector = try AudioCollector(options)
+    var collector = try AudioCollector(spoolDirectory: spoolDirectory)
     var segment = Segment()
     var early = first
     while let sample = early.take() ?? reader.next() {

@@ -141,8 +141,8 @@ extension ClockTime {
 
 extension Topology {
   /// Streams that the container lists and the demuxer passes over without a word.
-  func unknown(of declared: ContainerReport, _ options: ReverseOptions) -> [Warning] {
-    [StreamKind.video, .audio].filter { options.wantsAny($0) }.flatMap { kind in
+  func unknown(of declared: ContainerReport, _ playback: PlaybackOptions) -> [Warning] {
+    [StreamKind.video, .audio].filter { playback.wantsAny($0) }.flatMap { kind in
       let listed = declared.streams.filter { $0.kind == kind }
       let known = streams.count { $0.kind == kind } + missing.count { ($0.mediaType ?? "").hasPrefix("\(kind)/") }
       let lost = max(listed.count - known, 0)

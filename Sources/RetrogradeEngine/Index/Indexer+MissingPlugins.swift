@@ -12,7 +12,7 @@ extension Indexer {
     var missing = topology.missing.map { (name: $0.description, type: $0.mediaType ?? "") }
     missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0.caps) == nil }
       .map { ("\($0.caps.codecName) decoder", $0.caps.mediaType) }
-    for (kind, found) in [(StreamKind.video, videos), (.audio, audios)] where found.isEmpty && options.wantsAny(kind) {
+    for (kind, found) in [(StreamKind.video, videos), (.audio, audios)] where found.isEmpty && playback.wantsAny(kind) {
       guard let main = missing.first(where: { $0.type.hasPrefix("\(kind)/") }) else { continue }
       throw RetrogradeError(
         .missingPlugin,
@@ -21,7 +21,7 @@ extension Indexer {
     }
     return missing.compactMap { name, type in
       if others.contains(where: { name.hasPrefix($0) }) { return nil }
-      if [.video, .audio].contains(where: { (kind: StreamKind) in type.hasPrefix("\(kind)/") && !options.wantsAny(kind)
+      if [.video, .audio].contains(where: { (kind: StreamKind) in type.hasPrefix("\(kind)/") && !playback.wantsAny(kind)
       }) {
         return nil
       }

@@ -8,7 +8,10 @@ import MediaTime
 /// millisecond make the samples at a window's edges wrong for AAC, AC-3, Opus and MP3.
 struct Indexer: Sendable {
   let topology: Topology
-  let options: ReverseOptions
+  let playback: PlaybackOptions
+  /// Whether the output can hold transparency.
+  var holdsAlpha = false
+  let spoolDirectory: String
   let cancellation: Cancellation
   /// Told how far the pass is, in stream time.
   let progress: @Sendable (ClockTime) -> Void
@@ -19,7 +22,7 @@ struct Indexer: Sendable {
   func run() throws -> SourceIndex {
     var warnings: [Warning] = []
     func wanted(_ kind: StreamKind, _ streams: [StreamPath]) -> [StreamPath] {
-      streams.enumerated().filter { options.wants(kind, $0.offset) }.map(\.element)
+      streams.enumerated().filter { playback.wants(kind, $0.offset) }.map(\.element)
     }
     let videos = wanted(.video, topology.streams.filter { $0.kind == .video })
     let audios = wanted(.audio, topology.streams.filter { $0.kind == .audio })
@@ -43,11 +46,11 @@ struct Indexer: Sendable {
       chosen.append((stream, AudioIndexer.tail(tracks.count, stream, decoder)))
       tracks.append(
         AudioIndexer(
-          name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, options: options,
+          name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
           trim: stream.trim, disposition: stream.disposition))
     }
     guard !videos.isEmpty || !tracks.isEmpty else {
-      if options.streams != nil {
+      if playback.streams != nil {
         throw RetrogradeError(
           .usage,
           "\(topology.source): of the streams that were asked for (\(setting: .streams)), none is video or audio in it")
@@ -128,7 +131,7 @@ struct Indexer: Sendable {
     }
     warnings += skipped.compactMap(\.warning) + late.warnings + audio.flatMap(\.warnings)
     let shown = zip(videos, found).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
-    if !options.wantsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
+    if !holdsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
       warnings.append(
         Warning(
           .detailLeftOut,
@@ -146,7 +149,7 @@ struct Indexer: Sendable {
     for (_, (path, index)) in shown {
       do {
         let recipe = try DecodingRecipe(
-          path, index.caps, in: topology, name: Indexer.videoName(videos.count), wantsAlpha: options.wantsAlpha)
+          path, index.caps, in: topology, name: Indexer.videoName(videos.count), wantsAlpha: holdsAlpha)
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
         // One bad extra stream does not fail the run.
@@ -161,7 +164,7 @@ struct Indexer: Sendable {
       video: videos.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
     result.furtherVideos = videos.dropFirst().map { ($0.index, $0.recipe) }
     result.subtitles = subtitles.filter { !$0.cues.isEmpty }
-    result.chapters = !options.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
+    result.chapters = !playback.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
     return result
   }
 

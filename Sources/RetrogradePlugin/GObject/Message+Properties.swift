@@ -8,7 +8,7 @@ extension Message {
       case .memory: "memory-budget"
       case .spoolDirectory: "spool-dir"
       default:
-        setting.rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
+        setting.name.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
       }
     }
   }

@@ -42,7 +42,7 @@ extension ReverseFilter {
     let settings = settings
     let held = try HeldMedia(
       budget: Int(clamping: settings.memoryBudget),
-      spoolDirectory: settings.spoolDirectory ?? ReverseOptions.temporaryDirectory)
+      spoolDirectory: settings.spoolDirectory ?? Resources.temporaryDirectory)
     if let caps { held.setCaps(caps) }
     self.held = held
     return held

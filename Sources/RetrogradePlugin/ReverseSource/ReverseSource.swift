@@ -29,8 +29,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   /// What the user set, and what the element is doing: neither lock is taken under the other.
   private let chosen = Mutex(SourceSettings())
   let state = Mutex(State())
-  /// One seek, or change of state, at a time.
-  let seeking = Mutex(())
+  /// One seek, or change of state, at a time; and the sequence number of the last seek that was obeyed.
+  let seeking = Mutex<UInt32?>(nil)
 
   init(_ element: UnsafeMutablePointer<GstElement>) {
     self.element = element
@@ -93,7 +93,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     task.post(GST_PROGRESS_TYPE_START, "Indexing \(path)")
     do {
       let source = try PlayableSource(
-        path, options: settings.options, count: settings.count == 0 ? nil : Int(settings.count), gauge: MemoryGauge(),
+        path, playback: settings.playback, count: settings.count == 0 ? nil : Int(settings.count),
+        resources: settings.resources, gauge: MemoryGauge(),
         cancellation: run
       ) { position in
         task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])

@@ -114,16 +114,15 @@ struct SourceSettings: Sendable {
     return String(cString: name)
   }
 
-  var options: ReverseOptions {
-    var options = ReverseOptions()
-    options.loop = loop
-    options.memory = ByteCount(Int(clamping: memoryBudget))
-    if let spoolDirectory { options.spoolDirectory = spoolDirectory }
-    options.timing = timing
-    // What it has pads for.
-    options.streams = .played
-    if start > 0 { options.start = .time(ClockTime(nanoseconds: Int64(clamping: start))) }
-    if stop < UInt64(Int64.max) { options.end = .time(ClockTime(nanoseconds: Int64(stop))) }
-    return options
+  var playback: PlaybackOptions {
+    PlaybackOptions(
+      loop: loop, timing: timing, start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
+      end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
+      // What it has pads for.
+      streams: .played)
+  }
+
+  var resources: Resources {
+    Resources(memory: ByteCount(Int(clamping: memoryBudget)), spoolDirectory: spoolDirectory)
   }
 }

@@ -20,10 +20,12 @@ enum AnimationFormat: Sendable {
 
   /// Begins a file; to be used on one thread.
   /// - Parameter target: what messages call it.
-  func begin(_ path: String, for target: String, _ options: ReverseOptions) throws -> any AnimationFile {
+  func begin(
+    _ path: String, for target: String, _ quality: EncodingOptions.Quality, spoolDirectory: String
+  ) throws -> any AnimationFile {
     switch self {
-    case .gif: try GIFAnimation(path, options)
-    case .webp: WebPAnimationFile(path, for: target, options.encoding.quality)
+    case .gif: try GIFAnimation(path, spoolDirectory: spoolDirectory)
+    case .webp: WebPAnimationFile(path, for: target, quality)
     case .apng: try APNGAnimation(path, for: target)
     }
   }
@@ -44,7 +46,8 @@ struct AnimationWriter: Sendable {
   let path: String
   /// The output's own name, for messages.
   let target: String
-  let options: ReverseOptions
+  let quality: EncodingOptions.Quality
+  let spoolDirectory: String
 
   /// Until the stream ends, or the pipeline stops.
   /// - Throws: ``RetrogradeError``.
@@ -59,7 +62,7 @@ struct AnimationWriter: Sendable {
   }
 
   private func write(_ isStopped: @escaping @Sendable () -> Bool) throws {
-    let file = try format.begin(path, for: target, options)
+    let file = try format.begin(path, for: target, quality, spoolDirectory: spoolDirectory)
     var start: ClockTime?
     while let sample = sink.pull(timeout: ClockTime(nanoseconds: .max)) {
       guard let pts = sample.buffer.pts else { continue }
@@ -87,9 +90,9 @@ private final class GIFAnimation: AnimationFile {
   /// Whether anything can be seen through: then no frame can lie over the one before.
   private var isTransparent = false
 
-  init(_ path: String, _ options: ReverseOptions) throws {
+  init(_ path: String, spoolDirectory: String) throws {
     self.path = path
-    spool = try Spool(directory: options.spoolDirectory)
+    spool = try Spool(directory: spoolDirectory)
     colors = try Palette.Builder()
   }
 

@@ -33,10 +33,13 @@ struct ForwardCopy: Sendable {
     guard Codec(of: video.video.caps) == codec else {
       throw refused("the source is \(video.video.caps.codecName), and this output would not be")
     }
-    guard !video.shown.isThinned, options.encoding.width == nil, options.start == nil, options.end == nil else {
+    guard !video.shown.isThinned, options.encoding.width == nil, options.playback.start == nil,
+      options.playback.end == nil
+    else {
       throw refused("\(setting: .frameRate), \(setting: .width), \(setting: .start) and \(setting: .end) change it")
     }
-    guard video.store == nil, video.video.isPlain, !(options.dropsSeam ?? false) || options.loop != .reverseForward
+    guard video.store == nil, video.video.isPlain,
+      !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward
     else { throw refused("its packets are not one frame each, in a file that can be sought in") }
     let family = choice.muxer
     let hasDecodeTimes = family.contains("mp4mux") || family.contains("qtmux")

@@ -38,7 +38,7 @@ public struct StreamSelection: Hashable, Sendable {
   func contains(_ kind: StreamKind) -> Bool { items.contains { $0.kind == kind } }
 }
 
-extension ReverseOptions {
+extension PlaybackOptions {
   /// Whether stream `number` of those of its kind is wanted.
   func wants(_ kind: StreamKind, _ number: Int = 0) -> Bool {
     wantsAny(kind) && streams?.contains(kind, number) ?? true

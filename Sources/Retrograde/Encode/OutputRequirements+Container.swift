@@ -1,0 +1,16 @@
+import RetrogradeEngine
+
+extension OutputRequirements {
+  /// What a file called `output` asks of the way in which its source is played.
+  /// - Throws: ``RetrogradeError``, where no container is known by its extension.
+  init(of output: String, _ encoding: EncodingOptions) throws {
+    let container = try Container.of(output)
+    self.init()
+    isRepeated = container.animation != nil
+    fastest = container.animation?.fastest
+    holdsAlpha =
+      container.imageFormat != nil && container.animation != .gif
+      || encoding.keepsAlpha && (encoding.quality == .lossless || encoding.videoCodec == "ffv1")
+    keepsForwardWhole = encoding.copiesForward
+  }
+}

@@ -1,0 +1,54 @@
+/// How the output is encoded.
+public struct EncodingOptions: Sendable {
+  /// How near to the source the output is to be.
+  public enum Quality: String, Sendable, CaseIterable {
+    /// Hard to tell from the source, at about its bit rate.
+    case source
+    /// Hard to tell from the source under a magnifying glass, at whatever bit rate that takes.
+    case high
+    /// Bit-exact frames and samples.
+    case lossless
+  }
+
+  public var quality: Quality
+  /// A codec's short name, such as `h264`, or caps, such as `video/x-h264`; nil: the source's own, if possible.
+  public var videoCodec: String?
+  public var audioCodec: String?
+  /// A `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. It replaces everything
+  /// else here.
+  public var profile: String?
+  /// Bits per second of the video.
+  public var bitrate: Int?
+  /// A constant rate factor or quantizer, on the encoder's own scale.
+  public var constantRateFactor: Int?
+  /// One of the encoder's own speed presets.
+  public var preset: String?
+  /// The width of the video as it is shown, in pixels; its height follows. Nil: the source's own.
+  public var width: Int?
+  /// Whether video in FFV1 keeps the transparency that lies beside the frames of VP8 and VP9; WebP, APNG and
+  /// PNG always do. Few video players show it.
+  public var keepsAlpha: Bool
+  /// Whether interlaced frames are made whole ones, one of each frame.
+  public var deinterlaces: Bool
+  /// Whether what is played forwards is carried as it is, without decoding and encoding: see docs/limits.md for where that can
+  /// be done.
+  public var copiesForward: Bool
+
+  public init(
+    quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil, profile: String? = nil,
+    bitrate: Int? = nil, constantRateFactor: Int? = nil, preset: String? = nil, width: Int? = nil,
+    keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false
+  ) {
+    self.quality = quality
+    self.videoCodec = videoCodec
+    self.audioCodec = audioCodec
+    self.profile = profile
+    self.bitrate = bitrate
+    self.constantRateFactor = constantRateFactor
+    self.preset = preset
+    self.width = width
+    self.keepsAlpha = keepsAlpha
+    self.deinterlaces = deinterlaces
+    self.copiesForward = copiesForward
+  }
+}

@@ -1,0 +1,20 @@
+/// Whether the output is written, and what is written beside it.
+public struct OutputOptions: Sendable {
+  /// Whether an existing output may be replaced.
+  public var overwrites: Bool
+  /// Whether everything that the mirror would lack is an error of code `damagedInput` rather than a ``Warning``.
+  public var isStrict: Bool
+  /// Whether the finished mirror is compared with its source before it gets its name; one that differs never gets it.
+  public var isVerified: Bool
+  /// Where to write the mirrored subtitles of text as a file of their own, .srt or .vtt; nil: nowhere.
+  public var subtitles: String?
+
+  public init(
+    overwrites: Bool = false, isStrict: Bool = false, isVerified: Bool = false, subtitles: String? = nil
+  ) {
+    self.overwrites = overwrites
+    self.isStrict = isStrict
+    self.isVerified = isVerified
+    self.subtitles = subtitles
+  }
+}

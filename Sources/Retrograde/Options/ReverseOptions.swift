@@ -1,0 +1,23 @@
+public import RetrogradeEngine
+
+/// How to turn a source round: what is played, how that is encoded, whether it is written, and what that may take. The
+/// defaults are those of `retrograde reverse`.
+public struct ReverseOptions: Sendable {
+  public var playback: PlaybackOptions
+  public var encoding: EncodingOptions
+  public var output: OutputOptions
+  public var resources: Resources
+  /// A file of subtitles to mirror with the source; nil: none.
+  public var subtitles: String?
+
+  public init(
+    playback: PlaybackOptions = PlaybackOptions(), encoding: EncodingOptions = EncodingOptions(),
+    output: OutputOptions = OutputOptions(), resources: Resources = Resources(), subtitles: String? = nil
+  ) {
+    self.playback = playback
+    self.encoding = encoding
+    self.output = output
+    self.resources = resources
+    self.subtitles = subtitles
+  }
+}

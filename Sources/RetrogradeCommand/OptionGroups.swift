@@ -1,0 +1,58 @@
+import ArgumentParser
+import Retrograde
+
+/// What a run may take of the machine.
+struct ResourceArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The most decoded media to hold in memory: 512MiB, 2G.", discussion: "What exceeds it goes to the spool.",
+      valueName: "size"))
+  var memory = Resources().memory
+
+  @Option(
+    help: ArgumentHelp("Where spool files live (default: TMPDIR, or /var/tmp).", valueName: "folder"),
+    completion: .directory)
+  var spoolDir: String?
+
+  var resources: Resources { Resources(memory: memory, spoolDirectory: spoolDir) }
+}
+
+/// What of a source is played.
+struct RangeArguments: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Begin at this place of the source: seconds, 1:02.5, or a frame, 250f.", valueName: "place"),
+    transform: SourcePosition.argument)
+  var start: SourcePosition?
+
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("End before this place of the source.", valueName: "place"),
+    transform: SourcePosition.argument)
+  var end: SourcePosition?
+}
+
+/// Whether what a warning would say is an error.
+struct StrictArguments: ParsableArguments {
+  @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
+  var strict = false
+}
+
+/// What is said while it works.
+struct DisplayArguments: ParsableArguments {
+  @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
+  var progress: ProgressForm?
+
+  @Flag(help: "Say nothing but warnings and errors.")
+  var quiet = false
+
+  var display: ProgressDisplay {
+    ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
+  }
+}
+
+extension ArgumentHelp {
+  /// Of `--loop`.
+  static let loop = ArgumentHelp(
+    "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
+      + "shown once, and the audio loses the same stretch.", valueName: "order")
+}

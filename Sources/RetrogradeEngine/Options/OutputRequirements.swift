@@ -1,0 +1,31 @@
+package import MediaTime
+
+/// What an output asks of the way in which its source is played. The defaults are those of a player.
+package struct OutputRequirements: Sendable {
+  /// Whether it can hold transparency.
+  package var holdsAlpha = false
+  /// More frames per second than this are thinned out; nil: it can hold any number.
+  package var fastest: FrameRate?
+  /// Whether players repeat it.
+  package var isRepeated = false
+  /// Whether what is played forwards is taken as it is in the source, and so from its first frame to its last.
+  package var keepsForwardWhole = false
+
+  package init() {}
+}
+
+/// How many frames per second are shown of a video.
+package struct FrameRateLimit: Sendable {
+  /// What was asked for: the frames are shown at this rate, if there are more.
+  var wanted: FrameRate?
+  /// What the output can hold.
+  var fastest: FrameRate?
+
+  package init(_ playback: PlaybackOptions = PlaybackOptions(), _ output: OutputRequirements = OutputRequirements()) {
+    wanted = playback.frameRate
+    fastest = output.fastest
+  }
+
+  /// The rate to which a video of so many frames per second is thinned; nil: it is shown as it is.
+  func rate(of frameRate: Double) -> FrameRate? { wanted ?? fastest.flatMap { frameRate > $0.value ? $0 : nil } }
+}

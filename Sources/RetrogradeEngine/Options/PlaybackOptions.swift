@@ -1,0 +1,43 @@
+public import MediaTime
+
+/// What of a source is played, in which order, and when. The defaults are those of `retrograde reverse`.
+public struct PlaybackOptions: Sendable {
+  /// The order of play.
+  public var loop: Loop
+  /// How often the loop is played; at least 1.
+  public var count: Int
+  /// Whether the last frame of all is left out where it is the first one again: for files that players repeat. Nil: as
+  /// players treat the output; of those that can be written, GIF, WebP and APNG are repeated.
+  public var dropsSeam: Bool?
+  public var timing: Timing
+  /// What of the source to play; nil: from its start, to its end.
+  public var start: SourcePosition?
+  public var end: SourcePosition?
+  /// The most frames per second to show; nil: all. Where there are more, those between are left out, the same ones
+  /// forwards and backwards.
+  public var frameRate: FrameRate?
+  /// How fast the frames of an image sequence (`frames/%05d.png`) are shown.
+  public var sequenceRate: FrameRate
+  /// Which streams to play; nil: all.
+  public var streams: StreamSelection?
+  public var noAudio: Bool
+  public var noVideo: Bool
+
+  public init(
+    loop: Loop = .reverse, count: Int = 1, dropsSeam: Bool? = nil, timing: Timing = .mirror,
+    start: SourcePosition? = nil, end: SourcePosition? = nil, frameRate: FrameRate? = nil,
+    sequenceRate: FrameRate = .usual, streams: StreamSelection? = nil, noAudio: Bool = false, noVideo: Bool = false
+  ) {
+    self.loop = loop
+    self.count = count
+    self.dropsSeam = dropsSeam
+    self.timing = timing
+    self.start = start
+    self.end = end
+    self.frameRate = frameRate
+    self.sequenceRate = sequenceRate
+    self.streams = streams
+    self.noAudio = noAudio
+    self.noVideo = noVideo
+  }
+}

@@ -1,0 +1,26 @@
+import Glibc
+
+/// What a run may take of the machine.
+public struct Resources: Sendable {
+  /// The most bytes of decoded media to hold at once. 512 MiB unless said otherwise.
+  public var memory: ByteCount
+  /// The folder of the spool files: they have no name, and are gone with the process.
+  public var spoolDirectory: String
+
+  /// - Parameter spoolDirectory: nil: ``temporaryDirectory``.
+  public init(memory: ByteCount = ByteCount(512 << 20), spoolDirectory: String? = nil) {
+    self.memory = memory
+    self.spoolDirectory = spoolDirectory ?? Resources.temporaryDirectory
+  }
+
+  /// `TMPDIR`, or `/var/tmp` where it is not set: `/tmp` is often in memory, which the spool is there to spare.
+  public static var temporaryDirectory: String {
+    if let name = getenv("TMPDIR"), name.pointee != 0 { return String(cString: name) }
+    return "/var/tmp"
+  }
+
+  /// One part of `count` equal ones of the memory.
+  package func shared(by count: Int) -> Resources {
+    Resources(memory: ByteCount(memory.bytes / max(count, 1)), spoolDirectory: spoolDirectory)
+  }
+}
