@@ -95,6 +95,17 @@ extension Caps {
   }
 }
 
+extension Caps {
+  /// Samples as 32-bit floats, interleaved; up to 8 channels are for the loudspeakers that GStreamer expects of so many
+  /// (`gst_audio_channel_get_fallback_mask`).
+  package convenience init?(floatSamplesOf channels: Int, rate: Int) {
+    let mask = UInt64(gst_audio_channel_get_fallback_mask(gint(clamping: channels)))
+    self.init(
+      "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels)"
+        + (channels > 1 ? ",\(Caps.field(channelMask: mask))" : ""))
+  }
+}
+
 /// `gst_value_get_buffer`, which is a macro.
 private func boxedBuffer(_ value: UnsafePointer<GValue>) -> UnsafeMutablePointer<GstBuffer>? {
   guard g_type_check_value_holds(value, gst_buffer_get_type()) != 0 else { return nil }

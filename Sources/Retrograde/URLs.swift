@@ -45,10 +45,10 @@ extension MovieWriter {
   /// Opens a movie, as with a path.
   public convenience init(
     _ output: URL, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
-    options: ReverseOptions = ReverseOptions()
+    audio: MovieAudio? = nil, options: ReverseOptions = ReverseOptions()
   ) async throws {
     try await self.init(
-      output.filePath, width: width, height: height, frameRate: frameRate, loop: loop, options: options)
+      output.filePath, width: width, height: height, frameRate: frameRate, loop: loop, audio: audio, options: options)
   }
 
   /// Adds an image file: PNG, JPEG, or whatever GStreamer decodes.

@@ -3,7 +3,7 @@ public import MediaTime
 public import RetrogradeEngine
 import Synchronization
 
-/// Makes a movie one frame at a time: of drawings and of images.
+/// Makes a movie one frame at a time, of drawings and of images, with audio if there is any.
 ///
 /// ```swift
 /// let movie = try await MovieWriter("curve.mp4", width: 640, height: 360, frameRate: 30)
@@ -20,6 +20,8 @@ import Synchronization
 /// made in between. Each call waits until the encoder has room. Calls may come from several tasks at once: frames are taken one
 /// after the other, in the order in which the calls begin their work; one whose drawing throws is left out. With a loop other
 /// than `forward` the frames wait, within the memory budget and then in the spool, and are encoded by ``finish()``.
+///
+/// Audio (``MovieAudio``) starts with the first frame. Of a movie that is not looped it is encoded while frames are added.
 public final class MovieWriter: Sendable {
   /// In pixels.
   public let width: Int
@@ -29,6 +31,7 @@ public final class MovieWriter: Sendable {
   private let output: String
   private let options: ReverseOptions
   private let requirements: OutputRequirements
+  private let audio: MovieAudio?
   private let cancellation = Cancellation()
   private let outputs: Outputs
   private let gauge = MemoryGauge()
@@ -41,7 +44,7 @@ public final class MovieWriter: Sendable {
     /// Frames taken so far.
     var count = 0
     /// Where frames go as they come.
-    var stream: MediaWriter?
+    var stream: MovieStream?
     /// Where they wait to be looped.
     var recording: RecordedVideo?
     var isFinished = false
@@ -54,12 +57,13 @@ public final class MovieWriter: Sendable {
   ///   - width: in pixels, as is `height`; even, for most codecs.
   ///   - frameRate: how many frames are shown in a second.
   ///   - loop: the order of play of the frames.
+  ///   - audio: what is heard; nil: nothing.
   ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, count of the loop, whether an
   ///     output may be replaced. What is said of sources there has no meaning here.
   /// - Throws: ``RetrogradeError``.
   public init(
     _ output: String, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
-    options: ReverseOptions = ReverseOptions()
+    audio: MovieAudio? = nil, options: ReverseOptions = ReverseOptions()
   ) async throws {
     guard (1...16_384).contains(width), (1...16_384).contains(height),
       let caps = Caps(
@@ -73,6 +77,7 @@ public final class MovieWriter: Sendable {
     self.width = width
     self.height = height
     self.frameRate = frameRate
+    self.audio = audio
     self.caps = caps
     let isStreamed = loop == .forward && options.playback.count == 1 && !ImageSequence.isPattern(output)
     let outputs = Outputs(overwrites: options.output.overwrites, inputs: [])
@@ -81,7 +86,7 @@ public final class MovieWriter: Sendable {
     state = Mutex(State())
     let stream = try await onOwnThread("open movie", token) {
       try outputs.begin(output)
-      return isStreamed ? try MovieWriter.open(output, outputs, caps, frameRate, final, token) : nil
+      return isStreamed ? try MovieStream(output, outputs, caps, frameRate, audio, final, token) : nil
     }
     state.withLock { $0.stream = stream }
   }
@@ -89,26 +94,6 @@ public final class MovieWriter: Sendable {
   deinit {
     state.withLock { $0.stream }?.close()
     outputs.clear()
-  }
-
-  private static func open(
-    _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ options: ReverseOptions,
-    _ cancellation: Cancellation
-  ) throws -> MediaWriter {
-    let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
-    let choice = try EncodingChoice(
-      output: output, videos: [(caps, index)], audio: [], duration: .zero, frameRate: frameRate.value,
-      options: options.encoding)
-    let path = try outputs.location(of: output)
-    let writer = try MediaWriter(
-      MediaWriter.Plan(
-        description: EncodingDescription(path: path, choice: choice, videos: [nil]).text,
-        videos: [.init(name: "video", caps: caps)], audio: [], tags: nil,
-        animation: choice.container.animation.map {
-          ($0, options.encoding.quality, options.resources.spoolDirectory)
-        }, prepare: { _ in path }), for: output, cancellation)
-    try writer.start()
-    return writer
   }
 
   /// Adds a frame that `draw` draws. It starts black.
@@ -147,8 +132,8 @@ public final class MovieWriter: Sendable {
         try frame.withMutableBytes(fill)
         let start = frameRate.start(of: state.count)
         frame.stamp(pts: start, duration: frameRate.start(of: state.count + 1) - start)
-        if let stream = state.stream, let source = stream.videos.first {
-          try stream.push(frame, to: source)
+        if state.stream != nil {
+          try state.stream?.add(frame)
         } else {
           let sample = Sample(buffer: frame, caps: caps)
           if state.recording == nil {
@@ -183,33 +168,43 @@ public final class MovieWriter: Sendable {
       }
       try cancellation.check()
       guard count > 0 else { throw RetrogradeError(.usage, "\(output): has no frames") }
-      let (frames, warnings) = try stream.map { try finish($0, count) } ?? recording.map { try play($0) } ?? (0, [])
+      let written = try stream.map { try finish($0) } ?? recording.map { try play($0) } ?? Written()
       try outputs.commit()
       return Summary(
-        output: output, frames: frames, samples: [], duration: frameRate.start(of: frames), elapsed: began.elapsed,
-        peakMemory: gauge.peak, plan: nil, warnings: warnings)
+        output: output, frames: written.frames, samples: written.samples, duration: written.duration,
+        elapsed: began.elapsed, peakMemory: gauge.peak, plan: nil, warnings: written.warnings)
     }
   }
 
   /// Stops the work at once, and removes what was begun.
   public func cancel() { cancellation.cancel() }
 
-  private func finish(_ stream: MediaWriter, _ count: Int) throws -> (Int, [Warning]) {
-    stream.videos.first.map(stream.end)
-    let start = stream.mirrorStart
-    let span = TimeSpan(start: start, end: start + frameRate.start(of: count))
-    let written = try stream.finish(.init(videos: [.init(count: count, span: span)]))
-    try written.warnings.check(isStrict: options.output.isStrict, output)
-    return (written.counts.frames.first ?? 0, written.warnings)
+  private struct Written {
+    var frames = 0
+    var samples: [Int] = []
+    var duration = ClockTime.zero
+    var warnings: [Warning] = []
   }
 
-  private func play(_ recording: RecordedVideo) throws -> (Int, [Warning]) {
+  private func finish(_ stream: MovieStream) throws -> Written {
+    let written = try stream.finish()
+    let warnings = stream.warnings + written.warnings
+    try warnings.check(isStrict: options.output.isStrict, output)
+    return Written(
+      frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
+      duration: written.span?.duration ?? .zero, warnings: warnings)
+  }
+
+  private func play(_ recording: RecordedVideo) throws -> Written {
     let video = try recording.source(tags: nil, description: "")
-    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: [])
+    let track = try audio.flatMap { try $0.recorded(options.resources, cancellation) }
+    let index = SourceIndex(
+      recipe: nil, video: video.video, audio: [track].compactMap { $0 }, tags: nil, warnings: [])
     let source = try PlayableSource(
       output, index, video, playback: options.playback, count: options.playback.count, for: requirements)
     let job = try OutputJob(output, source, options)
     let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation) { _ in }
-    return (counts.frames, counts.warnings)
+    return Written(
+      frames: counts.frames, samples: counts.samples, duration: counts.duration, warnings: counts.warnings)
   }
 }

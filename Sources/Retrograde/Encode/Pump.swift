@@ -197,7 +197,7 @@ struct Pump: Sendable {
 
 extension MuxedCount.Given {
   /// Notes `count` frames or sample frames more, in a buffer that was pushed.
-  fileprivate mutating func add(_ count: Int, _ buffer: Buffer) {
+  mutating func add(_ count: Int, _ buffer: Buffer) {
     self.count += count
     guard let start = buffer.pts else { return }
     let end = start + (buffer.duration ?? .zero)

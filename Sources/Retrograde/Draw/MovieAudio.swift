@@ -1,0 +1,82 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// Audio for a movie that is made from code: ``MovieWriter`` asks for the samples, one piece after the other. With the quality `lossless`,
+/// Matroska holds them as they are, and MOV as integers of 32 bits; MP4 and MOV hold
+/// 2,147,483,647 sample frames, which are 12 hours at 48 kHz.
+///
+/// ```swift
+/// let tone = MovieAudio(sampleRate: 48_000, channels: 1) { position in
+///   guard position < 3 * 48_000 else { return [] }
+///   return (position..<position + 4_800).map { Float(sin(Double($0) * 2 * .pi * 440 / 48_000)) }
+/// }
+/// ```
+public struct MovieAudio: Sendable {
+  /// Sample frames per second, from 1 to 768,000.
+  public var sampleRate: Int
+  /// From 1 to 64; up to 8 are for the loudspeakers that GStreamer expects of so many: left, right, centre, low frequencies, and so on.
+  public var channels: Int
+  /// Gives the samples from the sample frame `position` on: as many as it likes, from -1 to 1, the channels of each instant beside
+  /// each other. None: the audio ends there, whether the frames do or not. Called on a thread of its own, each time for what
+  /// follows on what it gave before. An error that it throws ends the movie.
+  public var samples: @Sendable (_ position: Int) throws -> [Float]
+
+  public init(sampleRate: Int, channels: Int, samples: @escaping @Sendable (_ position: Int) throws -> [Float]) {
+    self.sampleRate = sampleRate
+    self.channels = channels
+    self.samples = samples
+  }
+
+  /// - Throws: ``RetrogradeError`` of code `usage`, where there is no such audio.
+  func caps() throws -> Caps {
+    guard (1...768_000).contains(sampleRate), (1...64).contains(channels),
+      let caps = Caps(floatSamplesOf: channels, rate: sampleRate)
+    else {
+      throw RetrogradeError(.usage, "audio of \(channels) channels and \(sampleRate) Hz can't be written")
+    }
+    return caps
+  }
+
+  /// Asks for all samples, in their order.
+  /// - Parameter body: gets each piece, and the number of sample frames before it.
+  private func forEach(_ cancellation: Cancellation, _ body: ([Float], Int) throws -> Void) throws {
+    var position = 0
+    while true {
+      try cancellation.check()
+      let piece = try samples(position)
+      if piece.isEmpty { return }
+      guard piece.count.isMultiple(of: channels) else {
+        throw RetrogradeError(
+          .usage, "\(piece.count) samples are no whole number of sample frames of \(channels) channels")
+      }
+      try body(piece, position)
+      position += piece.count / channels
+    }
+  }
+
+  /// Gives all of it to `writer`, whose first audio stream it is.
+  func play(to writer: MediaWriter, _ cancellation: Cancellation) throws -> MuxedCount.Given {
+    guard let source = writer.audio.first else { return MuxedCount.Given(count: 0) }
+    var given = MuxedCount.Given(count: 0)
+    try forEach(cancellation) { piece, position in
+      let bytes = piece.count * MemoryLayout<Float>.size
+      let buffer = try Buffer(size: bytes) { memory in piece.withUnsafeBytes { memory.copyMemory(from: $0) } }
+      let count = piece.count / channels
+      let start = ClockTime(sampleIndex: position, rate: sampleRate)
+      let end = ClockTime(sampleIndex: position + count, rate: sampleRate)
+      buffer.stamp(pts: writer.mirrorStart + start, duration: end - start)
+      try writer.push(buffer, to: source)
+      given.add(count, buffer)
+    }
+    writer.end(source)
+    return given
+  }
+
+  /// Keeps all of it in the spool.
+  func recorded(_ resources: Resources, _ cancellation: Cancellation) throws -> AudioTrack? {
+    var recorded = try RecordedAudio(try caps(), resources)
+    try forEach(cancellation) { piece, _ in try piece.withUnsafeBytes { try recorded.add($0) } }
+    return recorded.track
+  }
+}

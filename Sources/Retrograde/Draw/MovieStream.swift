@@ -1,0 +1,107 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// A movie that is encoded as its frames come, and its audio beside it, on a thread of its own: a muxer waits for the stream that
+/// has nothing yet.
+struct MovieStream: Sendable {
+  private let writer: MediaWriter
+  private let video: AppSource
+  private let audio: Worker<MuxedCount.Given>?
+  private let cancellation: Cancellation
+  private var given = MuxedCount.Given(count: 0)
+  /// What the container does not hold.
+  let warnings: [Warning]
+
+  /// How long it will be nobody knows. Of this length, MP4's edits are counted in samples, and so exact; their 32 bits hold 12 hours at
+  /// 48 kHz then.
+  private static let expected = ClockTime.seconds(3600)
+
+  /// - Throws: ``RetrogradeError``, where the container holds no video, or encoding does not start.
+  init(
+    _ output: String, _ outputs: Outputs, _ caps: Caps, _ frameRate: FrameRate, _ audio: MovieAudio?,
+    _ options: ReverseOptions, _ cancellation: Cancellation
+  ) throws {
+    let index = VideoIndex(caps: caps, tags: nil, packets: [], segmentEnd: nil)
+    // None of its samples is known yet.
+    let track = try audio.flatMap { try RecordedAudio(try $0.caps(), options.resources).track }
+    let choice = try EncodingChoice(
+      output: output, videos: [(caps, index)], audio: [track].compactMap { $0 }, duration: .zero,
+      frameRate: frameRate.value, options: options.encoding)
+    guard !choice.videos.isEmpty else {
+      throw RetrogradeError(.usage, "\(output): holds audio alone; write .mp4, .mkv or .webm")
+    }
+    let path = try outputs.location(of: output)
+    let tracks = choice.audioCodecs.isEmpty ? [] : [track].compactMap { $0 }
+    let writer = try MediaWriter(
+      MediaWriter.Plan(
+        description: EncodingDescription(path: path, choice: choice, videos: [nil], audio: tracks.map { _ in nil })
+          .text,
+        videos: [.init(name: "video", caps: caps)], audio: tracks.map { .init(name: "audio0", caps: $0.caps) },
+        tags: nil, duration: MovieStream.expected,
+        animation: choice.container.animation.map { ($0, options.encoding.quality, options.resources.spoolDirectory) },
+        prepare: { _ in path }),
+      for: output, cancellation)
+    guard let video = writer.videos.first else {
+      throw RetrogradeError(.internalFailure, "\(output): can't be made: nothing takes its frames")
+    }
+    self.writer = writer
+    self.video = video
+    self.cancellation = cancellation
+    warnings = choice.warnings
+    do {
+      try writer.start()
+      self.audio = try tracks.isEmpty ? nil : audio.map { try MovieStream.play($0, to: writer, cancellation) }
+    } catch {
+      writer.close()
+      throw error
+    }
+  }
+
+  private static func play(
+    _ audio: MovieAudio, to writer: MediaWriter, _ cancellation: Cancellation
+  ) throws -> Worker<MuxedCount.Given> {
+    try Worker("movie audio") {
+      do {
+        return try audio.play(to: writer, cancellation)
+      } catch {
+        // The muxer would wait for it, and the frames for the muxer.
+        writer.abort()
+        throw error
+      }
+    }
+  }
+
+  /// Writes a frame, stamped with its time in the movie.
+  mutating func add(_ frame: Buffer) throws {
+    guard let start = frame.pts, let duration = frame.duration else { return }
+    frame.stamp(pts: writer.mirrorStart + start, duration: duration)
+    do {
+      try writer.push(frame, to: video)
+    } catch is CancellationError {
+      throw reason
+    }
+    given.add(1, frame)
+  }
+
+  /// Waits until all is written.
+  func finish() throws -> MediaWriter.Written {
+    writer.end(video)
+    let heard = try audio?.join()
+    return try writer.finish(.init(videos: [given], audio: [heard].compactMap { $0 }))
+  }
+
+  /// Stops, and waits until nobody writes any more.
+  func close() { writer.close() }
+
+  /// Why the writing was stopped: that the audio failed, unless somebody cancelled it.
+  private var reason: any Error {
+    if cancellation.isCancelled { return CancellationError() }
+    do {
+      _ = try audio?.join()
+      return CancellationError()
+    } catch {
+      return error
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package import GStreamer
+
+/// Audio that comes piece by piece and can't be asked for again: kept in the spool until it is played.
+package struct RecordedAudio {
+  private let caps: Caps
+  private let spool: Spool
+  private var bytes = 0
+
+  /// - Parameter caps: of all samples, interleaved.
+  /// - Throws: ``RetrogradeError``, where no spool can be made.
+  package init(_ caps: Caps, _ resources: Resources) throws {
+    self.caps = caps
+    spool = try Spool(directory: resources.spoolDirectory)
+  }
+
+  /// Takes what follows on what came before.
+  package mutating func add(_ samples: UnsafeRawBufferPointer) throws {
+    _ = try spool.append(samples)
+    bytes += samples.count
+  }
+
+  /// All that came, from time 0, ready to be played; nil where the caps are not those of samples.
+  package var track: AudioTrack? {
+    guard let size = caps.bytesPerSampleFrame, size > 0 else { return nil }
+    let chunks = bytes < size ? [] : [AudioChunk(position: 0, count: bytes / size, offset: 0)]
+    return AudioTrack(caps: caps, codec: caps, tags: nil, chunks: chunks, packetBytes: 0, spool: spool)
+  }
+}
