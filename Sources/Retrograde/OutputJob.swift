@@ -55,6 +55,10 @@ struct OutputJob: Sendable {
     _ outputs: Outputs, gauge: MemoryGauge, cancellation: Cancellation,
     report: @escaping @Sendable (ReversalProgress) -> Void
   ) throws -> Pump.Counts {
+    Log.job.info(
+      "\(output): plays \(source.legs.presentation.span.start) to \(source.legs.presentation.span.end) of the source, "
+        + "\(source.legs.duration ?? .zero) in all; \(videos.count) video, \(audio.count) audio, "
+        + "\(choice.subtitles.count) subtitles")
     let location = try outputs.location(of: output)
     // Numbered files have no header to be put right.
     let isNumbered = ImageSequence.isPattern(output)

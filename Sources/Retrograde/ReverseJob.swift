@@ -26,6 +26,9 @@ struct ReverseJob: Sendable {
   /// Turns the source round, into `output`.
   func run(to output: String) throws -> Summary {
     try checkVerification(of: output)
+    Log.job.info(
+      "\(input) into \(output): \(options.playback.loop.rawValue), \(options.playback.count) times, with "
+        + "\(options.resources.memory) of memory")
     let inputs = [input] + [options.subtitles].compactMap { $0 }
     let (job, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
       try outputs.begin(output)

@@ -32,6 +32,8 @@ package struct Source: Sendable {
     // the frames before that it is whole.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
+    Log.index.info(
+      "\(name): is no whole GIF: its \(blocks.images) whole images go to the spool, and are read from there")
     spool = whole
     path = whole.path
     sourceDescription = try Source.sourceDescription(path, name, facts, resources)
@@ -83,6 +85,7 @@ package struct Source: Sendable {
     }
     facts = try Source.facts(path, cancellation)
     sourceDescription = try Source.sourceDescription(path, name, facts, resources)
+    Log.index.info("\(name): \(facts.size) bytes, read by \(sourceDescription)")
   }
 
   /// Whether it may be opened more than once: what comes through a pipe is gone.
@@ -138,6 +141,7 @@ package struct Source: Sendable {
       total += count
     }
     guard total > 0 else { throw RetrogradeError(.damagedInput, "\(name): is empty") }
+    Log.index.info("\(name): can be read once only: its \(total) bytes went to the spool, and are read from there")
     return spool
   }
 }

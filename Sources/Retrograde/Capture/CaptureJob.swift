@@ -23,6 +23,7 @@ struct CaptureJob: Sendable {
   func run(to output: String) throws -> Summary {
     let options = capture.options
     let requirements = try OutputRequirements(of: output, options.encoding)
+    Log.job.info("records from \(capture.source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(overwrites: options.output.overwrites, inputs: []) { outputs in
       try outputs.begin(output)
       let (source, camera) = try record(options, requirements)

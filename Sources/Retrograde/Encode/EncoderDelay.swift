@@ -20,6 +20,7 @@ struct EncoderDelay {
   ///   - raw: the caps of what it is given.
   init(encoder: String, packets: Caps, raw: Caps) {
     samples = (try? EncoderDelay.measure(encoder, packets, raw)) ?? 0
+    Log.encode.info("\(encoder): puts \(samples) samples before the first")
   }
 
   private static func measure(_ encoder: String, _ packets: Caps, _ raw: Caps) throws -> Int {

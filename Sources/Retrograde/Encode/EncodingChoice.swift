@@ -171,6 +171,7 @@ struct EncodingChoice: Sendable {
             "left out: subtitles\(title), which this container can't hold; .mkv holds all, .mp4 text", count: 1))
       }
     }
+    for warning in warnings { Log.encode.info("\(output): \(warning.message)") }
     profile =
       options.profile
       ?? ([container.caps].compactMap { $0 } + self.videos.map(\.profile) + audioProfiles).joined(separator: ":")
@@ -245,6 +246,11 @@ struct EncodingChoice: Sendable {
           ? "\(output): this container holds no lossless video; use .mkv or .mov"
           : "\(output): no encoder for any codec that this container takes; \(PackageHint.all)")
     }
+    Log.encode.info(
+      "\(output): video in \(best.text) by \(best.encoder ?? "no encoder"), "
+        + (options.quality == .lossless
+          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
+        + ", of \(candidates.map(\.text).joined(separator: "; "))")
     return best
   }
 
@@ -274,6 +280,11 @@ struct EncodingChoice: Sendable {
       throw RetrogradeError(
         .missingPlugin, "\(output): no encoder for any audio that this container takes; \(PackageHint.all)")
     }
+    Log.encode.info(
+      "\(output): audio in \(best.text) by \(best.encoder ?? "no encoder"), "
+        + (options.quality == .lossless
+          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
+        + ", of \(candidates.map(\.text).joined(separator: "; "))")
     return best
   }
 
@@ -291,6 +302,7 @@ struct EncodingChoice: Sendable {
     guard container.takes(codec.caps) else {
       throw RetrogradeError(.usage, "\(output): this container does not take \(name)")
     }
+    Log.encode.info("\(output): \(codec.text) by \(codec.encoder ?? "no encoder"), which was asked for")
     return codec
   }
 }

@@ -210,6 +210,8 @@ final class MediaWriter: Sendable {
   /// Starts writing.
   /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
   func start() throws {
+    Log.write.info("\(target): starts \(plan.description)")
+    Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(priming)")
     guard pipeline.set(.playing) else {
       while let message = pipeline.nextMessage() {
         if case .failed(let error) = message { throw RetrogradeError.writing(target, error) }
@@ -245,10 +247,13 @@ final class MediaWriter: Sendable {
     while !isStopped.withLock({ $0 }), !cancellation.isCancelled, failure.withLock({ $0 == nil }) {
       switch pipeline.nextMessage(timeout: step) {
       case .endOfStream:
-        return open.withLock { open in
+        let left = open.withLock { open in
           open.isOver = open.streams > 0
-          return !open.isOver
+          return open.streams
         }
+        Log.write.info(
+          "\(target): " + (left == 0 ? "all is written" : "the pipeline ended before \(left) of its streams did"))
+        return left == 0
       case .failed(let error):
         fail(RetrogradeError.writing(target, error))
       case nil:
@@ -263,6 +268,7 @@ final class MediaWriter: Sendable {
   }
 
   private func fail(_ error: RetrogradeError) {
+    Log.write.warning("\(target): stops: \(error.message)")
     failure.withLock { $0 = $0 ?? error }
   }
 
@@ -350,6 +356,9 @@ final class MediaWriter: Sendable {
 
   /// Puts into the file what its muxer does not: it says what came to the muxer, whatever was planned.
   private func finishHeader(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) throws {
+    Log.write.info(
+      "\(target): finishes the header of "
+        + (hasMP4Header ? "MP4" : isMatroska ? "Matroska" : isMP3 ? "MP3" : "nothing: its muxer wrote all there is"))
     do {
       if isMatroska { try matroskaHeader.apply(to: path) }
       if isMP3, let priming = priming.first, let heard = audio.first?.count {

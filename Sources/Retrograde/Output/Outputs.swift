@@ -66,6 +66,7 @@ final class Outputs: Sendable {
   func commit() throws {
     let parts = state.withLock { $0.parts }
     for part in parts { try part.sync() }
+    Log.write.info("all is on the disk, and gets its names: \(state.withLock { $0.owners.keys.sorted() })")
     var published: [any OutputPart] = []
     do {
       for part in parts {

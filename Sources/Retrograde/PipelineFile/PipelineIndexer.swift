@@ -48,9 +48,13 @@ struct PipelineIndexer: Sendable {
       let reader = StreamReader(try pipeline.appSink(element.name), tally)
       if let packets = PipelineIndexer.packets(before: element) {
         // No frame is decoded for the index.
+        Log.index.info("\(name): appsink \(element.name): is indexed by its packets; its frames come out one by one")
         let collector = PacketCollector(packets)
         return Job(name: element.name, reader: reader) { (collector.run($0), []) }
       }
+      Log.index.info(
+        "\(name): appsink \(element.name): is decoded once, forwards: it is audio, live, or what stands before it may hold frames"
+      )
       let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, spoolDirectory: resources.spoolDirectory)
       tracks.watch(pipeline)
       return Job(name: element.name, reader: reader) {
@@ -119,7 +123,13 @@ struct PipelineIndexer: Sendable {
       sight.silence = silence
       // A stream that the source does not have is never linked.
       if silence > .zero { sight.unlinked = sinks.count { $0.upstream.last?.isOpenEnded ?? false } }
-      switch pass.end(seeing: sight) {
+      let end = pass.end(seeing: sight)
+      if let end {
+        Log.index.info(
+          "\(name): the pass ends: \(end); \(sight.ended) of \(sinks.count) streams ended, \(sight.samples) samples came, up to "
+            + "\(tally.furthest.time)")
+      }
+      switch end {
       case nil: break
       case .streamsEnded, .restIsMissing: return
       case .cancelled, .readerFailed, .pipelineFailed:
@@ -129,6 +139,7 @@ struct PipelineIndexer: Sendable {
         throw RetrogradeError(.damagedInput, "\(name): its first half makes no progress")
       }
       if !hasEnded, recording?.isOver ?? false {
+        Log.index.info("\(name): enough was recorded: its sources are told to end")
         hasEnded = true
         pipeline.endSources()
       }

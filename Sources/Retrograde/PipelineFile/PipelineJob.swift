@@ -36,6 +36,8 @@ struct PipelineJob: Sendable {
     let pipelines = try file.resolved(values)
     let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
     let settings = try PipelineSettings(pipelines, given)
+    let playback = settings.options.playback
+    Log.job.info("\(pipelines.name): \(playback.loop.rawValue), \(playback.count) times; reads \(inputs)")
     return try Outputs.write(overwrites: settings.options.output.overwrites, inputs: inputs) { outputs in
       try run(pipelines, settings, outputs, inputs)
     }

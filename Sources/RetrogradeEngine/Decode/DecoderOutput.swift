@@ -36,6 +36,7 @@ final class DecoderOutput: Sendable {
         return nil
       }
     }
+    Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)
   }
 
@@ -52,7 +53,10 @@ final class DecoderOutput: Sendable {
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) { return sample }
       let isEnd = sink.isEndOfStream
-      if let error = pipeline.pendingFailure { failure.withLock { $0 = $0 ?? error } }
+      if let error = pipeline.pendingFailure {
+        Log.decode.warning("\(source): an element failed: \(error.cause); what it gives all the same is taken")
+        failure.withLock { $0 = $0 ?? error }
+      }
       if isEnd {
         // Streams end also where reading failed.
         if let error = failure.withLock({ $0 }), error.kind == .inputOutput {

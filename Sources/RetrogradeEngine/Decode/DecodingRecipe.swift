@@ -44,6 +44,12 @@ package struct DecodingRecipe: Sendable {
         .missingPlugin, "\(topology.source): no decoder for \(caps.codecName); \(PackageHint.all)")
     }
     if let decoder, !isRaw { try UnnamedFormat.refuse(caps, by: decoder, source: topology.source) }
+    if let decoder, !isRaw {
+      Log.decode.info(
+        "\(topology.source): \(caps.codecName): decoded by \(decoder), "
+          + (decoder == candidates.first ? "which GStreamer ranks first" : "which gives what colours there are")
+          + ", of \(candidates.joined(separator: ", "))")
+    }
     tail =
       (isRaw ? "" : decoder.map { "\(UnnamedFormat.safe($0)) ! " } ?? "") + "video/x-raw ! "
       + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=2"

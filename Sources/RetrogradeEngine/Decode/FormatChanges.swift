@@ -28,7 +28,9 @@ final class FormatChanges: Sendable {
 
     mutating func note(_ time: ClockTime?, _ name: String) {
       if let time { times.insert(time) }
-      if !names.contains(name) { names.append(name) }
+      guard !names.contains(name) else { return }
+      names.append(name)
+      Log.decode.info("the video changes from \(first) to \(name) at \(time.map(\.description) ?? "an unknown time")")
     }
   }
 

@@ -72,7 +72,11 @@ final class VideoDecoder: Sendable {
   /// - Throws: ``Mismatch`` if the source can't be sought in.
   func start(at time: ClockTime) throws {
     first.withLock { $0 = nil }
-    guard output.sink.seek(to: time) else { throw Mismatch() }
+    Log.window.debug("\(source): seeks to \(time)")
+    guard output.sink.seek(to: time) else {
+      Log.window.warning("\(source): can't be sought in")
+      throw Mismatch()
+    }
   }
 
   /// A window did not come out as the index says.
@@ -110,7 +114,14 @@ final class VideoDecoder: Sendable {
     let isExact =
       times.count == expected.count
       && zip(times, expected).allSatisfy { abs($0.nanoseconds - $1.nanoseconds) <= tolerance.nanoseconds }
-    guard isExact else { throw Mismatch() }
+    guard isExact else {
+      Log.window.warning(
+        "\(source): the window of frames \(window.frames) is not what the index says: \(times.count) of \(expected.count) frames "
+          + "came, from \(times.first ?? from) to \(times.last ?? from), and not from \(from) to \(to)")
+      throw Mismatch()
+    }
+    Log.window.debug(
+      "\(source): decoded the window of frames \(window.frames), \(window.spooled) of them into the spool")
     return decoded
   }
 

@@ -127,6 +127,8 @@ final class VideoReader: Sendable {
       } catch is VideoDecoder.Mismatch {
         // From here on back to the start, the source does not seek exactly, or is damaged: decode that once, forwards.
         let upper = window.frames.upperBound
+        Log.decode.warning(
+          "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on seeks are not exact")
         let boundary = upper < source.timeline.count ? source.timeline.starts[upper] : nil
         let read = try source.readForward(before: boundary, cancellation)
         warnings += read.warnings

@@ -88,6 +88,7 @@ package final class VideoSource: Sendable {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(window, starts: starts, spool: spool, gauge: gauge, cancellation)
+          Log.window.info("\(recipe.source): is read in windows: \(plan.words)")
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
           self.plan = plan
@@ -101,6 +102,10 @@ package final class VideoSource: Sendable {
         }
       }
     }
+    Log.decode.warning(
+      "\(recipe.source): fallback: all of it is decoded once, forwards, since "
+        + (video.starts == nil
+          ? "its packets don't say when they are shown" : "no window of it comes as the index says"))
     let read = try VideoSource.readForward(
       video, recipe, changes, before: nil, planner, resources.spoolDirectory, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
@@ -109,6 +114,7 @@ package final class VideoSource: Sendable {
     guard let plan = planner.forwardPlan(frames: frames) else {
       throw RetrogradeError(.usage, "\(setting: .memory) is too small")
     }
+    Log.window.info("\(recipe.source): is read from the spool: \(plan.words)")
     self.plan = plan
     found = decoder.leftOut + read.warnings
     store = read.window

@@ -7,11 +7,14 @@ import Synchronization
 package struct AudioDecoder: Sendable {
   /// The factory's name; nil for raw audio.
   package let factory: String?
+  /// Why that one, for the log.
+  let reason: String
 
   /// - Returns: nil if no plugin decodes `caps`.
   package init?(for caps: Caps) {
     guard caps.mediaType != "audio/x-raw" else {
       factory = nil
+      reason = "since it is raw audio"
       return
     }
     let candidates = Registry.factories(.decoder, sinks: caps)
@@ -22,6 +25,9 @@ package struct AudioDecoder: Sendable {
       return nil
     }
     factory = best
+    reason =
+      (best == candidates.first ? "which GStreamer ranks first" : "which gives one buffer for each packet")
+      + ", of \(candidates.joined(separator: ", "))"
   }
 }
 

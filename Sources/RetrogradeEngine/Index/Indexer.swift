@@ -34,15 +34,16 @@ struct Indexer: Sendable {
       warnings.append(
         Warning(.streamLeftOut, "left out: \(what) neither video, audio nor text (\(type))", count: count))
     }
-    let playable = audios.filter { AudioDecoder(for: $0.caps) != nil }
-    warnings += try undecodable(videos, playable, besides: others)
+    let playable = audios.compactMap { stream in AudioDecoder(for: stream.caps).map { (stream: stream, decoder: $0) } }
+    warnings += try undecodable(videos, playable.map(\.stream), besides: others)
     var chosen: [(stream: StreamPath, tail: String)] = videos.enumerated().map {
       ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
     }
     for (number, text) in texts.enumerated() { chosen.append((text, "appsink name=text\(number) \(Indexer.sink)")) }
     var tracks: [AudioIndexer] = []
-    for stream in playable {
-      guard let decoder = AudioDecoder(for: stream.caps) else { continue }
+    for (stream, decoder) in playable {
+      Log.decode.info(
+        "\(topology.source): \(stream.caps.codecName): decoded by \(decoder.factory ?? "nothing"), \(decoder.reason)")
       chosen.append((stream, AudioIndexer.tail(tracks.count, stream, decoder)))
       tracks.append(
         AudioIndexer(
@@ -60,7 +61,9 @@ struct Indexer: Sendable {
         "\(topology.source): nothing in it can be decoded: "
           + "\(topology.streams.map(\.caps.codecName).joined(separator: ", ")); \(PackageHint.all)")
     }
-    return try index(chosen, videos, tracks, texts, warnings)
+    let result = try index(chosen, videos, tracks, texts, warnings)
+    for warning in result.warnings { Log.index.info("\(topology.source): \(warning.message)") }
+    return result
   }
 
   private static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
@@ -182,11 +185,17 @@ struct Indexer: Sendable {
       sight.silence = silence
       sight.isReading = disk.isReading
       sight.isStreaming = !pass.hasFailed || pipeline.isStreaming
-      // Streams end also where reading failed: what says so is on the bus by then.
-      if let end = pass.end(seeing: sight) { return (end, failure ?? pipeline.pendingFailure) }
+      if let end = pass.end(seeing: sight) {
+        Log.index.info(
+          "\(topology.source): the pass ends: \(end); \(sight.ended) of \(streams) streams ended, \(sight.samples) samples came, "
+            + "up to \(tally.furthest.time)")
+        // Streams end also where reading failed: what says so is on the bus by then.
+        return (end, failure ?? pipeline.pendingFailure)
+      }
       let message = pipeline.nextMessage(timeout: step)
       silence = message == nil ? step : .zero
       if case .failed(let error)? = message {
+        Log.index.warning("\(topology.source): an element failed: \(error.cause); the pass goes on while others run")
         failure = failure ?? error
         pass.fail()
         disk.noteFailure()

@@ -75,6 +75,7 @@ package struct Topology: Sendable {
   func prepare(_ pipeline: Pipeline) {
     endAtEndOfFile(pipeline)
     if let correction = facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
+      Log.index.info("\(source): \(correction.demuxer) gets other bytes than the file's: \(type(of: correction))")
       pipeline.correct(correction)
     }
     pipeline.keepMatroskaTimes()
@@ -91,6 +92,7 @@ package struct Topology: Sendable {
     else { return }
     let size = Int(info.st_size)
     let demux = pipeline.element("e\(demuxer.element)")
+    Log.index.info("\(source): avdemux_gif is told where the file ends")
     let asked = Counter()
     pipeline.element("source")?.staticPad("src")?.onPull { offset in
       // It also reads to the end once while it opens the file, before it has a pad; and what its parser still holds when
@@ -144,7 +146,9 @@ extension Topology {
       // An element may go on after an error, and its streams come then.
       if failure != nil, !pipeline.isStreaming { break }
       switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 20_000_000)) {
-      case .failed(let error): failure = failure ?? error
+      case .failed(let error):
+        Log.index.warning("\(path): an element failed: \(error.cause); what it finds all the same is taken")
+        failure = failure ?? error
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
       case nil where disk.isReading: break
@@ -175,6 +179,12 @@ extension Topology {
     source = path
     self.sourceDescription = sourceDescription
     self.missing = missing
+    for (number, stream) in streams.enumerated() {
+      Log.index.info(
+        "\(path): stream \(number): \(stream.kind.rawValue), \(stream.caps.codecName), by "
+          + stream.steps.map(\.factory).joined(separator: " ! "))
+    }
+    for plugin in missing { Log.index.info("\(path): no plugin for \(plugin)") }
     if streams.isEmpty {
       throw missing.isEmpty
         ? RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: no stream can be found in it")

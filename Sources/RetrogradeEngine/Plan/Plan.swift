@@ -56,3 +56,12 @@ public struct Plan: Hashable, Sendable, Codable {
     frameCount == 0 ? 1 : Double(windows.reduce(0) { $0 + $1.decoded }) / Double(frameCount)
   }
 }
+
+extension Plan {
+  /// What it comes to, for those who look for a fault.
+  package var words: String {
+    "\(windows.count) windows of up to \(windows.map(\.frames.count).max() ?? 0) frames, \(frameCount) frames in all of "
+      + "\(frameBytes) bytes each; up to \(peakBytes) of \(budget) bytes in memory, \(peakSpoolBytes) in the spool; "
+      + "decoding work \(decodingWork)"
+  }
+}

@@ -36,24 +36,6 @@ struct AnyThread<Value>: @unchecked Sendable {
   init(_ value: Value) { self.value = value }
 }
 
-/// A debug category, and what is written under it.
-struct DebugLog: @unchecked Sendable {
-  // GstDebugCategory is made once and lives as long as the process.
-  private let category: UnsafeMutablePointer<GstDebugCategory>?
-
-  init(_ name: String, _ description: String) { category = _gst_debug_category_new(name, 0, description) }
-
-  func write(
-    _ level: GstDebugLevel, _ element: UnsafeMutablePointer<GstElement>, file: String = #fileID,
-    function: String = #function, line: Int32 = #line, _ text: @autoclosure () -> String
-  ) {
-    guard let category, gst_debug_category_get_threshold(category).rawValue >= level.rawValue else { return }
-    gst_debug_log_literal(
-      category, level, file, function, line, UnsafeMutableRawPointer(element).assumingMemoryBound(to: GObject.self),
-      text())
-  }
-}
-
 /// Says on the bus what went wrong.
 func postError(
   _ element: UnsafeMutablePointer<GstElement>, _ domain: GQuark, _ code: Int32, _ message: String, debug: String,

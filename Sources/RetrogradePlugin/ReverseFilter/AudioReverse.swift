@@ -5,7 +5,7 @@ import RetrogradeEngine
 
 /// audioreverse.
 final class AudioReverse: ElementBody, Sendable {
-  static let log = DebugLog("audioreverse", "Raw audio, last sample frame first")
+  static let log = DebugCategory("audioreverse", "Raw audio, last sample frame first")
 
   let filter: ReverseFilter
 

@@ -12,7 +12,7 @@ extension ReverseFilter {
     if let caps, !isSent(caps) {
       let event = gst_event_new_caps(caps.raw)
       guard gst_pad_push_event(source, event) != 0 || gst_pad_is_linked(source) == 0 else {
-        log.write(GST_LEVEL_WARNING, element, "downstream does not take \(caps.description)")
+        log.write(.warning, "downstream does not take \(caps.description)", about: element)
         return
       }
     }
@@ -86,7 +86,7 @@ extension ReverseFilter {
     self.held = nil
     do {
       let flow = try segment.format == GST_FORMAT_TIME ? drain(held) : drainUntimed(held)
-      log.write(GST_LEVEL_DEBUG, element, "drained: \(String(cString: gst_flow_get_name(flow)))")
+      log.write(.debug, "drained: \(String(cString: gst_flow_get_name(flow)))", about: element)
       if flow.rawValue <= GST_FLOW_NOT_NEGOTIATED.rawValue || flow == GST_FLOW_NOT_LINKED {
         postFlowError(element, flow)
       }

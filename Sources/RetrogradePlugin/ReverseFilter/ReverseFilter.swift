@@ -53,7 +53,7 @@ final class ReverseFilter: @unchecked Sendable {
   /// What the user set, and what the element is doing: neither lock is taken under the other.
   private let chosen = Mutex(Settings())
   let shared = Mutex(Shared())
-  let log: DebugLog
+  let log: DebugCategory
   let sink: UnsafeMutablePointer<GstPad>
   let source: UnsafeMutablePointer<GstPad>
 
@@ -80,7 +80,7 @@ final class ReverseFilter: @unchecked Sendable {
   }
 
   /// - Parameter element: whose class has the pad templates `sink` and `src`.
-  init(_ element: UnsafeMutablePointer<GstElement>, _ kind: Kind, _ log: DebugLog) {
+  init(_ element: UnsafeMutablePointer<GstElement>, _ kind: Kind, _ log: DebugCategory) {
     self.element = element
     self.kind = kind
     self.log = log

@@ -4,7 +4,7 @@ import MediaTime
 
 /// videoreverse.
 final class VideoReverse: ElementBody, Sendable {
-  static let log = DebugLog("videoreverse", "Raw video, last frame first")
+  static let log = DebugCategory("videoreverse", "Raw video, last frame first")
 
   let filter: ReverseFilter
 

@@ -6,7 +6,7 @@ import Synchronization
 
 /// reversesrc: a source of raw streams, played backwards, or in any order of play.
 final class ReverseSource: ElementBody, @unchecked Sendable {
-  static let log = DebugLog("reversesrc", "Decoded streams, played backwards")
+  static let log = DebugCategory("reversesrc", "Decoded streams, played backwards")
 
   /// What the element is doing.
   struct State {
@@ -102,8 +102,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       try run.check()
       task.post(GST_PROGRESS_TYPE_COMPLETE, "Indexed")
       ReverseSource.log.write(
-        GST_LEVEL_INFO, element,
-        "\(path): \(source.audio.count) streams of audio, \(source.legs.duration ?? .zero) long")
+        .info, "\(path): \(source.audio.count) streams of audio, \(source.legs.duration ?? .zero) long", about: element)
       warn(of: source.warnings)
       if let plan = source.video?.plan {
         postMessage(
@@ -342,7 +341,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     postError(element, domain, code, text, debug: error.underlying?.debug ?? text)
   }
 
-  func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(GST_LEVEL_DEBUG, element, text()) }
+  func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(.debug, text(), about: element) }
 
   /// Says what is new among them: what decoders find wrong is known when it has been decoded.
   func warn(of warnings: [Warning]) {

@@ -113,8 +113,10 @@ struct ForwardCopy: Sendable {
         shown(count, span.end)
       }
       if leg.direction == .forward {
+        Log.encode.info("\(target): leg \(index): packets from \(leg.span.start) to \(leg.span.end) are copied")
         try copy(leg, cancellation, give)
       } else {
+        Log.encode.info("\(target): leg \(index): frames \(played) are encoded by \(encoder.element), and spliced in")
         try encoder.run(
           { [video, legs = source.legs] in
             VideoPlayer(video, legs, from: leg.start, to: leg.end, timing: timing, cancellation)

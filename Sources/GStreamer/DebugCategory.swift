@@ -1,0 +1,59 @@
+package import CGStreamer
+
+/// A debug category of GStreamer's: what is written under it shows where `GST_DEBUG` asks for it, as `GST_DEBUG=retrograde*:5`
+/// does. Elsewhere the text is not even made.
+package struct DebugCategory: @unchecked Sendable {
+  // A GstDebugCategory is made once, and lives as long as the process.
+  private let raw: UnsafeMutablePointer<GstDebugCategory>?
+
+  package enum Level: Sendable {
+    /// Something is not as it should be, and there is a way round it.
+    case warning
+    /// A decision, and why.
+    case info
+    /// A step.
+    case debug
+
+    fileprivate var raw: GstDebugLevel {
+      switch self {
+      case .warning: GST_LEVEL_WARNING
+      case .info: GST_LEVEL_INFO
+      case .debug: GST_LEVEL_DEBUG
+      }
+    }
+  }
+
+  package init(_ name: String, _ description: String) {
+    // What GST_DEBUG says is read then.
+    try? GStreamer.initialize()
+    raw = _gst_debug_category_new(name, 0, description)
+  }
+
+  package func warning(
+    _ text: @autoclosure () -> String, file: String = #fileID, function: String = #function, line: Int32 = #line
+  ) {
+    write(.warning, text(), file: file, function: function, line: line)
+  }
+
+  package func info(
+    _ text: @autoclosure () -> String, file: String = #fileID, function: String = #function, line: Int32 = #line
+  ) {
+    write(.info, text(), file: file, function: function, line: line)
+  }
+
+  package func debug(
+    _ text: @autoclosure () -> String, file: String = #fileID, function: String = #function, line: Int32 = #line
+  ) {
+    write(.debug, text(), file: file, function: function, line: line)
+  }
+
+  /// - Parameter element: what it is about; nil: no element.
+  package func write(
+    _ level: Level, _ text: @autoclosure () -> String, about element: UnsafeMutablePointer<GstElement>? = nil,
+    file: String = #fileID, function: String = #function, line: Int32 = #line
+  ) {
+    guard let raw, gst_debug_category_get_threshold(raw).rawValue >= level.raw.rawValue else { return }
+    let object = element.map { UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObject.self) }
+    gst_debug_log_literal(raw, level.raw, file, function, line, object, text().replacing("\n", with: " "))
+  }
+}

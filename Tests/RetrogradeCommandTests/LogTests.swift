@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// What GST_DEBUG shows to those who look for a fault.
+@Suite struct LogTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  /// - Returns: the lines of the log, of a run that ends well.
+  private func log(_ arguments: [String], _ levels: String = "retrograde*:5") throws -> [String] {
+    let environment = [
+      "GST_DEBUG": levels, "GST_DEBUG_FILE": scratch.path("log"), "GST_DEBUG_NO_COLOR": "1",
+    ]
+    let result = try Command.run(
+      arguments, environment: ProcessInfo.processInfo.environment.merging(environment) { $1 })
+    #expect(result.status == 0, "\(result.errors)")
+    return try String(contentsOfFile: scratch.path("log"), encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+
+  private func has(_ lines: [String], _ category: String, _ words: String) -> Bool {
+    lines.contains { $0.contains(" \(category) ") && $0.contains(words) }
+  }
+
+  @Test func eachStageSaysWhatItDecided() throws {
+    try Command.makeClip(scratch.path("a.mp4"))
+    let lines = try log([
+      "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--loop", "ping-pong", "--copy-forward", "--memory",
+      "1MiB",
+    ])
+    let expected = [
+      ("retrogradejob", "ping-pong, 1 times, with 1.0 MiB of memory"),
+      ("retrogradeindex", "stream 0: video, H.264"),
+      ("retrogradeindex", "the pass ends: streamsEnded; 2 of 2 streams ended"),
+      ("retrogradedecode", "MPEG-4 AAC: decoded by avdec_aac, which GStreamer ranks first"),
+      ("retrogradewindow", "is read in windows: 4 windows"),
+      ("retrogradewindow", "seeks to 0:00:01.500"),
+      ("retrogradeencode", "video in video/x-h264 by x264enc, as in the source"),
+      ("retrogradeencode", "leg 0: packets from 0:00:00.000"),
+      ("retrogradeencode", "leg 1: frames 0..<59 are encoded by x264enc, and spliced in"),
+      ("retrogradewrite", "all is written"),
+      ("retrogradewrite", "finishes the header of MP4"),
+      ("retrogradewrite", "all is on the disk, and gets its names"),
+    ]
+    for (category, words) in expected {
+      #expect(has(lines, category, words), "\(category): \(words)\n\(lines.joined(separator: "\n"))")
+    }
+    // One line each, whatever is in it.
+    #expect(lines.allSatisfy { $0.contains(" retrograde") })
+  }
+
+  /// tsdemux 1.22 gives other times after a seek.
+  @Test func aFallbackSaysWhy() throws {
+    let clip = scratch.path("a.ts")
+    let made = try Command.run(
+      [
+        "-q", "videotestsrc", "num-buffers=60", "!", "video/x-raw,format=I420,width=160,height=120,framerate=25/1", "!",
+        "x264enc", "key-int-max=20", "!", "h264parse", "config-interval=-1", "!", "mpegtsmux", "!", "filesink",
+        "location=\(clip)",
+      ], of: URL(fileURLWithPath: "/usr/bin/gst-launch-1.0"))
+    try #require(made.status == 0)
+    let lines = try log(["plan", clip], "retrograde*:2")
+    #expect(has(lines, "retrogradewindow", "is not what the index says"), "\(lines)")
+    #expect(has(lines, "retrogradedecode", "decoded once, forwards, since no window of it comes as the index says"))
+    #expect(lines.allSatisfy { $0.contains(" WARN ") }, "\(lines)")
+  }
+}
