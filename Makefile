@@ -105,7 +105,7 @@ test: plugin
 	$(dir $(shell command -v $(SWIFT)))clang -Wall -O1 -fPIC -c $< -o $@
 
 lint: setup
-	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive --parallel Package.swift Sources Tests Examples
 	$(SWIFT) package dump-package | scripts/architecture.py
 	scripts/check-version $(VERSION)
 	@! grep -rn '^import Foundation$$' Sources || { echo "import FoundationEssentials: Foundation links ICU in, 40 MB" >&2; exit 1; }
@@ -121,7 +121,7 @@ elements: plugin
 	GST_PLUGIN_PATH=$(CURDIR)/$(dir $(PLUGIN)) /usr/bin/python3 scripts/elements.py --write
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests
+	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
 corpus: build setup-tools
 	/usr/bin/python3 scripts/corpus.py $(BIN) $(CORPUS)

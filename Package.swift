@@ -19,6 +19,13 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// A program as a user of the library writes it: it sees what is public, and nothing else.
+func example(_ name: String, _ path: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["Retrograde", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+    path: path, packageAccess: false, swiftSettings: strict)
+}
+
 let package = Package(
   name: "retrograde",
   products: [
@@ -72,18 +79,10 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
-    .executableTarget(
-      name: "example-animated-curve", dependencies: ["Retrograde"], path: "Examples/AnimatedCurve",
-      packageAccess: false, swiftSettings: strict),
-    .executableTarget(
-      name: "example-captioned-picture", dependencies: ["Retrograde"], path: "Examples/CaptionedPicture",
-      packageAccess: false, swiftSettings: strict),
-    .executableTarget(
-      name: "example-titled-boomerang", dependencies: ["Retrograde"], path: "Examples/TitledBoomerang",
-      packageAccess: false, swiftSettings: strict),
-    .executableTarget(
-      name: "example-film-strips", dependencies: ["Retrograde"], path: "Examples/FilmStrips",
-      packageAccess: false, swiftSettings: strict),
+    example("example-animated-curve", "Examples/AnimatedCurve"),
+    example("example-captioned-picture", "Examples/CaptionedPicture"),
+    example("example-titled-boomerang", "Examples/TitledBoomerang"),
+    example("example-film-strips", "Examples/FilmStrips"),
     .target(
       name: "TestSupport", dependencies: ["Retrograde", "Containers", "GStreamer", "MediaTime", "CImages"],
       path: "Tests/TestSupport",
