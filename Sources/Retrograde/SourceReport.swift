@@ -73,10 +73,10 @@ public struct SourceReport: Sendable, Codable {
   public var decoding: String?
   public var warnings: [Warning]
 
-  init(_ job: ReverseJob) throws {
-    let playable = try job.open(isDescribed: true)
+  init(_ input: String, _ options: ReverseOptions, _ work: Work) throws {
+    let playable = try PlayableSource.open(input, options, work, isDescribed: true)
     let index = playable.index
-    input = job.input
+    self.input = input
     duration = index.presentationEnd - index.presentationStart
     declaredDuration = index.declaredEnd.map { $0 - index.presentationStart }
     streams = []
@@ -85,11 +85,11 @@ public struct SourceReport: Sendable, Codable {
     var spool = index.audio.reduce(0) { $0 + $1.frames.count * $1.bytesPerFrame }
     memoryBytes = 0
     chapters = index.chapters.map { ChapterReport($0) }
-    let texts = index.tags?.removing(MediaWriter.technical + ["image", "preview-image", "attachment"])
+    let texts = index.tags?.removing(EncodingPipeline.technical + ["image", "preview-image", "attachment"])
     tags = texts.flatMap { $0.isEmpty ? nil : $0.description }
     hasCoverArt = index.tags?.has("image") ?? false
     mirrors = ["mkv", "mp4", "webm"].compactMap { container in
-      guard let output = try? OutputJob("mirror.\(container)", playable, job.options) else { return nil }
+      guard let output = try? OutputPlan("mirror.\(container)", playable, options) else { return nil }
       let choice = output.choice
       return MirrorReport(
         container: container,

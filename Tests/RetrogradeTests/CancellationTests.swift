@@ -81,10 +81,10 @@ import Testing
 
   private func writer(
     _ tail: String, _ cancellation: Cancellation, _ prepare: @escaping @Sendable (Pipeline) -> Void
-  ) throws -> MediaWriter {
+  ) throws -> EncodingPipeline {
     let caps = try #require(Caps("video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1"))
-    return try MediaWriter(
-      MediaWriter.Plan(
+    return try EncodingPipeline(
+      EncodingPipeline.Contents(
         description: "appsrc name=video format=time block=true max-buffers=1 ! \(tail)",
         videos: [.init(name: "video", caps: caps)], audio: [],
         prepare: { pipeline in
@@ -94,7 +94,7 @@ import Testing
   }
 
   /// Pushes without end.
-  private func push(to writer: MediaWriter) throws {
+  private func push(to writer: EncodingPipeline) throws {
     while let source = writer.videos.first {
       try writer.push(try Buffer(size: 256) { $0.initializeMemory(as: UInt8.self, repeating: 0) }, to: source)
     }

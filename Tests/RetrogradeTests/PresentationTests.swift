@@ -27,8 +27,7 @@ import Testing
 
   /// What this library finds in a file.
   private func index(_ path: String) throws -> SourceIndex {
-    try ReverseJob(input: path, options: ReverseOptions(), cancellation: Cancellation()) { _ in }
-      .open().index
+    try PlayableSource.open(path, ReverseOptions(), Work()).index
   }
 
   private func texts(_ track: SubtitleTrack?) -> [String] {

@@ -55,10 +55,10 @@ public struct Capture: Sendable {
   /// Begins to record; the clip is written to `output` when that ends.
   public func start(to output: String) -> CaptureSession {
     let session = Control()
-    let reversal = Reversal { [self] cancellation, report in
-      let control = RecordingControl(countdown: countdown, frames: frames, duration: duration, report: report)
+    let reversal = Reversal { [self] work in
+      let control = RecordingControl(countdown: countdown, frames: frames, duration: duration, work)
       session.begin(control)
-      return try CaptureJob(capture: self, cancellation: cancellation, control: control, report: report).run(to: output)
+      return try run(to: output, control, work)
     }
     return CaptureSession(reversal: reversal, control: session)
   }

@@ -28,7 +28,7 @@ final class RecordingControl: Sendable {
   private let countdown: ClockTime
   private let frames: Int?
   private let duration: ClockTime?
-  private let report: @Sendable (ReversalProgress) -> Void
+  private let work: Work
   private let watch = Stopwatch()
   private let state = Mutex(State())
 
@@ -36,13 +36,11 @@ final class RecordingControl: Sendable {
   ///   - countdown: how long frames come before any is kept.
   ///   - frames: how many are kept at the most; nil: any number.
   ///   - duration: for how long; nil: for any time.
-  init(
-    countdown: ClockTime, frames: Int?, duration: ClockTime?, report: @escaping @Sendable (ReversalProgress) -> Void
-  ) {
+  init(countdown: ClockTime, frames: Int?, duration: ClockTime?, _ work: Work) {
     self.countdown = countdown
     self.frames = frames
     self.duration = duration
-    self.report = report
+    self.work = work
   }
 
   /// Ends the recording; what was recorded stays.
@@ -74,27 +72,22 @@ final class RecordingControl: Sendable {
       return (.now, .zero)
     }
     if case .later = decision, state.withLock({ $0.isDue(watch.elapsed) }) {
-      report(
-        ReversalProgress(
-          stage: .countdown, done: 0, total: 0, position: waited, duration: countdown, elapsed: watch.elapsed,
-          memoryHeld: 0))
+      work.report(.countdown, position: waited, duration: countdown, since: watch)
     }
     return decision
   }
 
   /// Notes that a frame was kept.
   /// - Parameter count: how many there are now.
-  func took(_ count: Int, _ memory: Int) {
+  func took(_ count: Int) {
     let position: ClockTime? = state.withLock { state in
       if let frames, count >= frames { state.isOver = true }
       guard state.isDue(watch.elapsed) || state.isOver else { return nil }
       return (state.frames.last ?? .zero) - (state.began ?? .zero)
     }
     guard let position else { return }
-    report(
-      ReversalProgress(
-        stage: .capturing, done: count, total: frames ?? 0, position: position, duration: duration ?? .zero,
-        elapsed: watch.elapsed, memoryHeld: memory))
+    work.report(
+      .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
   /// Closing the window of the preview ends the recording. GStreamer 1.22's sinks say so by an error, and what comes before

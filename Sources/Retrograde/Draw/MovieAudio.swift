@@ -56,7 +56,7 @@ public struct MovieAudio: Sendable {
   }
 
   /// Gives all of it to `writer`, whose first audio stream it is.
-  func play(to writer: MediaWriter, _ cancellation: Cancellation) throws -> MuxedCount.Given {
+  func play(to writer: EncodingPipeline, _ cancellation: Cancellation) throws -> MuxedCount.Given {
     guard let source = writer.audio.first else { return MuxedCount.Given(count: 0) }
     var given = MuxedCount.Given(count: 0)
     try forEach(cancellation) { piece, position in

@@ -5,7 +5,7 @@ import RetrogradeEngine
 /// A movie that is encoded as its frames come, and its audio beside it, on a thread of its own: a muxer waits for the stream that
 /// has nothing yet.
 struct MovieStream: Sendable {
-  private let writer: MediaWriter
+  private let writer: EncodingPipeline
   private let video: AppSource
   private let audio: Worker<MuxedCount.Given>?
   private let cancellation: Cancellation
@@ -33,8 +33,8 @@ struct MovieStream: Sendable {
     }
     let path = try outputs.location(of: output)
     let tracks = choice.audioCodecs.isEmpty ? [] : [track].compactMap { $0 }
-    let writer = try MediaWriter(
-      MediaWriter.Plan(
+    let writer = try EncodingPipeline(
+      EncodingPipeline.Contents(
         description: EncodingDescription(path: path, choice: choice, videos: [nil], audio: tracks.map { _ in nil })
           .text,
         videos: [.init(name: "video", caps: caps)], audio: tracks.map { .init(name: "audio0", caps: $0.caps) },
@@ -59,7 +59,7 @@ struct MovieStream: Sendable {
   }
 
   private static func play(
-    _ audio: MovieAudio, to writer: MediaWriter, _ cancellation: Cancellation
+    _ audio: MovieAudio, to writer: EncodingPipeline, _ cancellation: Cancellation
   ) throws -> Worker<MuxedCount.Given> {
     try Worker("movie audio") {
       do {
@@ -85,7 +85,7 @@ struct MovieStream: Sendable {
   }
 
   /// Waits until all is written.
-  func finish() throws -> MediaWriter.Written {
+  func finish() throws -> EncodingPipeline.Written {
     writer.end(video)
     let heard = try audio?.join()
     return try writer.finish(.init(videos: [given], audio: [heard].compactMap { $0 }))

@@ -32,10 +32,8 @@ public final class MovieWriter: Sendable {
   private let options: ReverseOptions
   private let requirements: OutputRequirements
   private let audio: MovieAudio?
-  private let cancellation = Cancellation()
+  private let work = Work()
   private let outputs: Outputs
-  private let gauge = MemoryGauge()
-  private let began = Stopwatch()
   private let caps: Caps
   /// Held for as long as a frame takes, and only by threads that may wait.
   private let state: Mutex<State>
@@ -82,7 +80,7 @@ public final class MovieWriter: Sendable {
     let isStreamed = loop == .forward && options.playback.count == 1 && !ImageSequence.isPattern(output)
     let outputs = Outputs(overwrites: options.output.overwrites, inputs: [])
     self.outputs = outputs
-    let (final, token) = (options, cancellation)
+    let (final, token) = (options, work.cancellation)
     state = Mutex(State())
     let stream = try await onOwnThread("open movie", token) {
       try outputs.begin(output)
@@ -125,10 +123,10 @@ public final class MovieWriter: Sendable {
   private func add(
     _ frame: Buffer, _ fill: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws -> Void
   ) async throws {
-    try await onOwnThread("movie frame", cancellation) { [self] in
+    try await onOwnThread("movie frame", work.cancellation) { [self] in
       try state.withLock { state in
         guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished; no frame can be added") }
-        try cancellation.check()
+        try work.cancellation.check()
         try frame.withMutableBytes(fill)
         let start = frameRate.start(of: state.count)
         frame.stamp(pts: start, duration: frameRate.start(of: state.count + 1) - start)
@@ -138,7 +136,7 @@ public final class MovieWriter: Sendable {
           let sample = Sample(buffer: frame, caps: caps)
           if state.recording == nil {
             state.recording = try RecordedVideo(
-              like: sample, rate: FrameRateLimit(options.playback, requirements), options.resources, gauge)
+              like: sample, rate: FrameRateLimit(options.playback, requirements), options.resources, work.gauge)
           }
           try state.recording?.add(sample)
         }
@@ -152,7 +150,7 @@ public final class MovieWriter: Sendable {
   /// - Throws: ``RetrogradeError``; also where no frame was added, and where it is finished already.
   @discardableResult
   public func finish() async throws -> Summary {
-    try await onOwnThread("finish movie", cancellation) { [self] in
+    try await onOwnThread("finish movie", work.cancellation) { [self] in
       let (count, stream, recording) = try state.withLock { state in
         guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished already") }
         defer {
@@ -166,18 +164,18 @@ public final class MovieWriter: Sendable {
         stream?.close()
         outputs.clear()
       }
-      try cancellation.check()
+      try work.cancellation.check()
       guard count > 0 else { throw RetrogradeError(.usage, "\(output): has no frames") }
       let written = try stream.map { try finish($0) } ?? recording.map { try play($0) } ?? Written()
       try outputs.commit()
       return Summary(
         output: output, frames: written.frames, samples: written.samples, duration: written.duration,
-        elapsed: began.elapsed, peakMemory: gauge.peak, plan: nil, warnings: written.warnings)
+        elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: nil, warnings: written.warnings)
     }
   }
 
   /// Stops the work at once, and removes what was begun.
-  public func cancel() { cancellation.cancel() }
+  public func cancel() { work.cancellation.cancel() }
 
   private struct Written {
     var frames = 0
@@ -197,13 +195,12 @@ public final class MovieWriter: Sendable {
 
   private func play(_ recording: RecordedVideo) throws -> Written {
     let video = try recording.source(tags: nil, description: "")
-    let track = try audio.flatMap { try $0.recorded(options.resources, cancellation) }
+    let track = try audio.flatMap { try $0.recorded(options.resources, work.cancellation) }
     let index = SourceIndex(
       recipe: nil, video: video.video, audio: [track].compactMap { $0 }, tags: nil, warnings: [])
     let source = try PlayableSource(
       output, index, video, playback: options.playback, count: options.playback.count, for: requirements)
-    let job = try OutputJob(output, source, options)
-    let counts = try job.run(outputs, gauge: gauge, cancellation: cancellation) { _ in }
+    let counts = try OutputPlan(output, source, options).write(outputs, work)
     return Written(
       frames: counts.frames, samples: counts.samples, duration: counts.duration, warnings: counts.warnings)
   }

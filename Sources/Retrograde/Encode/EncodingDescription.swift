@@ -104,7 +104,7 @@ struct EncodingDescription {
   ]
 
   private static func inject(_ tags: TagList?) -> [String] {
-    guard let kept = tags?.removing(MediaWriter.technical), !kept.isEmpty else { return [] }
+    guard let kept = tags?.removing(EncodingPipeline.technical), !kept.isEmpty else { return [] }
     let text = kept.description
     let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
     let fields = body.hasSuffix(";") ? String(body.dropLast()) : body

@@ -188,7 +188,7 @@ struct PipelineIndexer: Sendable {
       case .now?, nil:
         try video.add(sample)
         if let time = video.position { reader.reach(time) }
-        recording?.took(video.count, gauge.now)
+        recording?.took(video.count)
       }
       next = reader.next()
     }

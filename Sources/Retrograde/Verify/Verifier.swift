@@ -29,44 +29,30 @@ public struct Verifier: Sendable {
   /// - Parameter report: told how far it is; called on a thread of the verifier.
   /// - Throws: ``RetrogradeError``, where one of them can't be read.
   public func verify(_ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }) async throws -> Verification {
-    let cancellation = Cancellation()
-    return try await onOwnThread("verify", cancellation) {
-      try VerifyJob(
-        source: source, mirror: mirror, name: mirror, options: options, isLossless: isLossless,
-        cancellation: cancellation, report: report
-      ).run()
-    }
+    try await Work.perform("verify", report) { try run($0, name: mirror) }
   }
 }
 
-/// One comparison, on the thread that runs it.
-struct VerifyJob: Sendable {
-  let source: String
-  /// Where the mirror lies.
-  let mirror: String
-  /// What the mirror is called, or is going to be: its extension says how containers of its kind are played.
-  let name: String
-  let options: ReverseOptions
-  var isLossless = false
-  let cancellation: Cancellation
-  let report: @Sendable (ReversalProgress) -> Void
-
-  func run() throws -> Verification {
+extension Verifier {
+  /// - Parameter name: what the mirror is called, or is going to be: its extension says how containers of its kind are played.
+  func run(_ work: Work, name: String) throws -> Verification {
     let container = try Container.of(name)
     let requirements = try OutputRequirements(of: name, options.encoding)
     var asItIs = OutputRequirements()
     asItIs.holdsAlpha = requirements.holdsAlpha
-    var source = try open(self.source, options.playback, requirements)
-    if let subtitles = options.subtitles {
-      source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, cancellation))
-    }
-    let mirror = try open(
-      self.mirror, PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate), asItIs)
+    // One budget for both.
+    let resources = options.resources.shared(by: 2)
+    let source = try PlayableSource.open(
+      self.source, ReverseOptions(playback: options.playback, resources: resources, subtitles: options.subtitles),
+      for: requirements, work)
+    let forward = PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate)
+    let mirror = try PlayableSource.open(
+      self.mirror, ReverseOptions(playback: forward, resources: resources), for: asItIs, work)
     var result = Verification(source: self.source, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror)
     do {
-      let delays = try videos(source, mirror, container, &result)
-      try audio(source, mirror, container, delays.first, &result)
+      let delays = try videos(source, mirror, container, work, &result)
+      try audio(source, mirror, container, delays.first, work, &result)
       result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
       throw RetrogradeError(
@@ -77,29 +63,16 @@ struct VerifyJob: Sendable {
     return result
   }
 
-  private func open(
-    _ path: String, _ playback: PlaybackOptions, _ requirements: OutputRequirements
-  ) throws -> PlayableSource {
-    // One budget for both.
-    let options = ReverseOptions(playback: playback, resources: options.resources.shared(by: 2))
-    return try ReverseJob(input: path, options: options, cancellation: cancellation, report: report)
-      .open(for: requirements)
-  }
-
-  private func progress(_ source: PlayableSource) -> (ClockTime) -> Void {
+  private func progress(_ source: PlayableSource, _ work: Work) -> (ClockTime) -> Void {
     let watch = Stopwatch()
     let length = source.legs.duration ?? .zero
-    return { position in
-      report(
-        ReversalProgress(
-          stage: .verifying, done: 0, total: 0, position: position, duration: length, elapsed: watch.elapsed,
-          memoryHeld: 0))
-    }
+    return { work.report(.verifying, position: $0, duration: length, since: watch) }
   }
 
   /// - Returns: how much later each video of the mirror is than in the presentation.
   private func videos(
-    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ result: inout Verification
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ work: Work,
+    _ result: inout Verification
   ) throws -> [ClockTime] {
     // GIF counts in hundredths of a second.
     let tolerance = ClockTime(nanoseconds: container.animation == .gif ? 10_000_000 : 2_000_000)
@@ -109,9 +82,9 @@ struct VerifyJob: Sendable {
         source: pair.0.video.tags?.string("image-orientation"), mirror: pair.1.video.tags?.string("image-orientation")
       )
       let frames = try FrameComparison(
-        VideoPlayer(pair.0, source.legs, timing: options.playback.timing, cancellation),
-        VideoPlayer(pair.1, mirror.legs, timing: .mirror, cancellation), orientations: orientations,
-        comparesPixels: isLossless, cancellation, report: progress(source))
+        VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
+        VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
+        comparesPixels: isLossless, work.cancellation, report: progress(source, work))
       result.checks += frames.checks(label, isLossless: isLossless, tolerance: tolerance)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
@@ -121,7 +94,7 @@ struct VerifyJob: Sendable {
   }
 
   private func audio(
-    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime?,
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime?, _ work: Work,
     _ result: inout Verification
   ) throws {
     for (number, pair) in zip(source.audio, mirror.audio).enumerated() {
@@ -134,7 +107,8 @@ struct VerifyJob: Sendable {
         continue
       }
       var comparison = try AudioComparison(
-        (pair.0, source.legs), (pair.1, mirror.legs), delay: delay ?? .zero, cancellation, report: progress(source))
+        (pair.0, source.legs), (pair.1, mirror.legs), delay: delay ?? .zero, work.cancellation,
+        report: progress(source, work))
       let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
       if isExact, pair.0.rate == pair.1.rate {
         let player = AudioPlayer(pair.0, source.legs, isPadded: container.needsAudioFromStart)

@@ -2,9 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Writes a source that can be played into a file: chooses what it is encoded as, gives it to the encoder, and names the
-/// file when it is whole.
-struct OutputJob: Sendable {
+/// What one output is to hold of a source, and how: what is encoded as what, what is copied, what is drawn, what has no room.
+struct OutputPlan: Sendable {
   let output: String
   let source: PlayableSource
   let options: ReverseOptions
@@ -51,10 +50,7 @@ struct OutputJob: Sendable {
   }
 
   /// Writes the file, or the numbered files; they get their names when `outputs` is committed.
-  func run(
-    _ outputs: Outputs, gauge: MemoryGauge, cancellation: Cancellation,
-    report: @escaping @Sendable (ReversalProgress) -> Void
-  ) throws -> Pump.Counts {
+  func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     Log.job.info(
       "\(output): plays \(source.legs.presentation.span.start) to \(source.legs.presentation.span.end) of the source, "
         + "\(source.legs.duration ?? .zero) in all; \(videos.count) video, \(audio.count) audio, "
@@ -62,17 +58,18 @@ struct OutputJob: Sendable {
     let location = try outputs.location(of: output)
     // Numbered files have no header to be put right.
     let isNumbered = ImageSequence.isPattern(output)
-    let writer = try MediaWriter(encoding(location) { _ in isNumbered ? "" : location }, for: output, cancellation)
-    let pump = Pump(timing: options.playback.timing, gauge: gauge, cancellation: cancellation, report: report)
-    var counts = try pump.run(
-      source.legs, videos, audio, choice.subtitles, writer, isPadded: choice.container.needsAudioFromStart, drawing,
-      copy)
-    try cancellation.check()
+    let pipeline = try EncodingPipeline(
+      contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
+    var counts = try Feed(
+      legs: source.legs, timing: options.playback.timing, videos: videos, audio: audio, subtitles: choice.subtitles,
+      isPadded: choice.container.needsAudioFromStart, drawing: drawing, copy: copy, pipeline: pipeline, work: work
+    ).run()
+    try work.cancellation.check()
     counts.warnings += choice.warnings
     if source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt {
       counts.warnings.append(Warning(.detailLeftOut, "left out: the cover art, which this container can't hold"))
     }
-    if writer.losesChapters {
+    if pipeline.losesChapters {
       counts.warnings.append(Warning(.detailLeftOut, "left out: the chapters, which this container can't hold"))
     }
     counts.duration = (source.legs.duration ?? .zero) + lead
@@ -83,14 +80,11 @@ struct OutputJob: Sendable {
   /// Compares what was written with the source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   func verify(
-    _ outputs: Outputs, against input: String, cancellation: Cancellation,
-    report: @escaping @Sendable (ReversalProgress) -> Void
+    _ outputs: Outputs, against input: String, _ work: Work
   ) throws {
-    let path = try outputs.location(of: output)
-    let result = try VerifyJob(
-      source: input, mirror: path, name: output, options: options,
-      isLossless: options.encoding.quality == .lossless, cancellation: cancellation, report: report
-    ).run()
+    var verifier = Verifier(input, mirror: try outputs.location(of: output), options: options)
+    verifier.isLossless = options.encoding.quality == .lossless
+    let result = try verifier.run(work, name: output)
     guard let difference = result.difference else { return }
     throw RetrogradeError(
       .notAMirror, "\(output): was not made, since it would not be the exact mirror of \(input): \(difference)")
@@ -105,11 +99,11 @@ struct OutputJob: Sendable {
   }
 
   /// What is written, in `gst-launch-1.0` syntax and beside it.
-  func encoding(
+  func contents(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
-  ) -> MediaWriter.Plan {
+  ) -> EncodingPipeline.Contents {
     let isBackward = source.legs[0]?.direction == .backward
-    func stream(_ number: Int, _ video: VideoSource) -> MediaWriter.Stream {
+    func stream(_ number: Int, _ video: VideoSource) -> EncodingPipeline.Stream {
       let caps = isBackward ? video.caps.mirroredFields : video.caps
       return .init(
         name: EncodingDescription.videoName(number),
@@ -119,7 +113,7 @@ struct OutputJob: Sendable {
         orientation: choice.container.carriesOrientation ? video.video.tags?.string("image-orientation") : nil,
         fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) })
     }
-    return MediaWriter.Plan(
+    return EncodingPipeline.Contents(
       description: EncodingDescription(
         path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
         copiesVideo: copy != nil, isLongWave: choice.container.isWave && audioBytes > Int(UInt32.max) - 1 << 20

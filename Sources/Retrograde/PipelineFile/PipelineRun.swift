@@ -4,38 +4,24 @@ import RetrogradeEngine
 import Synchronization
 
 /// One run of a pipeline file: its first half is read, what it gives is turned round, its second half writes that.
-struct PipelineJob: Sendable {
+struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]
-  let cancellation: Cancellation
-  let report: @Sendable (ReversalProgress) -> Void
-  private let gauge = MemoryGauge()
-  private let began = Stopwatch()
-  private let given: ReverseOptions
-
-  /// - Parameter options: what the file does not set.
-  init(
-    file: PipelineFile, values: [String: String], options: ReverseOptions, cancellation: Cancellation,
-    report: @escaping @Sendable (ReversalProgress) -> Void
-  ) {
-    self.file = file
-    self.values = values
-    given = options
-    self.cancellation = cancellation
-    self.report = report
-  }
+  /// What the file does not set.
+  let options: ReverseOptions
+  let work: Work
 
   /// Finds out whether the file could be run: both halves can be built, and belong together.
   func check() throws {
     let pipelines = try file.resolved(values)
-    _ = try PipelineSettings(pipelines, given)
+    _ = try PipelineSettings(pipelines, options)
     _ = try names(pipelines)
   }
 
   func run() throws -> Summary {
     let pipelines = try file.resolved(values)
     let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
-    let settings = try PipelineSettings(pipelines, given)
+    let settings = try PipelineSettings(pipelines, options)
     let playback = settings.options.playback
     Log.job.info("\(pipelines.name): \(playback.loop.rawValue), \(playback.count) times; reads \(inputs)")
     return try Outputs.write(overwrites: settings.options.output.overwrites, inputs: inputs) { outputs in
@@ -46,8 +32,8 @@ struct PipelineJob: Sendable {
   /// What the files that are read say of themselves, and no length of the pipeline's own can tell.
   private func damage(_ inputs: [String]) throws -> [Warning] {
     try inputs.compactMap { path in
-      let facts = ContainerFacts(path) { cancellation.isCancelled }
-      try cancellation.check()
+      let facts = ContainerFacts(path) { work.cancellation.isCancelled }
+      try work.cancellation.check()
       if let failure = facts.readingFailure { throw RetrogradeError(reading: path, errno: failure) }
       return facts.report?.warning(naming: path)
     }
@@ -64,13 +50,9 @@ struct PipelineJob: Sendable {
       name: pipelines.name, decoding: pipelines.decoding,
       failure: { error in
         pipelines.failure(error, in: .decoding)
-      }, rate: FrameRateLimit(options.playback), resources: options.resources, gauge: gauge, cancellation: cancellation
-    ) { position in
-      report(
-        ReversalProgress(
-          stage: .indexing, done: 0, total: 0, position: position, duration: .zero, elapsed: began.elapsed,
-          memoryHeld: gauge.now))
-    }
+      }, rate: FrameRateLimit(options.playback), resources: options.resources, gauge: work.gauge,
+      cancellation: work.cancellation
+    ) { work.report(.indexing, position: $0) }
     let found = try indexer.run()
     let index = SourceIndex(
       recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),
@@ -82,8 +64,8 @@ struct PipelineJob: Sendable {
     let orientation = settings.orientation ?? found.video?.source.video.tags?.string("image-orientation")
     let isPadded = Mutex(true)
     let missing = names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name))
-    let writer = try MediaWriter(
-      MediaWriter.Plan(
+    let pipeline = try EncodingPipeline(
+      EncodingPipeline.Contents(
         // A muxer would write an empty track for a stream that does not come.
         description: pipelines.encoding(without: missing),
         videos: [found.video].compactMap { $0 }.map {
@@ -93,22 +75,23 @@ struct PipelineJob: Sendable {
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
         duration: source.legs.duration, isOfUser: true,
         prepare: { pipeline in
-          try PipelineJob.prepare(pipeline)
-          let padded = PipelineJob.needsAudioFromStart(pipeline)
+          try PipelineRun.prepare(pipeline)
+          let padded = PipelineRun.needsAudioFromStart(pipeline)
           isPadded.withLock { $0 = padded }
-          return try PipelineJob.redirect(pipeline, to: outputs)
-        }), for: pipelines.name, cancellation)
-    let pump = Pump(timing: options.playback.timing, gauge: gauge, cancellation: cancellation, report: report)
-    let counts = try pump.run(
-      source.legs, source.videos, audio.map(\.track), [], writer, isPadded: isPadded.withLock { $0 })
-    try cancellation.check()
-    let warnings = (source.warnings + counts.warnings + lost(orientation, writer)).unique
+          return try PipelineRun.redirect(pipeline, to: outputs)
+        }), for: pipelines.name, work.cancellation)
+    let counts = try Feed(
+      legs: source.legs, timing: options.playback.timing, videos: source.videos, audio: audio.map(\.track),
+      isPadded: isPadded.withLock { $0 }, pipeline: pipeline, work: work
+    ).run()
+    try work.cancellation.check()
+    let warnings = (source.warnings + counts.warnings + lost(orientation, pipeline)).unique
     try warnings.check(isStrict: options.output.isStrict, pipelines.name)
     return Summary(
       output: Set(locations.map(\.path)).sorted().joined(separator: ", "), frames: counts.frames,
       samples: counts.samples,
-      duration: counts.span.map { $0.end - writer.mirrorStart } ?? .zero, elapsed: began.elapsed,
-      peakMemory: gauge.peak,
+      duration: counts.span.map { $0.end - pipeline.mirrorStart } ?? .zero, elapsed: work.elapsed,
+      peakMemory: work.gauge.peak,
       plan: source.video?.plan, warnings: warnings)
   }
 
@@ -123,8 +106,8 @@ struct PipelineJob: Sendable {
     return try outputs.location(of: location.path)
   }
 
-  private func lost(_ orientation: String?, _ writer: MediaWriter) -> [Warning] {
-    guard let orientation, orientation != "rotate-0", !writer.hasMP4Header else { return [] }
+  private func lost(_ orientation: String?, _ pipeline: EncodingPipeline) -> [Warning] {
+    guard let orientation, orientation != "rotate-0", !pipeline.hasMP4Header else { return [] }
     return [
       Warning(
         .detailLeftOut,

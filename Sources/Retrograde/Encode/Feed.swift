@@ -2,12 +2,24 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Gives what is played to the writer: each stream on a thread of its own.
-struct Pump: Sendable {
+/// Gives what is played to the pipeline that encodes it: each stream on a thread of its own.
+struct Feed: Sendable {
+  let legs: PlaybackLegs
   let timing: Timing
-  let gauge: MemoryGauge
-  let cancellation: Cancellation
-  let report: @Sendable (ReversalProgress) -> Void
+  /// Progress is that of the first.
+  let videos: [VideoSource]
+  let audio: [AudioTrack]
+  var subtitles: [SubtitleTrack] = []
+  /// Whether audio that starts late is to be preceded by silence.
+  let isPadded: Bool
+  var drawing = FrameDrawing()
+  /// How the forward part of the first video is copied, if it is.
+  var copy: ForwardCopy?
+  let pipeline: EncodingPipeline
+  let work: Work
+
+  /// How much later everything is than in what is played: for a title.
+  private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
   struct Counts {
     var frames = 0
@@ -18,37 +30,28 @@ struct Pump: Sendable {
     var duration = ClockTime.zero
   }
 
-  /// - Parameters:
-  ///   - videos: progress is that of the first.
-  ///   - isPadded: whether audio that starts late is to be preceded by silence.
-  func run(
-    _ legs: PlaybackLegs, _ videos: [VideoSource], _ audio: [AudioTrack], _ subtitles: [SubtitleTrack] = [],
-    _ writer: MediaWriter, isPadded: Bool, _ drawing: FrameDrawing = FrameDrawing(), _ copy: ForwardCopy? = nil
-  ) throws -> Counts {
-    defer { writer.close() }
-    try writer.start()
-    let lead = videos.isEmpty ? .zero : drawing.lead
-    let cues = try zip(subtitles, writer.texts).map { try give($0, legs, writer, $1, lead: lead) }
+  func run() throws -> Counts {
+    defer { pipeline.close() }
+    try pipeline.start()
+    let cues = try zip(subtitles, pipeline.texts).map { try give($0, $1) }
     let audioWorkers = try audio.enumerated().map { index, track in
       try Worker("mirror audio \(index)") {
-        try abortingOnFailure(writer) {
-          try play(
-            track, legs, writer, writer.audio[index], lead: lead, isPadded: isPadded,
-            isMain: videos.isEmpty && index == 0)
+        try abortingOnFailure {
+          try play(track, pipeline.audio[index], isMain: videos.isEmpty && index == 0)
         }
       }
     }
-    let videoWorkers = try zip(videos, writer.videos).enumerated().map { index, pair in
+    let videoWorkers = try zip(videos, pipeline.videos).enumerated().map { index, pair in
       try Worker("mirror video \(index)") {
-        try abortingOnFailure(writer) {
-          if index == 0, let copy { return try play(copy, legs, writer, pair.1) }
-          return try play(pair.0, legs, writer, pair.1, drawing, isMain: index == 0)
+        try abortingOnFailure {
+          if index == 0, let copy { return try play(copy, pair.1) }
+          return try play(pair.0, pair.1, isMain: index == 0)
         }
       }
     }
     let frames = videoWorkers.map { worker in Result { try worker.join() } }
     let samples = audioWorkers.map { worker in Result { try worker.join() } }
-    try cancellation.check()
+    try work.cancellation.check()
     let failures = (frames.map { $0.map { _ in } } + samples.map { $0.map { _ in } }).compactMap {
       result -> (any Error)? in
       if case .failure(let error) = result { error } else { nil }
@@ -57,10 +60,10 @@ struct Pump: Sendable {
     if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
     let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
     let shown = frames.compactMap { try? $0.get() }
-    let written = try writer.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
+    let written = try pipeline.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
     let missing = written.warnings.map { warning in
       var warning = warning
-      warning.span = warning.span.flatMap { legs.source(of: $0, laterBy: writer.mirrorStart + lead) }
+      warning.span = warning.span.flatMap { legs.source(of: $0, laterBy: pipeline.mirrorStart + lead) }
       return warning
     }
     if let error = failures.first { throw error }
@@ -70,33 +73,31 @@ struct Pump: Sendable {
   }
 
   /// Stops the writing where one stream fails: the muxer would wait for it, and the other streams for the muxer.
-  private func abortingOnFailure<Value>(_ writer: MediaWriter, _ body: () throws -> Value) throws -> Value {
+  private func abortingOnFailure<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()
     } catch {
-      writer.abort()
+      pipeline.abort()
       throw error
     }
   }
 
-  /// Gives all of a stream of subtitles to the writer, which waits for none of it.
-  private func give(
-    _ track: SubtitleTrack, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime
-  ) throws -> MuxedCount.Given {
+  /// Gives all of a stream of subtitles to the pipeline, which waits for none of it.
+  private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.Given {
     var cues = track.renumbered(track.played(legs.all))
     // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
-    if writer.hasMP4Header, let end = cues.map(\.span.end).max() {
+    if pipeline.hasMP4Header, let end = cues.map(\.span.end).max() {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))
     }
     var given = MuxedCount.Given(count: 0)
     for cue in cues {
       let buffer = try Buffer(size: cue.bytes.count) { $0.copyBytes(from: cue.bytes) }
-      buffer.stamp(pts: writer.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
-      try writer.push(buffer, to: source)
+      buffer.stamp(pts: pipeline.mirrorStart + lead + cue.span.start, duration: cue.span.duration)
+      try pipeline.push(buffer, to: source)
       given.add(1, buffer)
     }
-    writer.end(source)
+    pipeline.end(source)
     return given
   }
 
@@ -105,23 +106,20 @@ struct Pump: Sendable {
     var warnings: [Warning] = []
   }
 
-  /// Gives the frames of the video to the writer.
-  private func play(
-    _ video: VideoSource, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, _ drawing: FrameDrawing,
-    isMain: Bool
-  ) throws -> Frames {
+  /// Gives the frames of the video to the pipeline.
+  private func play(_ video: VideoSource, _ source: AppSource, isMain: Bool) throws -> Frames {
     var frames = Frames()
     var caps: Caps?
     let watch = Stopwatch()
     let total = legs.all.reduce(0) { $0 + video.shown.timeline.clipped(to: $1.span).frames.count }
-    let player = VideoPlayer(video, legs, timing: timing, cancellation)
+    let player = VideoPlayer(video, legs, timing: timing, work.cancellation)
     let painter = FramePainter(video.caps, orientation: video.video.tags?.string("image-orientation"))
     try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
-      frame.stamp(pts: writer.mirrorStart + shown.start, duration: shown.duration)
-      try writer.push(frame, to: source)
+      frame.stamp(pts: pipeline.mirrorStart + shown.start, duration: shown.duration)
+      try pipeline.push(frame, to: source)
       frames.given.add(1, frame)
     }
-    while var frame = try player.next(offset: writer.mirrorStart + drawing.lead) {
+    while var frame = try player.next(offset: pipeline.mirrorStart + drawing.lead) {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
       caps = frame.caps
       frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
@@ -131,66 +129,55 @@ struct Pump: Sendable {
           number: frames.given.count)
         frame.buffer = try painter.paint(frame.buffer) { try overlay($0, moment) }
       }
-      try writer.push(frame.buffer, to: source)
+      try pipeline.push(frame.buffer, to: source)
       frames.given.add(1, frame.buffer)
       let count = frames.given.count
       if isMain, count % 8 == 0 || count == total {
-        report(
-          ReversalProgress(
-            stage: .reversing, done: count, total: max(total, count), position: frame.shown.end,
-            duration: legs.duration ?? .zero, elapsed: watch.elapsed, memoryHeld: gauge.now))
+        work.report(
+          .reversing, done: count, of: max(total, count), position: frame.shown.end, duration: legs.duration ?? .zero,
+          since: watch)
       }
     }
     frames.warnings = player.warnings
-    writer.end(source)
+    pipeline.end(source)
     return frames
   }
 
-  /// Gives packets to the writer.
-  private func play(
-    _ copy: ForwardCopy, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource
-  ) throws -> Frames {
+  /// Gives packets to the pipeline.
+  private func play(_ copy: ForwardCopy, _ source: AppSource) throws -> Frames {
     let watch = Stopwatch()
     let length = legs.duration ?? .zero
     var given = MuxedCount.Given(count: 0)
     given.count = try copy.run(
       {
-        try writer.push($0, to: source)
+        try pipeline.push($0, to: source)
         given.add(0, $0)
-      }, timing: timing, start: writer.mirrorStart, cancellation: cancellation
+      }, timing: timing, start: pipeline.mirrorStart, cancellation: work.cancellation
     ) { count, position in
-      report(
-        ReversalProgress(
-          stage: .reversing, done: count, total: 0, position: position, duration: length, elapsed: watch.elapsed,
-          memoryHeld: gauge.now))
+      work.report(.reversing, done: count, position: position, duration: length, since: watch)
     }
-    writer.end(source)
+    pipeline.end(source)
     return Frames(given: given)
   }
 
-  /// Gives an audio stream to the writer.
-  private func play(
-    _ track: AudioTrack, _ legs: PlaybackLegs, _ writer: MediaWriter, _ source: AppSource, lead: ClockTime,
-    isPadded: Bool,
-    isMain: Bool
-  ) throws -> MuxedCount.Given {
+  /// Gives an audio stream to the pipeline.
+  private func play(_ track: AudioTrack, _ source: AppSource, isMain: Bool) throws -> MuxedCount.Given {
     let length = legs.duration ?? .zero
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
     var player = AudioPlayer(track, legs, isPadded: isPadded)
     while let part = try player.next() {
-      try cancellation.check()
-      part.buffer.stamp(pts: writer.mirrorStart + lead + part.shown.start, duration: part.shown.duration)
-      try writer.push(part.buffer, to: source)
+      try work.cancellation.check()
+      part.buffer.stamp(pts: pipeline.mirrorStart + lead + part.shown.start, duration: part.shown.duration)
+      try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
       if isMain {
-        report(
-          ReversalProgress(
-            stage: .reversing, done: given.count, total: max(given.count, length.sampleIndex(rate: track.rate)),
-            position: part.shown.end, duration: length, elapsed: watch.elapsed, memoryHeld: gauge.now))
+        work.report(
+          .reversing, done: given.count, of: max(given.count, length.sampleIndex(rate: track.rate)),
+          position: part.shown.end, duration: length, since: watch)
       }
     }
-    writer.end(source)
+    pipeline.end(source)
     return given
   }
 }

@@ -5,7 +5,7 @@ import RetrogradeEngine
 import Synchronization
 
 /// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.
-final class MediaWriter: Sendable {
+final class EncodingPipeline: Sendable {
   /// A stream to write: the appsrc that takes it, and what its buffers are.
   struct Stream: Sendable {
     var name: String
@@ -20,7 +20,7 @@ final class MediaWriter: Sendable {
   }
 
   /// What is to be written, and where.
-  struct Plan: Sendable {
+  struct Contents: Sendable {
     /// The pipeline, in `gst-launch-1.0` syntax.
     var description: String
     var videos: [Stream]
@@ -51,7 +51,7 @@ final class MediaWriter: Sendable {
 
   private let pipeline: Pipeline
   private let path: String
-  private let plan: Plan
+  private let contents: Contents
   /// Whether the container can't hold the chapters that there are.
   let losesChapters: Bool
   /// Sample frames that the encoder of each audio stream puts before the first.
@@ -83,29 +83,29 @@ final class MediaWriter: Sendable {
   /// - Parameters:
   ///   - target: the output's own name, for messages.
   ///   - cancellation: ends the writing too.
-  init(_ plan: Plan, for target: String, _ cancellation: Cancellation) throws {
+  init(_ contents: Contents, for target: String, _ cancellation: Cancellation) throws {
     self.target = target
     self.cancellation = cancellation
     let frames: AppSink?
     do {
-      let pipeline = try Codec.choosingEncoders { try Pipeline(plan.description) }
+      let pipeline = try Codec.choosingEncoders { try Pipeline(contents.description) }
       self.pipeline = pipeline
       func source(_ stream: Stream) throws -> AppSource {
         let source = try pipeline.appSource(stream.name)
         source.setCaps(stream.caps)
         return source
       }
-      videos = try plan.videos.map(source)
-      audio = try plan.audio.map(source)
-      texts = try plan.texts.map(source)
-      frames = try plan.animation.map { _ in try pipeline.appSink("frames") }
+      videos = try contents.videos.map(source)
+      audio = try contents.audio.map(source)
+      texts = try contents.texts.map(source)
+      frames = try contents.animation.map { _ in try pipeline.appSink("frames") }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
     // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
-    if hasMP4Header, let rate = plan.audio.first?.caps.int("rate"), let duration = plan.duration,
+    if hasMP4Header, let rate = contents.audio.first?.caps.int("rate"), let duration = contents.duration,
       duration.seconds * Double(rate) < Double(Int32.max)
     {
       for muxer in pipeline.elements(ofClass: "Muxer")
@@ -115,41 +115,41 @@ final class MediaWriter: Sendable {
     }
     // oggmux 1.22 may leave out the last page of the stream that ends first, if it is not full (gst_ogg_mux_process_best_pad). A
     // page for each packet is full at once.
-    if plan.videos.count + plan.audio.count > 1 {
+    if contents.videos.count + contents.audio.count > 1 {
       for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
     }
-    if hasMP4Header { MediaWriter.nameChromaSites(pipeline, plan.videos) }
-    for stream in plan.audio {
+    if hasMP4Header { EncodingPipeline.nameChromaSites(pipeline, contents.videos) }
+    for stream in contents.audio {
       guard let size = stream.sampleCount.flatMap(FLACBlocks.size),
         let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.factoryName == "flacenc" })
       else { continue }
       try encoder.set("blocksize", "\(size)")
     }
     isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
-    let layout = MediaWriter.layout(pipeline, plan.audio, hasEditLists: hasMP4Header)
-    mirrorStart = max(layout.leadIn, plan.lead)
-    priming = plan.audio.indices.map { layout.samples[$0] ?? 0 }
-    self.plan = plan
+    let layout = EncodingPipeline.layout(pipeline, contents.audio, hasEditLists: hasMP4Header)
+    mirrorStart = max(layout.leadIn, contents.lead)
+    priming = contents.audio.indices.map { layout.samples[$0] ?? 0 }
+    self.contents = contents
     let lead = mirrorStart
     losesChapters =
-      !plan.chapters.isEmpty && !hasMP4Header
-      && !pipeline.setTableOfContents(TableOfContents(entries: plan.chapters.map { $0.entry(later: lead) }))
-    rates = plan.audio.map { $0.caps.int("rate") ?? 0 }
-    let counted = [plan.videos, plan.audio, plan.texts].map { [pipeline] streams in
-      streams.compactMap { pipeline.element($0.name) }.map { MuxedCount(after: $0, isOfUser: plan.isOfUser) }
+      !contents.chapters.isEmpty && !hasMP4Header
+      && !pipeline.setTableOfContents(TableOfContents(entries: contents.chapters.map { $0.entry(later: lead) }))
+    rates = contents.audio.map { $0.caps.int("rate") ?? 0 }
+    let counted = [contents.videos, contents.audio, contents.texts].map { [pipeline] streams in
+      streams.compactMap { pipeline.element($0.name) }.map { MuxedCount(after: $0, isOfUser: contents.isOfUser) }
     }
     counts = (counted[0], counted[1], counted[2])
-    open = Mutex((plan.videos.count + plan.audio.count + plan.texts.count, 0, false))
-    let path = try plan.prepare(pipeline)
+    open = Mutex((contents.videos.count + contents.audio.count + contents.texts.count, 0, false))
+    let path = try contents.prepare(pipeline)
     self.path = path
     animation = frames.flatMap { sink in
-      plan.animation.map {
+      contents.animation.map {
         AnimationWriter(
           sink: sink, format: $0.format, path: path, target: target, quality: $0.quality,
           spoolDirectory: $0.spoolDirectory)
       }
     }
-    if let tags = plan.tags?.withDate.removing(MediaWriter.technical), !tags.isEmpty { pipeline.setTags(tags) }
+    if let tags = contents.tags?.withDate.removing(EncodingPipeline.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
       sink.firstSinkPad?.onBuffer { _ in
@@ -210,7 +210,7 @@ final class MediaWriter: Sendable {
   /// Starts writing.
   /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
   func start() throws {
-    Log.write.info("\(target): starts \(plan.description)")
+    Log.write.info("\(target): starts \(contents.description)")
     Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(priming)")
     guard pipeline.set(.playing) else {
       while let message = pipeline.nextMessage() {
@@ -258,7 +258,7 @@ final class MediaWriter: Sendable {
         fail(RetrogradeError.writing(target, error))
       case nil:
         if open.withLock({ $0.waiting < $0.streams }) { idle.reset() } else { idle.add(step, count: moved.value) }
-        guard idle.length > MediaWriter.stall else { break }
+        guard idle.length > EncodingPipeline.stall else { break }
         fail(RetrogradeError(.internalFailure, "\(target): can't be made: encoding makes no progress"))
       default:
         break
@@ -373,19 +373,19 @@ final class MediaWriter: Sendable {
   private var matroskaHeader: MatroskaHeader {
     func tracks(_ streams: [Stream]) -> [MatroskaHeader.Track] { streams.map(\.matroskaTrack) }
     return MatroskaHeader(
-      videos: tracks(plan.videos), audio: tracks(plan.audio), subtitles: tracks(plan.texts),
+      videos: tracks(contents.videos), audio: tracks(contents.audio), subtitles: tracks(contents.texts),
       unquoted: GStreamer.unquoted)
   }
 
   private func mp4Header(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
-    var header = MP4Header(chapters: plan.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
-    header.videos = zip(plan.videos, videos).map {
+    var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
+    header.videos = zip(contents.videos, videos).map {
       .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
     }
-    header.audio = zip(plan.audio, zip(zip(priming, audio), rates)).map {
+    header.audio = zip(contents.audio, zip(zip(priming, audio), rates)).map {
       .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
     }
-    header.subtitles = plan.texts.map { $0.disposition?.isDefault }
+    header.subtitles = contents.texts.map { $0.disposition?.isDefault }
     return header
   }
 }
@@ -405,7 +405,7 @@ extension Pipeline {
   }
 }
 
-extension MediaWriter.Stream {
+extension EncodingPipeline.Stream {
   fileprivate var matroskaTrack: MatroskaHeader.Track {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
     return MatroskaHeader.Track(disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel)

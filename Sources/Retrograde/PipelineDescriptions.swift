@@ -1,0 +1,27 @@
+/// The two pipelines of a reversal, in `gst-launch-1.0` syntax, that this library joins.
+public struct PipelineDescriptions: Sendable {
+  /// Decodes; what comes out of its appsinks is turned round.
+  public var decoding: String
+  /// Encodes and writes what is put into its appsrcs, which have the same names.
+  public var encoding: String
+  /// What ``PipelineFile`` knows by `@name value`: the order of play, tags, orientation.
+  public var settings: [String]
+
+  /// As a pipeline file.
+  public var file: String {
+    ([
+      "# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it. It has the first video stream and all audio;",
+      "# subtitles, chapters and further video streams are not for pipeline files.",
+    ] + settings
+      + [decoding, "---", encoding]).joined(separator: "\n") + "\n"
+  }
+}
+
+extension Reverser {
+  /// The pipelines with which the source would be turned round into `output`. Nothing is written.
+  ///
+  /// - Throws: ``RetrogradeError``.
+  public func pipelines(to output: String) async throws -> PipelineDescriptions {
+    try await Work.perform("describe") { try pipelines(to: output, $0) }
+  }
+}

@@ -1,0 +1,35 @@
+import RetrogradeEngine
+
+/// A reversal under way.
+public struct Reversal: Sendable {
+  /// How far it is, several times a second, until it ends, well or not. Values that nobody waits for are dropped.
+  public let progress: AsyncStream<ReversalProgress>
+  private let cancellation: Cancellation
+  private let work: Task<Summary, any Error>
+
+  init(_ job: @escaping @Sendable (Work) throws -> Summary) {
+    let (stream, continuation) = AsyncStream.makeStream(of: ReversalProgress.self, bufferingPolicy: .bufferingNewest(1))
+    progress = stream
+    let cancellation = Cancellation()
+    self.cancellation = cancellation
+    work = Task {
+      defer { continuation.finish() }
+      return try await onOwnThread("reverse", cancellation) {
+        try job(Work(cancellation) { continuation.yield($0) })
+      }
+    }
+  }
+
+  /// Waits for the end of the work. Cancelling the task that waits cancels the work.
+  /// - Throws: ``RetrogradeError``, or `CancellationError` if it was cancelled.
+  public func summary() async throws -> Summary {
+    try await withTaskCancellationHandler {
+      try await work.value
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+
+  /// Stops the work at once, and removes what was begun.
+  public func cancel() { cancellation.cancel() }
+}

@@ -1,0 +1,90 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+extension Reverser {
+  /// Turns the source round, into `output`, from the file to the mirror. Reading it from top to bottom is reading the design.
+  func run(to output: String, _ work: Work) throws -> Summary {
+    try checkVerification(of: output)
+    Log.job.info(
+      "\(input) into \(output): \(options.playback.loop.rawValue), \(options.playback.count) times, with "
+        + "\(options.resources.memory) of memory")
+    let inputs = [input] + [options.subtitles].compactMap { $0 }
+    let (plan, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
+      try outputs.begin(output)
+      if let path = options.output.subtitles {
+        try SubtitleFile.check(path)
+        try outputs.begin(path, isNumbered: false)
+      }
+      let plan = try outputPlan(output, work)
+      if let path = options.output.subtitles { try SubtitleFile.check(path, has: plan.source.index.subtitles) }
+      // Known before any frame is encoded.
+      try (plan.source.warnings + plan.choice.warnings).check(isStrict: options.output.isStrict, input)
+      let counts = try plan.write(outputs, work)
+      if options.output.isVerified { try plan.verify(outputs, against: input, work) }
+      if let path = options.output.subtitles {
+        try SubtitleFile.write(
+          plan.source.index.subtitles, plan.source.legs.all, lead: drawing.lead, to: outputs.location(of: path),
+          for: path
+        )
+      }
+      return (plan, counts)
+    }
+    return Summary(
+      output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
+      elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: plan.source.video?.plan,
+      warnings: (plan.source.warnings + counts.warnings).unique)
+  }
+
+  /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
+  private func checkVerification(of output: String) throws {
+    guard options.output.isVerified else { return }
+    if let pipe = ([input] + [options.subtitles].compactMap { $0 }).first(where: { !Source.canBeReadAgain($0) }) {
+      throw RetrogradeError(
+        .usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out \(setting: .isVerified)")
+    }
+    guard !ImageSequence.isPattern(output) else {
+      throw RetrogradeError(.usage, "\(output): numbered images can't be verified before they have their names")
+    }
+    guard overlay == nil, title == nil else {
+      throw RetrogradeError(
+        .usage, "\(output): what is drawn over frames differs from the source; leave out \(setting: .isVerified)")
+    }
+  }
+
+  /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.
+  func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
+    guard overlay == nil, title == nil else {
+      throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
+    }
+    var playedOnly = options
+    playedOnly.playback.streams = options.playback.streams ?? .played
+    let written = try Reverser(input, options: playedOnly).outputPlan(output, work)
+    if written.choice.container.animation != nil {
+      throw RetrogradeError(.usage, "\(output): no GStreamer element writes it; --print-pipeline has nothing to print")
+    }
+    let contents = written.contents(output)
+    var settings: [String] = []
+    if options.playback.loop != .reverse { settings.append("@loop \(options.playback.loop.rawValue)") }
+    if options.playback.count != 1 { settings.append("@count \(options.playback.count)") }
+    if options.playback.dropsSeam ?? false { settings.append("@seam drop") }
+    if options.playback.timing != .mirror { settings.append("@timing \(options.playback.timing.rawValue)") }
+    if let start = options.playback.start { settings.append("@start \(start)") }
+    if let end = options.playback.end { settings.append("@end \(end)") }
+    if let tags = contents.tags?.withDate.removing(EncodingPipeline.technical), !tags.isEmpty {
+      settings.append("@tags \(tags)")
+    }
+    if let orientation = contents.videos.first?.orientation { settings.append("@orientation \(orientation)") }
+    return PipelineDescriptions(
+      decoding: PipelineFile.literal(written.source.index.decoding),
+      encoding: PipelineFile.literal(contents.description),
+      settings: settings.map(PipelineFile.literal))
+  }
+
+  private func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
+    let requirements = try OutputRequirements(of: output, options.encoding)
+    return try OutputPlan(output, try PlayableSource.open(input, options, for: requirements, work), options, drawing)
+  }
+
+  private var drawing: FrameDrawing { FrameDrawing(overlay: overlay, title: title) }
+}
