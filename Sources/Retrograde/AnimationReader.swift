@@ -53,6 +53,7 @@ struct AnimationReader {
         "video/x-raw,format=RGBA,width=\(canvas.width),height=\(canvas.height),framerate=(fraction)0/1,"
           + "pixel-aspect-ratio=1/1")
     else { return nil }
+    Log.index.info("\(path): is an animation, read whole, and without GStreamer, which shows its first frame only")
     self.path = path
     self.form = form
     self.caps = caps

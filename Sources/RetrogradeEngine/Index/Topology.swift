@@ -139,13 +139,14 @@ extension Topology {
     let disk = DiskWatch(pipeline, reading: path)
     pipeline.set(.playing)
     var missing: [MissingPlugin] = []
-    var idle = 0
+    let step = ClockTime(nanoseconds: 20_000_000)
+    var idle = IdleTime()
     var failure: GStreamerError?
     waiting: while !shared.isReady {
       try cancellation.check()
       // An element may go on after an error, and its streams come then.
       if failure != nil, !pipeline.isStreaming { break }
-      switch pipeline.nextMessage(timeout: ClockTime(nanoseconds: 20_000_000)) {
+      switch pipeline.nextMessage(timeout: step) {
       case .failed(let error):
         Log.index.warning("\(path): an element failed: \(error.cause); what it finds all the same is taken")
         failure = failure ?? error
@@ -153,9 +154,10 @@ extension Topology {
       case .missingPlugin(let plugin): missing.append(plugin)
       case nil where disk.isReading: break
       case nil:
-        idle += 1
-        // Nothing for ten seconds, and nothing is being read: an element waits for what never comes.
-        if idle > 500 {
+        idle.add(step, count: 0)
+        // Nothing is being read: an element waits for what never comes.
+        if idle.length > ClockTime(seconds: 10) {
+          Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
           throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: reading it makes no progress")
         }
