@@ -26,9 +26,10 @@ TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-app
 DEB_PACKAGES = debhelper dpkg-dev lintian
 DEB_TEST_PACKAGES = debootstrap
 DEBS = .build/deb
+DOCS = .build/docs/site
 
 .PHONY: help setup setup-tools build plugin run test lint architecture elements format corpus hostile fuzz faults bench quality install install-plugin uninstall \
-  deb test-deb readme-picture clean
+  deb test-deb readme-picture docs clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
@@ -54,6 +55,7 @@ help:
 	@echo "make deb        make the Debian packages, in $(DEBS)"
 	@echo "make test-deb   install them in a fresh Debian 12, and reverse a clip there"
 	@echo "make readme-picture  draw the picture in README.md anew"
+	@echo "make docs       make the library's documentation, in $(DOCS)"
 	@echo "make clean      remove what was built"
 
 setup:
@@ -178,6 +180,13 @@ test-deb: deb
 # Drawn, mirrored and put together by the library itself: Examples/FilmStrips.
 readme-picture: setup
 	$(SWIFT) run example-film-strips docs/strips.png
+
+# Of all that `import Retrograde` and `import RetrogradePlayer` bring; Sources/Retrograde/Retrograde.docc has the articles. Whatever DocC
+# warns of, such as a name that is none, is an error. To look at it: python3 -m http.server -d .build/docs/site
+docs: setup
+	RETROGRADE_DOCS=1 $(SWIFT) package --scratch-path .build/docs --allow-writing-to-directory $(DOCS) generate-documentation \
+	  --target Retrograde --target RetrogradePlayer --target RetrogradeEngine --target Drawing --target MediaTime --target GStreamer \
+	  --enable-experimental-combined-documentation --transform-for-static-hosting --warnings-as-errors --output-path $(DOCS)
 
 clean:
 	rm -rf .build

@@ -15,6 +15,11 @@ let fuzzing: [Target] =
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
   ]
 
+// The plugin that makes the documentation, which only `make docs` needs.
+let documenting: [Package.Dependency] =
+  Context.environment["RETROGRADE_DOCS"] == nil
+  ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0")]
+
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
 ]
@@ -36,7 +41,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
-  ],
+  ] + documenting,
   targets: [
     .systemLibrary(
       name: "CGStreamer",
@@ -87,6 +92,13 @@ let package = Package(
       name: "TestSupport", dependencies: ["Retrograde", "Containers", "GStreamer", "MediaTime", "CImages"],
       path: "Tests/TestSupport",
       swiftSettings: strict),
+    // What the documentation shows as code.
+    .target(
+      name: "ArticleSamples", dependencies: ["Retrograde", "RetrogradePlayer"], path: "Tests/Samples",
+      packageAccess: false, swiftSettings: strict),
+    .target(
+      name: "TutorialSamples", dependencies: ["Retrograde", "RetrogradePlayer"],
+      path: "Sources/Retrograde/Retrograde.docc/Tutorials/Code", packageAccess: false, swiftSettings: strict),
     .testTarget(
       name: "RetrogradeTests",
       dependencies: [

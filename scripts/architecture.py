@@ -14,8 +14,8 @@ BEGIN, END = "<!-- targets: made by scripts/architecture.py -->\n", "<!-- end of
 
 
 def picture(package):
-    """Libraries and the command; what only wraps C's headers is left out, and so are tests and examples."""
-    targets = [t for t in package["targets"] if t["type"] in ("regular", "executable") and not t["name"].startswith(("example-", "TestSupport", "C", "fuzz"))
+    """Libraries and the command; what only wraps C's headers is left out, and so are tests, examples and samples."""
+    targets = [t for t in package["targets"] if t["type"] in ("regular", "executable") and not t["name"].startswith(("example-", "TestSupport", "C", "fuzz")) and not t["name"].endswith("Samples")
                or t["name"] == "Containers"]
     names = {target["name"] for target in targets}
     lines = ["```mermaid", "graph TD"]

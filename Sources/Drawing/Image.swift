@@ -7,7 +7,10 @@ public struct Image: Sendable {
   /// Blue, green, red and alpha, which they are multiplied by, 8 bits each, rows without padding.
   private let pixels: [UInt8]
 
-  /// - Parameter pixels: width times height times 4 bytes: blue, green, red, and alpha, which the others are not multiplied
+  /// - Parameters:
+  ///   - width: in pixels, as is `height`.
+  ///   - height: in pixels.
+  ///   - pixels: width times height times 4 bytes: blue, green, red, and alpha, which the others are not multiplied
   ///   by.
   /// - Throws: ``DrawingError`` where the sizes don't agree.
   public init(width: Int, height: Int, pixels: [UInt8]) throws {

@@ -22,6 +22,9 @@ public typealias StreamKind = Containers::StreamKind
 public typealias StreamSelection = RetrogradeEngine::StreamSelection
 public typealias Timing = RetrogradeEngine::Timing
 
+/// Interleaved samples in memory, turned round in place.
+public typealias SampleFrames = RetrogradeEngine::SampleFrames
+
 // What is said of it.
 public typealias Message = RetrogradeEngine::Message
 public typealias Plan = RetrogradeEngine::Plan

@@ -5,7 +5,7 @@ import RetrogradeEngine
 ///
 /// ```swift
 /// let summary = try await Reverser("holiday.mp4").reverse(to: "yadiloh.mp4")
-/// print(summary.frames, "frames")
+/// print(summary.frames, "frames,", summary.duration)
 /// ```
 ///
 /// A reverser is a value: several may work at once, each on threads of its own. Cancelling the task that waits stops the

@@ -7,8 +7,16 @@ import Synchronization
 /// Plays a file in any order of play, in a window and with audio, without making a file.
 ///
 /// ```swift
-/// let player = Player("holiday.mp4")
-/// try await player.run { event in if case .key("q") = event { player.stop() } }
+/// let player = Player("holiday.mp4", playback: PlaybackOptions(loop: .pingPong), isEndless: true)
+/// try await player.run { event in
+///   switch event {
+///   case .key("q"): player.stop()
+///   case .key("space"): player.togglePause()
+///   case .key("Right"): player.seek(by: .seconds(5))
+///   case .position(let time, let end, _): print(time, end.map { "of \($0)" } ?? "")
+///   default: break
+///   }
+/// }
 /// ```
 ///
 /// It is `playbin` on this library's own source element: the end of the file is on show at once, and seeking costs one
@@ -37,8 +45,10 @@ public final class Player: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
+  ///   - input: a path; `-` is standard input, which is kept in a temporary file while it is played.
   ///   - playback: loop, count, timing, start and end; the others have no meaning here.
   ///   - isEndless: repeat the loop for ever, whatever its count.
+  ///   - resources: memory and spool.
   ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
   ///   - audioSink: what plays the audio; nil: the usual loudspeakers.
   public init(
@@ -54,7 +64,7 @@ public final class Player: Sendable {
 
   /// Plays until the end, until ``stop()``, or until the task is cancelled.
   /// - Parameter report: called on a thread of the player.
-  /// - Throws: ``RetrogradeError``.
+  /// - Throws: `RetrogradeError`.
   public func run(_ report: @escaping @Sendable (Event) -> Void = { _ in }) async throws {
     do {
       try await play(report)

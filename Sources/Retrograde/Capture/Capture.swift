@@ -7,8 +7,9 @@ import Synchronization
 ///
 /// ```swift
 /// guard let camera = try Device.all().first(where: { $0.kind == .video }) else { return }
-/// var capture = Capture(camera)
-/// capture.duration = ClockTime(seconds: 3)
+/// var capture = Capture(camera, frameRate: 30)
+/// capture.duration = .seconds(3)
+/// capture.showsPreview = true
 /// capture.options.playback.loop = .pingPong
 /// let session = capture.start(to: "boomerang.mp4")
 /// for await progress in session.reversal.progress { print(progress.stage, progress.fraction) }
@@ -42,6 +43,7 @@ public struct Capture: Sendable {
   /// Records from a camera.
   ///
   /// - Parameters:
+  ///   - device: a camera, of those that ``Device`` lists.
   ///   - size: in pixels, to ask the camera for; nil: its own choice.
   ///   - frameRate: to ask the camera for; nil: its own choice.
   public init(_ device: Device, size: (width: Int, height: Int)? = nil, frameRate: FrameRate? = nil) {

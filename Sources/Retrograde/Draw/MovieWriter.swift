@@ -10,10 +10,12 @@ import Synchronization
 /// for number in 0..<90 {
 ///   try await movie.add { context in
 ///     context.fill(.white)
-///     context.stroke(curve(number), with: .color(.black), Stroke(width: 4))
+///     var line = Path()
+///     line.move(to: Point(x: 20, y: 180))
+///     line.addLine(to: Point(x: 20 + Double(number) * 6, y: 180))
+///     context.stroke(line, with: .color(.black), Stroke(width: 4))
 ///   }
 /// }
-/// try await movie.finish()
 /// ```
 ///
 /// A drawing goes straight into the frame's own memory, 32 bits a pixel, which the encoder's converter reads: no frame is
@@ -52,7 +54,8 @@ public final class MovieWriter: Sendable {
   ///
   /// - Parameters:
   ///   - output: its extension chooses the format, as it does for ``Reverser``.
-  ///   - width: in pixels, as is `height`; even, for most codecs.
+  ///   - width: in pixels; even, for most codecs.
+  ///   - height: in pixels; even, for most codecs.
   ///   - frameRate: how many frames are shown in a second.
   ///   - loop: the order of play of the frames.
   ///   - audio: what is heard; nil: nothing.

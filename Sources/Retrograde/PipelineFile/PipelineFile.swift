@@ -52,7 +52,9 @@ public struct PipelineFile: Sendable {
     try self.init(String(decoding: bytes, as: UTF8.self), name: path)
   }
 
-  /// - Parameter name: what to call it in messages.
+  /// - Parameters:
+  ///   - text: what the file says.
+  ///   - name: what to call it in messages.
   public init(_ text: String, name: String) throws {
     self.name = name
     var parsed: [Line] = []

@@ -6,7 +6,7 @@ import RetrogradeEngine
 ///
 /// ```swift
 /// let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()
-/// print(verification.isMirror, verification.difference ?? "")
+/// print(verification.isMirror ? "the exact mirror" : verification.difference ?? "")
 /// ```
 ///
 /// Both are read in windows, within one memory budget; nothing is written but spools.

@@ -1,12 +1,12 @@
 /// Audio, turned round.
-package enum SampleFrames {
+public enum SampleFrames {
   /// Reverses interleaved PCM in place, sample frame by sample frame: the samples of one instant stay together and in
   /// their order, so that left stays left.
   ///
   /// - Parameters:
   ///   - bytes: whole sample frames, interleaved.
   ///   - bytesPerFrame: channels times bytes per sample, 1 or more. Bytes after the last whole frame are left alone.
-  package static func reverse(_ bytes: UnsafeMutableRawBufferPointer, bytesPerFrame: Int) {
+  public static func reverse(_ bytes: UnsafeMutableRawBufferPointer, bytesPerFrame: Int) {
     switch bytesPerFrame {
     case 1: reverse(bytes, as: UInt8.self)
     case 2: reverse(bytes, as: UInt16.self)

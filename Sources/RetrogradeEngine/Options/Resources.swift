@@ -7,7 +7,9 @@ public struct Resources: Sendable {
   /// The folder of the spool files: they have no name, and are gone with the process.
   public var spoolDirectory: String
 
-  /// - Parameter spoolDirectory: nil: ``temporaryDirectory``.
+  /// - Parameters:
+  ///   - memory: the most bytes of decoded media to hold at once.
+  ///   - spoolDirectory: nil: ``temporaryDirectory``.
   public init(memory: ByteCount = ByteCount(512 << 20), spoolDirectory: String? = nil) {
     self.memory = memory
     self.spoolDirectory = spoolDirectory ?? Resources.temporaryDirectory
