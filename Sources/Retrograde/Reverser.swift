@@ -19,9 +19,13 @@ public struct Reverser: Sendable {
   /// Comes before the first frame.
   public var title: Title?
 
-  public init(_ input: String, options: ReverseOptions = ReverseOptions()) {
+  public init(
+    _ input: String, options: ReverseOptions = ReverseOptions(), overlay: Overlay? = nil, title: Title? = nil
+  ) {
     self.input = input
     self.options = options
+    self.overlay = overlay
+    self.title = title
   }
 
   /// Writes the mirror of the source to `output`. The file appears whole, or not at all.

@@ -4,7 +4,11 @@ public import RetrogradeEngine
 // Files by URL, wherever they can be named by a path. A URL of another scheme is looked for as it is written, and not found.
 
 extension Reverser {
-  public init(_ input: URL, options: ReverseOptions = ReverseOptions()) { self.init(input.filePath, options: options) }
+  public init(
+    _ input: URL, options: ReverseOptions = ReverseOptions(), overlay: Overlay? = nil, title: Title? = nil
+  ) {
+    self.init(input.filePath, options: options, overlay: overlay, title: title)
+  }
 
   /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
   ///
@@ -19,8 +23,8 @@ extension Reverser {
 }
 
 extension Verifier {
-  public init(_ source: URL, mirror: URL, options: ReverseOptions = ReverseOptions()) {
-    self.init(source.filePath, mirror: mirror.filePath, options: options)
+  public init(_ source: URL, mirror: URL, options: ReverseOptions = ReverseOptions(), isLossless: Bool = false) {
+    self.init(source.filePath, mirror: mirror.filePath, options: options, isLossless: isLossless)
   }
 }
 

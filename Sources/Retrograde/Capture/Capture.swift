@@ -24,21 +24,35 @@ public struct Capture: Sendable {
   /// What gives the audio, in the same syntax; nil: no audio.
   public var microphone: String?
   /// Whether a window shows what the camera sees. It never holds up the recording; closing it ends that.
-  public var showsPreview = false
+  public var showsPreview: Bool
   /// How long to wait, with the camera running, before frames are kept.
-  public var countdown = ClockTime.zero
+  public var countdown: ClockTime
   /// How many frames to keep; nil: any number.
   public var frames: Int?
   /// How long to record; nil: until there are enough frames, or ``CaptureSession/stop()`` is called.
   public var duration: ClockTime?
   /// Loop, memory, spool and encoding.
-  public var options = ReverseOptions()
+  public var options: ReverseOptions
   /// Draws over every frame of the clip; nil: nothing does.
   public var overlay: Overlay?
   /// Comes before the clip.
   public var title: Title?
 
-  public init(source: String) { self.source = source }
+  public init(
+    source: String, microphone: String? = nil, showsPreview: Bool = false, countdown: ClockTime = .zero,
+    frames: Int? = nil, duration: ClockTime? = nil, options: ReverseOptions = ReverseOptions(),
+    overlay: Overlay? = nil, title: Title? = nil
+  ) {
+    self.source = source
+    self.microphone = microphone
+    self.showsPreview = showsPreview
+    self.countdown = countdown
+    self.frames = frames
+    self.duration = duration
+    self.options = options
+    self.overlay = overlay
+    self.title = title
+  }
 
   /// Records from a camera.
   ///
@@ -51,7 +65,7 @@ public struct Capture: Sendable {
       .compactMap { $0 }.joined(separator: ",")
     let caps = wanted.isEmpty ? [] : ["\"video/x-raw(ANY),\(wanted);image/jpeg,\(wanted)\""]
     // Cameras give JPEG where raw frames would be too much for the wire.
-    source = ([device.source] + caps + ["decodebin"]).joined(separator: " ! ")
+    self.init(source: ([device.source] + caps + ["decodebin"]).joined(separator: " ! "))
   }
 
   /// Begins to record; the clip is written to `output` when that ends.

@@ -13,6 +13,14 @@ public struct OverlayFrame: Sendable {
   public var direction: Direction
   /// Its number in the output, from 0.
   public var number: Int
+
+  /// One that no file was played for, such as to try a drawing.
+  public init(time: ClockTime, sourceTime: ClockTime, direction: Direction, number: Int) {
+    self.time = time
+    self.sourceTime = sourceTime
+    self.direction = direction
+    self.number = number
+  }
 }
 
 /// Draws over frames, upright whichever way the video is stored; called for each frame in turn, on a thread of the engine.

@@ -16,12 +16,15 @@ public struct Verifier: Sendable {
   /// How the mirror was made: order of play, start and end, streams, rate. Memory and spool are used for both files.
   public var options: ReverseOptions
   /// Whether every pixel and every sample has to be the same.
-  public var isLossless = false
+  public var isLossless: Bool
 
-  public init(_ source: String, mirror: String, options: ReverseOptions = ReverseOptions()) {
+  public init(
+    _ source: String, mirror: String, options: ReverseOptions = ReverseOptions(), isLossless: Bool = false
+  ) {
     self.source = source
     self.mirror = mirror
     self.options = options
+    self.isLossless = isLossless
   }
 
   /// Compares the two.
