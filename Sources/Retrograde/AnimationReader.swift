@@ -42,7 +42,8 @@ struct AnimationReader {
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(
         .damagedInput,
-        "\(path): an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
+        about: path,
+        "an animation of \(canvas.width)x\(canvas.height) in a file of \(ByteCount(file.size)) takes "
           + "\(ByteCount(needed)) of memory to decode, and the budget (\(setting: .memory)) is \(resources.memory)")
     }
     let all = file.read(0..<file.size)
@@ -75,7 +76,8 @@ struct AnimationReader {
     self.output = output
     guard !delays.isEmpty else {
       throw RetrogradeError(
-        .damagedInput, "\(path): damaged beyond use: not one frame of the animation is whole; get the whole file")
+        .damagedInput, about: path, "damaged beyond use: not one frame of the animation is whole",
+        remedy: "get the whole file")
     }
   }
 
@@ -109,12 +111,12 @@ struct AnimationReader {
       case .png(let frames): try read(frames, add)
       }
     } catch let error as ImageError {
-      throw RetrogradeError(.damagedInput, "\(path): \(error.message)")
+      throw RetrogradeError(.damagedInput, about: path, "\(error.message)")
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(path, error)
     }
     guard let recording, let last = starts.last else {
-      throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: not one frame can be decoded")
+      throw RetrogradeError(.damagedInput, about: path, "damaged beyond use: not one frame can be decoded")
     }
     let lost = starts.count - recording.count
     let undecoded: [Warning] =

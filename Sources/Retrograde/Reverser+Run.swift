@@ -41,14 +41,16 @@ extension Reverser {
     guard options.output.isVerified else { return }
     if let pipe = ([input] + [options.subtitles].compactMap { $0 }).first(where: { !Source.canBeReadAgain($0) }) {
       throw RetrogradeError(
-        .usage, "\(pipe): a pipe can't be read again to verify the mirror; leave out \(setting: .isVerified)")
+        .usage, about: pipe, "a pipe can't be read again to verify the mirror",
+        remedy: "leave out \(setting: .isVerified)")
     }
     guard !ImageSequence.isPattern(output) else {
-      throw RetrogradeError(.usage, "\(output): numbered images can't be verified before they have their names")
+      throw RetrogradeError(.usage, about: output, "numbered images can't be verified before they have their names")
     }
     guard overlay == nil, title == nil else {
       throw RetrogradeError(
-        .usage, "\(output): what is drawn over frames differs from the source; leave out \(setting: .isVerified)")
+        .usage, about: output, "what is drawn over frames differs from the source",
+        remedy: "leave out \(setting: .isVerified)")
     }
   }
 
@@ -61,7 +63,8 @@ extension Reverser {
     playedOnly.playback.streams = options.playback.streams ?? .played
     let written = try Reverser(input, options: playedOnly).outputPlan(output, work)
     if written.choice.container.animation != nil {
-      throw RetrogradeError(.usage, "\(output): no GStreamer element writes it; --print-pipeline has nothing to print")
+      throw RetrogradeError(
+        .usage, about: output, "no GStreamer element writes it; --print-pipeline has nothing to print")
     }
     let contents = written.contents(output)
     var settings: [String] = []

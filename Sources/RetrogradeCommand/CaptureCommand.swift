@@ -99,7 +99,8 @@ extension Device {
       ?? {
         throw RetrogradeError(
           .noInput,
-          "\(text ?? "capture"): no such camera; `retrograde devices` lists what there is, --source takes any GStreamer source"
+          about: text ?? "capture", "no such camera",
+          remedy: "`retrograde devices` lists what there is, --source takes any GStreamer source"
         )
       }()
   }
@@ -108,7 +109,8 @@ extension Device {
   static func microphone(_ text: String) throws -> String {
     if text == "default" { return "autoaudiosrc" }
     if let found = try find(text, .audio) { return found.source }
-    throw RetrogradeError(.noInput, "\(text): no such microphone; `retrograde devices` lists what there is")
+    throw RetrogradeError(
+      .noInput, about: text, "no such microphone", remedy: "`retrograde devices` lists what there is")
   }
 
   private static func find(_ text: String?, _ kind: Kind) throws -> Device? {

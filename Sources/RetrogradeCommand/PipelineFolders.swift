@@ -43,8 +43,8 @@ struct PipelineFolders {
     }
     throw RetrogradeError(
       .noInput,
-      "\(name): no such file here, and no \(fileName) in \(paths.joined(separator: ", ")); "
-        + "`retrograde run --list` names the files that are there")
+      about: name, "no such file here, and no \(fileName) in \(paths.joined(separator: ", "))",
+      remedy: "`retrograde run --list` names the files that are there")
   }
 
   /// The files in these folders, by name.

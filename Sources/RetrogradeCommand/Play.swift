@@ -90,7 +90,7 @@ struct Play: AsyncParsableCommand {
     }
     if !isSilent { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
     if isInterrupted.withLock({ $0 }) { throw CancellationError() }
-    if let text = refused.withLock({ $0 }) { throw RetrogradeError(.damagedInput, "\(input): \(text) (--strict)") }
+    if let text = refused.withLock({ $0 }) { throw RetrogradeError(.damagedInput, about: input, "\(text) (--strict)") }
   }
 
   private static func press(_ key: String, _ player: Player) {

@@ -63,7 +63,10 @@ struct ProgressReport: Encodable {
     struct Reason: Encodable {
       /// Stable: what programs may act on.
       var code: String
+      /// The whole sentence; what it is about and what to do stand by themselves too, where they are known.
       var message: String
+      var subject: String?
+      var remedy: String?
       /// What the command exits with, unless a signal ended it.
       var status: Int32
     }
@@ -72,7 +75,8 @@ struct ProgressReport: Encodable {
 
     init(_ error: RetrogradeError) {
       self.error = Reason(
-        code: error.code.rawValue, message: error.message.inOptions, status: error.code.exitStatus)
+        code: error.code.rawValue, message: error.message.inOptions, subject: error.subject,
+        remedy: error.remedy?.inOptions, status: error.code.exitStatus)
     }
 
     init(_ error: CancellationError) {

@@ -25,8 +25,8 @@ enum Terminal {
     let reason = errno
     throw RetrogradeError(
       .inputOutput,
-      "standard output: can't be written: \(String(cString: strerror(reason)))"
-        + (reason == ENOSPC ? "; free some room, or print to another place" : ""))
+      about: "standard output", "can't be written: \(String(cString: strerror(reason)))",
+      remedy: reason == ENOSPC ? "free some room, or print to another place" : nil)
   }
 
   static var isInteractive: Bool { isatty(STDERR_FILENO) == 1 }

@@ -34,7 +34,7 @@ package struct ImageSequence: Sendable {
   package static func files(of pattern: String) throws -> [Int] {
     guard let (folder, prefix, width, suffix) = parts(of: pattern) else { return [] }
     guard let names = fileNames(in: folder) else {
-      throw RetrogradeError(.noInput, "\(folder): \(String(cString: strerror(errno)))")
+      throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     return names.compactMap { name -> Int? in
       // Byte by byte: a letter of another spelling is another file's.
@@ -57,12 +57,13 @@ package struct ImageSequence: Sendable {
     guard ImageSequence.isPattern(pattern) else { return nil }
     let found = try ImageSequence.files(of: pattern)
     guard let first = found.first, let last = found.last else {
-      throw RetrogradeError(.noInput, "\(pattern): no such files")
+      throw RetrogradeError(.noInput, about: pattern, "no such files")
     }
     if let gap = zip(found, found.dropFirst()).first(where: { $1 != $0 + 1 }) {
       throw RetrogradeError(
         .noInput,
-        "\(pattern): number \(gap.0 + 1) is missing, between \(gap.0) and \(gap.1); give the images numbers without a gap"
+        about: pattern, "number \(gap.0 + 1) is missing, between \(gap.0) and \(gap.1)",
+        remedy: "give the images numbers without a gap"
       )
     }
     self.pattern = pattern

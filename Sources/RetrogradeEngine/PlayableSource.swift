@@ -33,8 +33,10 @@ package struct PlayableSource: Sendable {
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.lacksIndex {
       throw RetrogradeError(
         .damagedInput,
-        "\(input): its index (moov) is missing: the file was cut, or recording it was not finished; without the index nothing "
-          + "tells where its frames begin, so get the whole file, or have the index made anew from another file of the same device",
+        about: input, "its index (moov) is missing: the file was cut, or recording it was not finished",
+        remedy:
+          "get the whole file, or have the index made anew from another file of the same device: nothing else tells where its "
+          + "frames begin",
         underlying: error.underlying)
     }
     var index: SourceIndex
@@ -47,7 +49,8 @@ package struct PlayableSource: Sendable {
       guard let links = stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
         .damagedInput,
-        "\(input): holds \(links) Ogg files, one after the other, with different streams; cut it into those, and mirror each",
+        about: input, "holds \(links) Ogg files, one after the other, with different streams",
+        remedy: "cut it into those, and mirror each",
         underlying: error.underlying)
     }
     let range = try PlayableSource.range(in: index, playback)
@@ -146,7 +149,8 @@ package struct PlayableSource: Sendable {
       case .frame(let frame):
         guard let starts = index.video?.starts else {
           throw RetrogradeError(
-            .usage, "\(setting: setting) \(frame)f: the source has no frames that can be counted; use seconds")
+            .usage, "\(setting: setting) \(frame)f: the source has no frames that can be counted", remedy: "use seconds"
+          )
         }
         if frame >= starts.count { return index.presentationEnd }
         return starts[frame]
@@ -173,7 +177,7 @@ package struct PlayableSource: Sendable {
         video.timeline.starts.first.map { TimeSpan(start: $0, end: video.timeline.end) }
       }
     guard let start = spans.map(\.start).min(), let end = spans.map(\.end).max(), start < end else {
-      throw RetrogradeError(.damagedInput, "\(input): no video and no audio can be read from it")
+      throw RetrogradeError(.damagedInput, about: input, "no video and no audio can be read from it")
     }
     return Presentation(TimeSpan(start: start, end: end))
   }

@@ -10,7 +10,8 @@ enum Playlist {
     guard beginning.hasPrefix("#EXTM3U") || beginning.hasPrefix("<") && text.contains("<MPD") else { return }
     throw RetrogradeError(
       .damagedInput,
-      "\(name): is a playlist: it holds no media, but names the files that do; name one of those, or make one file of them "
+      about: name, "is a playlist: it holds no media, but names the files that do",
+      remedy: "name one of those, or make one file of them "
         + "first, as with: ffmpeg -i \(name) -c copy video.mkv")
   }
 
@@ -18,10 +19,11 @@ enum Playlist {
   static func address(_ input: String) -> RetrogradeError? {
     guard let match = input.prefixMatch(of: /([a-z][a-z0-9+.\-]*):\/\//.ignoresCase()) else { return nil }
     return match.1.lowercased() == "file"
-      ? RetrogradeError(.noInput, "\(input): is an address; name the file by its path alone")
+      ? RetrogradeError(.noInput, about: input, "is an address", remedy: "name the file by its path alone")
       : RetrogradeError(
         .noInput,
-        "\(input): is an address, and only files and pipes are read; download it first, or pipe it in: curl -L "
+        about: input, "is an address, and only files and pipes are read",
+        remedy: "download it first, or pipe it in: curl -L "
           + "\(input) | retrograde reverse - out.mp4")
   }
 }

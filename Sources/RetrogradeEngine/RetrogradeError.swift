@@ -28,33 +28,52 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// What was tried, on what, why it failed, and what to do.
-  public let message: Message
+  /// The file, device or place in a pipeline file that was being read or made; nil where the options alone are wrong.
+  public let subject: String?
+  /// What was tried, and why it failed.
+  public let reason: Message
+  /// What to do about it; nil where nothing is known to help.
+  public let remedy: Message?
   /// What GStreamer said, where it did.
   public let underlying: GStreamerError?
 
-  public init(_ code: Code, _ message: Message, underlying: GStreamerError? = nil) {
+  /// - Parameter subject: the file, device or place in a pipeline file that was being read or made.
+  public init(
+    _ code: Code, about subject: String? = nil, _ reason: Message, remedy: Message? = nil,
+    underlying: GStreamerError? = nil
+  ) {
     self.code = code
-    self.message = message
+    self.subject = subject
+    self.reason = reason
+    self.remedy = remedy
     self.underlying = underlying
+  }
+
+  /// All of it: the subject, the reason and the remedy.
+  public var message: Message {
+    let failure: Message = subject.map { "\($0): \(reason)" } ?? reason
+    return remedy.map { "\(failure); \($0)" } ?? failure
   }
 
   public var description: String { message.description }
 
-  package func withCode(_ code: Code) -> RetrogradeError { RetrogradeError(code, message, underlying: underlying) }
+  package func withCode(_ code: Code) -> RetrogradeError {
+    RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
+  }
 
   /// What GStreamer's `error` means for somebody who was reading `path`.
   package static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
-      RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)
-    case .noSpace: RetrogradeError(.inputOutput, "\(path): \(error.message)", underlying: error)
-    case .inputOutput: RetrogradeError(.inputOutput, "\(path): can't be read: \(error.message)", underlying: error)
-    case .refusedValue: RetrogradeError(.usage, "\(path): \(error.description)", underlying: error)
+      RetrogradeError(.missingPlugin, about: path, "\(error.message)", remedy: "\(PackageHint.all)", underlying: error)
+    case .noSpace: RetrogradeError(.inputOutput, about: path, "\(error.message)", underlying: error)
+    case .inputOutput: RetrogradeError(.inputOutput, about: path, "can't be read: \(error.message)", underlying: error)
+    case .refusedValue: RetrogradeError(.usage, about: path, "\(error.description)", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
         .damagedInput,
-        "\(path): can't be read: it is damaged, or no media that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
+        about: path,
+        "can't be read: it is damaged, or no media that GStreamer \(error.element.map { "(\($0)) " } ?? "")"
           + "knows: \(error.cause)", underlying: error)
     }
   }
@@ -63,17 +82,18 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   package static func writing(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
-      RetrogradeError(.missingPlugin, "\(path): \(error.message); \(PackageHint.all)", underlying: error)
+      RetrogradeError(.missingPlugin, about: path, "\(error.message)", remedy: "\(PackageHint.all)", underlying: error)
     case .noSpace:
-      RetrogradeError(.inputOutput, "\(path): the disk is full: \(error.message)", underlying: error)
+      RetrogradeError(.inputOutput, about: path, "the disk is full: \(error.message)", underlying: error)
     case .inputOutput:
       RetrogradeError(
-        .inputOutput, "\(path): can't be written: \(error.systemReason ?? error.message)", underlying: error)
-    case .refusedValue: RetrogradeError(.usage, "\(path): \(error.description)", underlying: error)
+        .inputOutput, about: path, "can't be written: \(error.systemReason ?? error.message)", underlying: error)
+    case .refusedValue: RetrogradeError(.usage, about: path, "\(error.description)", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
         .internalFailure,
-        "\(path): can't be made: \(error.description)"
+        about: path,
+        "can't be made: \(error.description)"
           + (error.debug.map { " (\($0.split(separator: "\n").last.map(String.init) ?? $0))" } ?? ""),
         underlying: error)
     }
@@ -112,8 +132,10 @@ extension RetrogradeError {
   package init(finishing output: String, _ error: FileError) {
     self.init(
       .inputOutput,
-      error.number.map { "\(output): can't be finished: \(String(cString: strerror($0)))" }
-        ?? "\(output): \(error.missing) did not reach the disk: look after the disk, and try again")
+      about: output,
+      error.number.map { "can't be finished: \(String(cString: strerror($0)))" }
+        ?? "\(error.missing) did not reach the disk",
+      remedy: error.number == nil ? "look after the disk, and try again" : nil)
   }
 }
 
@@ -122,7 +144,7 @@ extension RetrogradeError {
   ///   - name: what messages call the file.
   ///   - number: why it can't be read, errno(3).
   package init(reading name: String, errno number: Int32) {
-    self.init(.inputOutput, "\(name): can't be read: \(String(cString: strerror(number)))")
+    self.init(.inputOutput, about: name, "can't be read: \(String(cString: strerror(number)))")
   }
 }
 

@@ -25,8 +25,9 @@ package struct Source: Sendable {
     guard blocks.images > 0 else {
       throw RetrogradeError(
         .damagedInput,
-        blocks.brokenAt.map { "\(name): damaged: its first frame is not whole; byte \($0) is nothing that a GIF has" }
-          ?? "\(name): cut: the file ends inside its first frame")
+        about: name,
+        blocks.brokenAt.map { "damaged: its first frame is not whole; byte \($0) is nothing that a GIF has" }
+          ?? "cut: the file ends inside its first frame")
     }
     // avdemux_gif waits for the rest of a GIF that ends in the middle, or of one with something else in its middle: with only
     // the frames before that it is whole.
@@ -62,22 +63,24 @@ package struct Source: Sendable {
     }
     guard exists else {
       if let address = Playlist.address(input) { throw address }
-      throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))")
+      throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
     }
     switch info.st_mode & S_IFMT {
     case S_IFDIR:
-      throw RetrogradeError(.noInput, "\(input): is a folder; name a file in it")
+      throw RetrogradeError(.noInput, about: input, "is a folder", remedy: "name a file in it")
     case S_IFREG:
       guard access(input, R_OK) == 0 else {
-        throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))")
+        throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
       }
-      guard info.st_size > 0 else { throw RetrogradeError(.damagedInput, "\(input): is empty") }
+      guard info.st_size > 0 else { throw RetrogradeError(.damagedInput, about: input, "is empty") }
       spool = nil
       path = input
     default:
       // Opening a pipe waits for somebody to write to it, and no cancelling would end that.
       let descriptor = open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      guard descriptor >= 0 else { throw RetrogradeError(.noInput, "\(input): \(String(cString: strerror(errno)))") }
+      guard descriptor >= 0 else {
+        throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
+      }
       defer { close(descriptor) }
       let spool = try Source.spool(descriptor: descriptor, input, resources, cancellation)
       self.spool = spool
@@ -108,7 +111,8 @@ package struct Source: Sendable {
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
-        "\(name): no audio is found in it: the file is cut before its audio begins, or what stands before that is damaged"
+        about: name,
+        "no audio is found in it: the file is cut before its audio begins, or what stands before that is damaged"
       )
     }
     try Playlist.refuse(facts.beginning, name: name)
@@ -135,12 +139,12 @@ package struct Source: Sendable {
       if ready == 0 || ready < 0 && errno == EINTR { continue }
       let count = read(descriptor, bytes.baseAddress, bytes.count)
       if count < 0 && [EINTR, EAGAIN].contains(errno) { continue }
-      guard count >= 0 else { throw RetrogradeError(.inputOutput, "\(name): \(String(cString: strerror(errno)))") }
+      guard count >= 0 else { throw RetrogradeError(.inputOutput, about: name, "\(String(cString: strerror(errno)))") }
       if count == 0 { break }
       _ = try spool.append(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
       total += count
     }
-    guard total > 0 else { throw RetrogradeError(.damagedInput, "\(name): is empty") }
+    guard total > 0 else { throw RetrogradeError(.damagedInput, about: name, "is empty") }
     Log.index.info("\(name): can be read once only: its \(total) bytes went to the spool, and are read from there")
     return spool
   }
@@ -150,11 +154,11 @@ extension Spool {
   /// Adds the whole images of a GIF, and the trailer.
   fileprivate func append(_ blocks: GIFBlocks, of path: String) throws {
     guard let file = RandomAccessFile(path) else {
-      throw RetrogradeError(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
+      throw RetrogradeError(.inputOutput, about: path, "\(String(cString: strerror(errno)))")
     }
     for start in stride(from: 0, to: blocks.end, by: 1 << 20) {
       guard let bytes = file.read(start..<min(start + 1 << 20, blocks.end)) else {
-        throw RetrogradeError(.inputOutput, "\(path): became shorter while it was read")
+        throw RetrogradeError(.inputOutput, about: path, "became shorter while it was read")
       }
       _ = try bytes.withUnsafeBytes { try append($0) }
     }

@@ -31,7 +31,8 @@ enum StillImage {
       guard bytes < memory.bytes / 3 else {
         throw RetrogradeError(
           .damagedInput,
-          "\(name): an image in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (\(setting: .memory)) is "
+          about: name,
+          "an image in a file of \(ByteCount(bytes)) takes three times that to decode, and the budget (\(setting: .memory)) is "
             + "\(memory)")
       }
       // Its name is a pattern of numbered files.

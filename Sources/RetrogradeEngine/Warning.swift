@@ -90,6 +90,6 @@ extension [Warning] {
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a loss.
   package func check(isStrict: Bool, _ source: String) throws {
     guard isStrict, let loss = first(where: \.isLoss) else { return }
-    throw RetrogradeError(.damagedInput, "\(source): \(loss.message) (\(setting: .isStrict))")
+    throw RetrogradeError(.damagedInput, about: source, "\(loss.message) (\(setting: .isStrict))")
   }
 }

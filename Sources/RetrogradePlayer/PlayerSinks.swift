@@ -36,10 +36,12 @@ struct PlayerSinks: Sendable {
     return made.isOfClass("Audio")
       ? RetrogradeError(
         .missingPlugin,
-        "\(audio ?? element): no audio device can be opened (\(error.message)); name another audio sink, or “fakesink sync=true” "
+        about: audio ?? element, "no audio device can be opened (\(error.message))",
+        remedy: "name another audio sink, or “fakesink sync=true” "
           + "for silence", underlying: error)
       : RetrogradeError(
-        .missingPlugin, "\(video ?? element): no window can be opened (\(error.message)); name another video sink",
+        .missingPlugin, about: video ?? element, "no window can be opened (\(error.message))",
+        remedy: "name another video sink",
         underlying: error)
   }
 

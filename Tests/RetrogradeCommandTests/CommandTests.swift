@@ -293,6 +293,7 @@ final class Scratch: Sendable {
     let error = try #require(failed?["error"] as? [String: Any])
     #expect(failed?["stage"] as? String == "failed")
     #expect(error["code"] as? String == "no-input" && error["status"] as? Int == 66)
+    #expect(error["subject"] as? String == scratch.path("none.mp4"))
   }
 
   @Test func cutsToTheFrame() throws {

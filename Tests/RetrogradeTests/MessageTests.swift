@@ -1,5 +1,6 @@
 import Foundation
 import RetrogradeEngine
+import TestSupport
 import Testing
 
 @testable import Retrograde
@@ -23,6 +24,20 @@ import Testing
     let error: any Error = RetrogradeError(.usage, MessageTests.message)
     #expect(error.localizedDescription == MessageTests.message.description)
     #expect("\(error)" == MessageTests.message.description)
+  }
+
+  @Test func whatAnErrorIsAboutAndWhatToDoAreValuesOfTheirOwn() async throws {
+    let folder = try TemporaryFolder()
+    let source = try TestMedia().write(to: folder)
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: source) }
+    #expect(error?.subject == source)
+    #expect(error?.reason == "is the input itself")
+    #expect(error?.remedy == "name another output")
+    #expect(error?.message == "\(source): is the input itself; name another output")
+    let taken = folder.path("taken.mkv")
+    try Data().write(to: URL(fileURLWithPath: taken))
+    let refused = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: taken) }
+    #expect(refused?.remedy == "\(setting: .overwrites) replaces it")
   }
 
   @Test func warningsGoThroughJSON() throws {

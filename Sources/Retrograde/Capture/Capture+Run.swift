@@ -39,14 +39,14 @@ extension Capture {
         let what = error.element.map { ["pulsesrc", "alsasrc"].contains($0) } ?? false ? microphone : nil
         return RetrogradeError(
           error.kind == .missingPlugin ? .missingPlugin : .noInput,
-          "\(what ?? source): can't be recorded from: \(error.message)"
-            + "; `retrograde devices` lists what there is", underlying: error)
+          about: what ?? source, "can't be recorded from: \(error.message)",
+          remedy: "`retrograde devices` lists what there is", underlying: error)
       }, recording: control, rate: FrameRateLimit(options.playback, requirements),
       resources: options.resources, gauge: work.gauge, cancellation: work.cancellation
     ) { _ in }
     let found = try indexer.run()
     guard let video = found.video?.source, let start = video.timeline.starts.first else {
-      throw RetrogradeError(.damagedInput, "\(source): no frame was recorded")
+      throw RetrogradeError(.damagedInput, about: source, "no frame was recorded")
     }
     let index = SourceIndex(
       recipe: nil, video: video.video, audio: found.audio.map(\.track), tags: found.tags, warnings: found.warnings)

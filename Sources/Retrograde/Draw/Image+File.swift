@@ -33,6 +33,6 @@ extension Image {
       throw RetrogradeError.reading(path, error)
     }
     try cancellation.check()
-    throw RetrogradeError(.damagedInput, "\(path): no image can be read from it")
+    throw RetrogradeError(.damagedInput, about: path, "no image can be read from it")
   }
 }

@@ -29,7 +29,7 @@ struct MovieStream: Sendable {
       output: output, videos: [(caps, index)], audio: [track].compactMap { $0 }, duration: .zero,
       frameRate: frameRate.value, options: options.encoding)
     guard !choice.videos.isEmpty else {
-      throw RetrogradeError(.usage, "\(output): holds audio alone; write .mp4, .mkv or .webm")
+      throw RetrogradeError(.usage, about: output, "holds audio alone", remedy: "write .mp4, .mkv or .webm")
     }
     let path = try outputs.location(of: output)
     let tracks = choice.audioCodecs.isEmpty ? [] : [track].compactMap { $0 }
@@ -43,7 +43,7 @@ struct MovieStream: Sendable {
         prepare: { _ in path }),
       for: output, cancellation)
     guard let video = writer.videos.first else {
-      throw RetrogradeError(.internalFailure, "\(output): can't be made: nothing takes its frames")
+      throw RetrogradeError(.internalFailure, about: output, "can't be made: nothing takes its frames")
     }
     self.writer = writer
     self.video = video

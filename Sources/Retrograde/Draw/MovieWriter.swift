@@ -69,7 +69,7 @@ public final class MovieWriter: Sendable {
     guard (1...16_384).contains(width), (1...16_384).contains(height),
       let caps = Caps(
         "video/x-raw,format=BGRx,width=\(width),height=\(height),framerate=\(frameRate),pixel-aspect-ratio=1/1")
-    else { throw RetrogradeError(.usage, "\(output): a movie of \(width)x\(height) can't be made") }
+    else { throw RetrogradeError(.usage, about: output, "a movie of \(width)x\(height) can't be made") }
     var options = options
     options.playback.loop = loop
     self.options = options
@@ -118,7 +118,7 @@ public final class MovieWriter: Sendable {
   public func add(pixels: [UInt8]) async throws {
     guard pixels.count == width * height * 4 else {
       throw RetrogradeError(
-        .usage, "\(output): a frame of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
+        .usage, about: output, "a frame of \(width)x\(height) has \(width * height * 4) bytes, and not \(pixels.count)")
     }
     try await add(try Buffer.frame(width: width, height: height)) { $0.copyBytes(from: pixels) }
   }
@@ -128,7 +128,9 @@ public final class MovieWriter: Sendable {
   ) async throws {
     try await onOwnThread("movie frame", work.cancellation) { [self] in
       try state.withLock { state in
-        guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished; no frame can be added") }
+        guard !state.isFinished else {
+          throw RetrogradeError(.usage, about: output, "is finished; no frame can be added")
+        }
         try work.cancellation.check()
         try frame.withMutableBytes(fill)
         let start = frameRate.start(of: state.count)
@@ -155,7 +157,7 @@ public final class MovieWriter: Sendable {
   public func finish() async throws -> Summary {
     try await onOwnThread("finish movie", work.cancellation) { [self] in
       let (count, stream, recording) = try state.withLock { state in
-        guard !state.isFinished else { throw RetrogradeError(.usage, "\(output): is finished already") }
+        guard !state.isFinished else { throw RetrogradeError(.usage, about: output, "is finished already") }
         defer {
           state.isFinished = true
           state.stream = nil
@@ -168,7 +170,7 @@ public final class MovieWriter: Sendable {
         outputs.clear()
       }
       try work.cancellation.check()
-      guard count > 0 else { throw RetrogradeError(.usage, "\(output): has no frames") }
+      guard count > 0 else { throw RetrogradeError(.usage, about: output, "has no frames") }
       let written = try stream.map { try finish($0) } ?? recording.map { try play($0) } ?? Written()
       try outputs.commit()
       return Summary(

@@ -24,6 +24,6 @@ final class ByteFile {
   }
 
   private var failure: RetrogradeError {
-    RetrogradeError(.inputOutput, "\(name): can't be written: \(String(cString: strerror(errno)))")
+    RetrogradeError(.inputOutput, about: name, "can't be written: \(String(cString: strerror(errno)))")
   }
 }

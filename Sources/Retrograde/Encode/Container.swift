@@ -52,7 +52,7 @@ struct Container: Sendable {
   static func of(_ path: String) throws -> Container {
     if path == "-" {
       throw RetrogradeError(
-        .usage, "-: the mirror can't be written to a pipe, since its header is written last; name a file")
+        .usage, "-: the mirror can't be written to a pipe, since its header is written last", remedy: "name a file")
     }
     let name = path.split(separator: "/").last ?? ""
     let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
@@ -60,7 +60,8 @@ struct Container: Sendable {
       guard let encoder = sequenceEncoders[suffix.lowercased()] else {
         throw RetrogradeError(
           .usage,
-          "\(path): no images go by the extension “\(suffix)”; there are "
+          about: path,
+          "no images go by the extension “\(suffix)”; there are "
             + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
       }
       return Container(
@@ -72,11 +73,13 @@ struct Container: Sendable {
         ? "; images are numbered: \(path.dropLast(suffix.count + 1))-%05d.\(suffix)" : ""
       throw RetrogradeError(
         .usage,
-        "\(path): no container goes by the extension “\(suffix)”; there are "
+        about: path,
+        "no container goes by the extension “\(suffix)”; there are "
           + "\(extensions.joined(separator: ", "))\(advice)")
     }
     if container.caps != nil && container.muxers.isEmpty {
-      throw RetrogradeError(.missingPlugin, "\(path): no muxer for .\(suffix) is installed; \(PackageHint.all)")
+      throw RetrogradeError(
+        .missingPlugin, about: path, "no muxer for .\(suffix) is installed", remedy: "\(PackageHint.all)")
     }
     return container
   }

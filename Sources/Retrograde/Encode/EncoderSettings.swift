@@ -75,7 +75,7 @@ struct EncoderSettings: Sendable {
       set = [("speed-preset", try number("speed-preset", encoder, "medium"))]
       // x265's own options are text with an equals sign, which encoding profiles have no way to write.
       if isLossless {
-        throw RetrogradeError(.usage, "HEVC can't be made lossless here; use ffv1 or h264")
+        throw RetrogradeError(.usage, "HEVC can't be made lossless here", remedy: "use ffv1 or h264")
       } else if options.bitrate == nil, let crf {
         set += [("qp", try quantizer(crf, "qp", encoder))]
       } else {

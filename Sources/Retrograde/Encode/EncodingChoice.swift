@@ -73,7 +73,8 @@ struct EncodingChoice: Sendable {
     if let option = options.forOneEncoder.first {
       if options.profile != nil {
         throw RetrogradeError(
-          .usage, "\(setting: option): \(setting: .profile) says all of how it is encoded; put it into the profile")
+          .usage, "\(setting: option): \(setting: .profile) says all of how it is encoded",
+          remedy: "put it into the profile")
       }
       if container.videoCodecs.isEmpty {
         throw RetrogradeError(.usage, "\(setting: option): \(output) has no encoder of video that it could be for")
@@ -86,7 +87,7 @@ struct EncodingChoice: Sendable {
     }
     if container.imageFormat != nil {
       guard let video = videos.first else {
-        throw RetrogradeError(.usage, "\(output): holds images, and there are none to write")
+        throw RetrogradeError(.usage, about: output, "holds images, and there are none to write")
       }
       self.videos = [try VideoChoice(video, container, options)]
       if !audio.isEmpty {
@@ -146,7 +147,9 @@ struct EncodingChoice: Sendable {
       if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {
         throw RetrogradeError(
           .usage,
-          "\(output): no FLAC file is made of less than \(FLACBlocks.fewestSamples) samples, and there are \(samples); write .wav"
+          about: output,
+          "no FLAC file is made of less than \(FLACBlocks.fewestSamples) samples, and there are \(samples)",
+          remedy: "write .wav"
         )
       }
       let settings = EncoderSettings(
@@ -158,7 +161,7 @@ struct EncodingChoice: Sendable {
           codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []))
     }
     guard !self.videos.isEmpty || !audioProfiles.isEmpty else {
-      throw RetrogradeError(.usage, "\(output): this container holds audio, and there is none to write")
+      throw RetrogradeError(.usage, about: output, "this container holds audio, and there is none to write")
     }
     for track in subtitles {
       if let form = options.profile == nil ? track.form(for: container) : nil {
@@ -205,7 +208,8 @@ struct EncodingChoice: Sendable {
     }
     throw RetrogradeError(
       .usage,
-      "\(output): \(codec.caps.codecName) of \(width)x\(height) can't be put into it; \(setting: .width) makes another size, and "
+      about: output, "\(codec.caps.codecName) of \(width)x\(height) can't be put into it",
+      remedy: "\(setting: .width) makes another size, and "
         + ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold every size")
   }
 
@@ -240,11 +244,12 @@ struct EncodingChoice: Sendable {
     let raw = choice.raw(video.raw)
     let fitting = possible.filter { takesSize(of: raw, $0, container) }
     guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
-      throw RetrogradeError(
-        options.quality == .lossless ? .usage : .missingPlugin,
-        options.quality == .lossless
-          ? "\(output): this container holds no lossless video; use .mkv or .mov"
-          : "\(output): no encoder for any codec that this container takes; \(PackageHint.all)")
+      throw options.quality == .lossless
+        ? RetrogradeError(
+          .usage, about: output, "this container holds no lossless video", remedy: "use .mkv or .mov")
+        : RetrogradeError(
+          .missingPlugin, about: output, "no encoder for any codec that this container takes",
+          remedy: "\(PackageHint.all)")
     }
     Log.encode.info(
       "\(output): video in \(best.text) by \(best.encoder ?? "no encoder"), "
@@ -274,11 +279,13 @@ struct EncodingChoice: Sendable {
     // Only what takes the samples as they are loses nothing.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
-      throw RetrogradeError(.usage, "\(output): this container holds no lossless audio; use .mkv, .mov, .wav or .flac")
+      throw RetrogradeError(
+        .usage, about: output, "this container holds no lossless audio", remedy: "use .mkv, .mov, .wav or .flac")
     }
     guard let best = (options.quality == .lossless ? exact : nil) ?? possible.first else {
       throw RetrogradeError(
-        .missingPlugin, "\(output): no encoder for any audio that this container takes; \(PackageHint.all)")
+        .missingPlugin, about: output, "no encoder for any audio that this container takes",
+        remedy: "\(PackageHint.all)")
     }
     Log.encode.info(
       "\(output): audio in \(best.text) by \(best.encoder ?? "no encoder"), "
@@ -297,10 +304,10 @@ struct EncodingChoice: Sendable {
     }
     guard codec.isRaw || codec.encoder != nil else {
       throw RetrogradeError(
-        .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed; \(PackageHint.all)")
+        .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed", remedy: "\(PackageHint.all)")
     }
     guard container.takes(codec.caps) else {
-      throw RetrogradeError(.usage, "\(output): this container does not take \(name)")
+      throw RetrogradeError(.usage, about: output, "this container does not take \(name)")
     }
     Log.encode.info("\(output): \(codec.text) by \(codec.encoder ?? "no encoder"), which was asked for")
     return codec

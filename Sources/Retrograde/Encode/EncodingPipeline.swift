@@ -216,7 +216,7 @@ final class EncodingPipeline: Sendable {
       while let message = pipeline.nextMessage() {
         if case .failed(let error) = message { throw RetrogradeError.writing(target, error) }
       }
-      throw RetrogradeError(.internalFailure, "\(target): can't be made: what encodes it does not start")
+      throw RetrogradeError(.internalFailure, about: target, "can't be made: what encodes it does not start")
     }
     let worker = try Worker("encoder bus") { [self] in watchBus() }
     bus.withLock { $0 = worker }
@@ -227,7 +227,7 @@ final class EncodingPipeline: Sendable {
         } catch {
           fail(
             error as? RetrogradeError
-              ?? RetrogradeError(.cannotCreateOutput, "\(target): can't be made: \(String(describing: error))"))
+              ?? RetrogradeError(.cannotCreateOutput, about: target, "can't be made: \(String(describing: error))"))
         }
       }
       animator.withLock { $0 = worker }
@@ -259,7 +259,7 @@ final class EncodingPipeline: Sendable {
       case nil:
         if open.withLock({ $0.waiting < $0.streams }) { idle.reset() } else { idle.add(step, count: moved.value) }
         guard idle.length > EncodingPipeline.stall else { break }
-        fail(RetrogradeError(.internalFailure, "\(target): can't be made: encoding makes no progress"))
+        fail(RetrogradeError(.internalFailure, about: target, "can't be made: encoding makes no progress"))
       default:
         break
       }
@@ -341,7 +341,7 @@ final class EncodingPipeline: Sendable {
       guard RandomAccessFile(path)?.size != 0 else {
         throw RetrogradeError(
           .cannotCreateOutput,
-          "\(target): can't be made: nothing of what was encoded reached the file; try another format")
+          about: target, "can't be made: nothing of what was encoded reached the file", remedy: "try another format")
       }
       try finishHeader(videos, audio)
     }

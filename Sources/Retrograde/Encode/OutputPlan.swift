@@ -39,12 +39,13 @@ struct OutputPlan: Sendable {
       }
       throw RetrogradeError(
         .usage,
-        "\(output): \(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not; "
-          + "add \(setting: .frameRate) \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
+        about: output, "\(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not",
+        remedy: "add \(setting: .frameRate) \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
     }
     copy = try options.encoding.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
-      throw RetrogradeError(.usage, "\(output): nothing can be drawn over what is copied (\(setting: .copiesForward))")
+      throw RetrogradeError(
+        .usage, about: output, "nothing can be drawn over what is copied (\(setting: .copiesForward))")
     }
     audio = Array(source.audio.prefix(choice.audioCodecs.count))
   }
@@ -87,7 +88,7 @@ struct OutputPlan: Sendable {
     let result = try verifier.run(work, name: output)
     guard let difference = result.difference else { return }
     throw RetrogradeError(
-      .notAMirror, "\(output): was not made, since it would not be the exact mirror of \(input): \(difference)")
+      .notAMirror, about: output, "was not made, since it would not be the exact mirror of \(input): \(difference)")
   }
 
   /// The frames per second that the encoder is told; nil: those that the source names.

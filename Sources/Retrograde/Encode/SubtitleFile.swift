@@ -33,7 +33,7 @@ enum SubtitleFile {
         }
       }
       try cancellation.check()
-      guard var track else { throw RetrogradeError(.damagedInput, "\(path): there are no subtitles in it") }
+      guard var track else { throw RetrogradeError(.damagedInput, about: path, "there are no subtitles in it") }
       track.cues.sort { $0.span.start < $1.span.start }
       return track
     } catch let error as GStreamerError {
@@ -44,14 +44,14 @@ enum SubtitleFile {
   /// Finds out early whether subtitles can be written as `path` says.
   static func check(_ path: String) throws {
     guard ["srt", "vtt"].contains(path.split(separator: ".").last?.lowercased() ?? "") else {
-      throw RetrogradeError(.usage, "\(path): subtitles are written as .srt or .vtt")
+      throw RetrogradeError(.usage, about: path, "subtitles are written as .srt or .vtt")
     }
   }
 
   /// Finds out before the work whether there is anything to write to `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
     guard tracks.contains(where: { $0.isText || $0.isScript }) else {
-      throw RetrogradeError(.usage, "\(path): the source has no subtitles of text")
+      throw RetrogradeError(.usage, about: path, "the source has no subtitles of text")
     }
   }
 

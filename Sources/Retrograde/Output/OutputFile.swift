@@ -34,7 +34,7 @@ final class OutputFile: OutputPart {
       let reason = errno
       throw RetrogradeError(
         [ENOSPC, EDQUOT, EIO].contains(reason) ? .inputOutput : .cannotCreateOutput,
-        "\(place.path): can't be made: \(String(cString: strerror(reason)))")
+        about: place.path, "can't be made: \(String(cString: strerror(reason)))")
     }
     self.file = file
     state = Mutex(State(name: file.name))

@@ -92,7 +92,7 @@ final class OutputFolder: OutputPart {
     let (newFolder, oldFolder) = (newFiles(workFolder), oldFiles(workFolder))
     let new = names(in: newFolder)
     guard !new.isEmpty else {
-      throw RetrogradeError(.internalFailure, "\(places.map(\.path).joined(separator: ", ")): no file was written")
+      throw RetrogradeError(.internalFailure, about: places.map(\.path).joined(separator: ", "), "no file was written")
     }
     if overwrites {
       for name in Set(new.filter(exists) + (try places.flatMap(existing))).sorted() {

@@ -20,20 +20,23 @@ struct OutputPlace: Sendable {
     var info = stat()
     guard stat(folder, &info) == 0 else {
       throw errno == ENOENT
-        ? refusal("there is no folder \(folder); make it first, or name another one")
+        ? refusal("there is no folder \(folder)", remedy: "make it first, or name another one")
         : refusal("can't be made in \(folder): \(String(cString: strerror(errno)))")
     }
-    guard info.st_mode & S_IFMT == S_IFDIR else { throw refusal("\(folder) is not a folder; name one that is") }
+    guard info.st_mode & S_IFMT == S_IFDIR else {
+      throw refusal("\(folder) is not a folder", remedy: "name one that is")
+    }
     guard access(folder, W_OK | X_OK) == 0 else {
       throw refusal(
-        "can't be made in \(folder): \(String(cString: strerror(errno))); name a folder that you may write in")
+        "can't be made in \(folder): \(String(cString: strerror(errno)))", remedy: "name a folder that you may write in"
+      )
     }
-    guard !name.isEmpty else { throw refusal("is a folder; name a file in it") }
+    guard !name.isEmpty else { throw refusal("is a folder", remedy: "name a file in it") }
     // A pattern's numbers have one digit at least, in place of two letters.
     let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).utf8.count
     let longest = pathconf(folder, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
-      throw refusal("a name of \(length) bytes, and \(longest) are the most here; name a shorter one")
+      throw refusal("a name of \(length) bytes, and \(longest) are the most here", remedy: "name a shorter one")
     }
   }
 
@@ -47,10 +50,14 @@ struct OutputPlace: Sendable {
     }
     var file = stat()
     if stat(path, &file) == 0 {  // else a link that leads nowhere
-      guard !inputs.contains(FileIdentity(file)) else { throw refusal("is the input itself; name another output") }
-      guard file.st_mode & S_IFMT == S_IFREG else { throw refusal("is not a plain file; name another output") }
+      guard !inputs.contains(FileIdentity(file)) else {
+        throw refusal("is the input itself", remedy: "name another output")
+      }
+      guard file.st_mode & S_IFMT == S_IFREG else {
+        throw refusal("is not a plain file", remedy: "name another output")
+      }
     }
-    guard overwrites else { throw refusal("exists; \(setting: .overwrites) replaces it") }
+    guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
   /// What went wrong when the file was to get its name, by `errno`.
@@ -59,11 +66,14 @@ struct OutputPlace: Sendable {
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
     return RetrogradeError(
       isInTheWay ? .cannotCreateOutput : .inputOutput,
-      "\(path): can't be finished: \(String(cString: strerror(reason)))"
-        + (reason == EEXIST ? "; it was made meanwhile; \(setting: .overwrites) replaces it" : ""))
+      about: path,
+      "can't be finished: \(String(cString: strerror(reason)))" + (reason == EEXIST ? "; it was made meanwhile" : ""),
+      remedy: reason == EEXIST ? "\(setting: .overwrites) replaces it" : nil)
   }
 
-  func refusal(_ words: Message) -> RetrogradeError { RetrogradeError(.cannotCreateOutput, "\(path): \(words)") }
+  func refusal(_ reason: Message, remedy: Message? = nil) -> RetrogradeError {
+    RetrogradeError(.cannotCreateOutput, about: path, reason, remedy: remedy)
+  }
 }
 
 /// What tells a file from all others, whatever its names.

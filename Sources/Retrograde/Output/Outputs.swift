@@ -57,7 +57,7 @@ final class Outputs: Sendable {
   /// Where `path`, which was begun, is to be written. What nobody asks for is not made.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
-      throw RetrogradeError(.internalFailure, "\(path): was not begun")
+      throw RetrogradeError(.internalFailure, about: path, "was not begun")
     }
     return try part.location(of: OutputPlace(path))
   }

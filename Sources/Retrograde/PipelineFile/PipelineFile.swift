@@ -47,7 +47,7 @@ public struct PipelineFile: Sendable {
   ///   line and column.
   public init(path: String) throws {
     guard let bytes = PipelineFile.read(path) else {
-      throw RetrogradeError(.noInput, "\(path): \(String(cString: strerror(errno)))")
+      throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
     }
     try self.init(String(decoding: bytes, as: UTF8.self), name: path)
   }
@@ -120,8 +120,8 @@ public struct PipelineFile: Sendable {
     }
   }
 
-  static func failure(_ name: String, _ place: Place, _ message: String) -> RetrogradeError {
-    RetrogradeError(.usage, "\(name):\(place.line):\(place.column): \(message)")
+  static func failure(_ name: String, _ place: Place, _ message: Message) -> RetrogradeError {
+    RetrogradeError(.usage, about: "\(name):\(place.line):\(place.column)", message)
   }
 
   /// Takes a line apart into text and parameters.
@@ -211,7 +211,7 @@ extension PipelineFile {
   func resolved(_ values: [String: String]) throws -> ResolvedPipelines {
     if let unknown = values.keys.sorted().first(where: { key in !parameters.contains { $0.name == key } }) {
       throw RetrogradeError(
-        .usage, "\(name): has no parameter \(unknown); it has \(parameters.map(\.name).joined(separator: ", "))")
+        .usage, about: name, "has no parameter \(unknown); it has \(parameters.map(\.name).joined(separator: ", "))")
     }
     for parameter in parameters where values[parameter.name] == nil && parameter.fallback == nil {
       throw PipelineFile.failure(
@@ -300,7 +300,7 @@ extension ResolvedPipelines {
       for line in own {
         if let found = line.text.firstRange(of: word) {
           let column = line.text.distance(from: line.text.startIndex, to: found.lowerBound) + 1
-          return PipelineFile.failure(name, .init(line: line.number, column: column), error.message)
+          return PipelineFile.failure(name, .init(line: line.number, column: column), Message(error.message))
             .withCode(error.kind == .missingPlugin ? .missingPlugin : .usage)
         }
       }
@@ -308,6 +308,6 @@ extension ResolvedPipelines {
     // GStreamer's "Resource not found." has the file's name in the last line of what it says for debugging.
     let lines = error.debug?.split(separator: "\n") ?? []
     let detail = lines.count > 1 ? lines.last.map { " \($0)" } ?? "" : ""
-    return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), error.message + detail)
+    return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), Message(error.message + detail))
   }
 }

@@ -79,7 +79,7 @@ struct PipelineIndexer: Sendable {
     guard result.video != nil || !result.audio.isEmpty else {
       // Sinks that never started say that they have ended, perhaps before the reason was heard.
       while let message = pipeline.nextMessage() { if case .failed(let error) = message { throw failure(error) } }
-      throw RetrogradeError(.damagedInput, "\(name): nothing came out of its first half")
+      throw RetrogradeError(.damagedInput, about: name, "nothing came out of its first half")
     }
     return result
   }
@@ -136,7 +136,7 @@ struct PipelineIndexer: Sendable {
         pipeline.set(.null)  // whoever failed takes until this
         return
       case .stalled:
-        throw RetrogradeError(.damagedInput, "\(name): its first half makes no progress")
+        throw RetrogradeError(.damagedInput, about: name, "its first half makes no progress")
       }
       if !hasEnded, recording?.isOver ?? false {
         Log.index.info("\(name): enough was recorded: its sources are told to end")
@@ -204,7 +204,7 @@ struct PipelineIndexer: Sendable {
       result.audio.append((name, track))
     case .packets, .frames:
       guard result.video == nil else {
-        throw RetrogradeError(.usage, "\(name): has two appsinks with frames; one can be reversed")
+        throw RetrogradeError(.usage, about: name, "has two appsinks with frames; one can be reversed")
       }
       result.video = (name, try source(found, name))
     }
@@ -226,7 +226,7 @@ struct PipelineIndexer: Sendable {
       return try VideoSource(
         index, recipe, range: nil, rate: rate, resources: resources, gauge: gauge, cancellation: cancellation)
     case .audio, .nothing:
-      throw RetrogradeError(.internalFailure, "\(name): no frame in \(name)")
+      throw RetrogradeError(.internalFailure, about: name, "no frame in \(name)")
     }
   }
 }

@@ -68,7 +68,7 @@ final class DecoderOutput: Sendable {
       if disk.isReading { idle.reset() } else { idle.add(DecoderOutput.step, count: moved.value) }
       if idle.length > stall {
         throw failed.map { RetrogradeError.reading(source, $0) }
-          ?? RetrogradeError(.damagedInput, "\(source): damaged beyond use: decoding it makes no progress")
+          ?? RetrogradeError(.damagedInput, about: source, "damaged beyond use: decoding it makes no progress")
       }
     }
   }

@@ -41,7 +41,7 @@ package struct DecodingRecipe: Sendable {
     let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first
     guard isRaw || decoder != nil else {
       throw RetrogradeError(
-        .missingPlugin, "\(topology.source): no decoder for \(caps.codecName); \(PackageHint.all)")
+        .missingPlugin, about: topology.source, "no decoder for \(caps.codecName)", remedy: "\(PackageHint.all)")
     }
     if let decoder, !isRaw { try UnnamedFormat.refuse(caps, by: decoder, source: topology.source) }
     if let decoder, !isRaw {

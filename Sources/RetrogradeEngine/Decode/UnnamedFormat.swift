@@ -16,8 +16,10 @@ enum UnnamedFormat {
     let depth = packets.description.firstMatch(of: /bit-depth-luma=\(uint\)([0-9]+)/)?.output.1 ?? ""
     throw RetrogradeError(
       .missingPlugin,
-      "\(source): no decoder for \(packets.codecName) of \(depth) bits a sample, \(packets.string("chroma-format") ?? ""): GStreamer "
-        + "has no such pixel format; change it first, as with: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
+      about: source,
+      "no decoder for \(packets.codecName) of \(depth) bits a sample, \(packets.string("chroma-format") ?? ""): GStreamer "
+        + "has no such pixel format",
+      remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
   }
 
   /// How to name `decoder` in a pipeline. What FFV1 holds stands in no caps; where its frames are copied, those formats end in an error.

@@ -38,7 +38,7 @@ final class VideoDecoder: Sendable {
     let sample = try output.pull(cancellation)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
-      throw RetrogradeError(.damagedInput, "\(source): no frame can be decoded\(codec)")
+      throw RetrogradeError(.damagedInput, about: source, "no frame can be decoded\(codec)")
     }
     decodedCaps = caps
     self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps

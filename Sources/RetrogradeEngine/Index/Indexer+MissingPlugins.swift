@@ -16,8 +16,9 @@ extension Indexer {
       guard let main = missing.first(where: { $0.type.hasPrefix("\(kind)/") }) else { continue }
       throw RetrogradeError(
         .missingPlugin,
-        "\(topology.source): its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name)); "
-          + "\(PackageHint.decoding(main.type)), or leave it out (\(setting: kind == .video ? .noVideo : .noAudio))")
+        about: topology.source, "its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name))",
+        remedy: "\(PackageHint.decoding(main.type)), or leave it out (\(setting: kind == .video ? .noVideo : .noAudio))"
+      )
     }
     return missing.compactMap { name, type in
       if others.contains(where: { name.hasPrefix($0) }) { return nil }

@@ -54,12 +54,14 @@ struct Indexer: Sendable {
       if playback.streams != nil {
         throw RetrogradeError(
           .usage,
-          "\(topology.source): of the streams that were asked for (\(setting: .streams)), none is video or audio in it")
+          about: topology.source,
+          "of the streams that were asked for (\(setting: .streams)), none is video or audio in it")
       }
       throw RetrogradeError(
         .missingPlugin,
-        "\(topology.source): nothing in it can be decoded: "
-          + "\(topology.streams.map(\.caps.codecName).joined(separator: ", ")); \(PackageHint.all)")
+        about: topology.source,
+        "nothing in it can be decoded: "
+          + "\(topology.streams.map(\.caps.codecName).joined(separator: ", "))", remedy: "\(PackageHint.all)")
     }
     let result = try index(chosen, videos, tracks, texts, warnings)
     for warning in result.warnings { Log.index.info("\(topology.source): \(warning.message)") }
@@ -145,7 +147,7 @@ struct Indexer: Sendable {
       warnings.append(Warning(.streamLeftOut, "left out: a video stream without a frame"))
     }
     if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
-      throw RetrogradeError(.damagedInput, "\(topology.source): no video and no audio can be read from it")
+      throw RetrogradeError(.damagedInput, about: topology.source, "no video and no audio can be read from it")
     }
     let tags = topology.fileTags
     var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []

@@ -126,7 +126,7 @@ extension Topology {
   {
     let pipeline = try Pipeline("\(sourceDescription) ! parsebin name=parse")
     guard let parse = pipeline.element("parse") else {
-      throw RetrogradeError(.missingPlugin, "parsebin is missing; install gstreamer1.0-plugins-base")
+      throw RetrogradeError(.missingPlugin, "parsebin is missing", remedy: "install gstreamer1.0-plugins-base")
     }
     let shared = Shared(pipeline)
     parse.onPadAdded { pad in shared.add(pad) }
@@ -159,7 +159,7 @@ extension Topology {
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
-          throw RetrogradeError(.damagedInput, "\(path): damaged beyond use: reading it makes no progress")
+          throw RetrogradeError(.damagedInput, about: path, "damaged beyond use: reading it makes no progress")
         }
       default: break
       }
@@ -189,11 +189,11 @@ extension Topology {
     for plugin in missing { Log.index.info("\(path): no plugin for \(plugin)") }
     if streams.isEmpty {
       throw missing.isEmpty
-        ? RetrogradeError(.damagedInput, "\(path): not media, or damaged beyond use: no stream can be found in it")
+        ? RetrogradeError(.damagedInput, about: path, "not media, or damaged beyond use: no stream can be found in it")
         : RetrogradeError(
           .missingPlugin,
-          "\(path): no plugin for \(missing.map(\.description).joined(separator: ", ")); "
-            + "\(PackageHint.decoding(missing.first?.mediaType))")
+          about: path, "no plugin for \(missing.map(\.description).joined(separator: ", "))",
+          remedy: "\(PackageHint.decoding(missing.first?.mediaType))")
     }
   }
 

@@ -20,8 +20,8 @@ package final class Spool: Sendable {
     if reserve > room {
       throw RetrogradeError(
         .inputOutput,
-        "\(directory): the spool needs \(ByteCount(reserve)), and there is room for \(ByteCount(room)); "
-          + "free some, or name another directory with \(setting: .spoolDirectory)")
+        about: directory, "the spool needs \(ByteCount(reserve)), and there is room for \(ByteCount(room))",
+        remedy: "free some, or name another directory with \(setting: .spoolDirectory)")
     }
     guard let file = TemporaryFile(in: directory, mode: 0o600) else {
       throw Spool.failure(directory, "no spool file can be made")
@@ -68,8 +68,10 @@ package final class Spool: Sendable {
   }
 
   private static func failure(_ directory: String, _ what: String) -> RetrogradeError {
-    let advice: Message =
-      errno == ENOSPC ? "; free some room, or name another directory with \(setting: .spoolDirectory)" : ""
-    return RetrogradeError(.inputOutput, "\(directory): \(what): \(String(cString: strerror(errno)))\(advice)")
+    let reason = errno
+    return RetrogradeError(
+      .inputOutput, about: directory, "\(what): \(String(cString: strerror(reason)))",
+      remedy: reason == ENOSPC
+        ? "free some room, or name another directory with \(setting: .spoolDirectory)" : nil)
   }
 }

@@ -56,8 +56,8 @@ struct AnimationWriter: Sendable {
       try write(isStopped)
     } catch let error as ImageError {
       throw error.isWriting
-        ? RetrogradeError(.inputOutput, "\(target): can't be written: \(error.message)")
-        : RetrogradeError(.cannotCreateOutput, "\(target): can't be made: \(error.message)")
+        ? RetrogradeError(.inputOutput, about: target, "can't be written: \(error.message)")
+        : RetrogradeError(.cannotCreateOutput, about: target, "can't be made: \(error.message)")
     }
   }
 

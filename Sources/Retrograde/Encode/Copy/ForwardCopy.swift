@@ -25,7 +25,7 @@ struct ForwardCopy: Sendable {
   /// - Throws: ``RetrogradeError`` of code `usage`, where that can't be done.
   init(_ source: PlayableSource, _ choice: EncodingChoice, _ options: ReverseOptions, for target: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
-      RetrogradeError(.usage, "\(target): the forward part can't be copied (\(setting: .copiesForward)): \(why)")
+      RetrogradeError(.usage, about: target, "the forward part can't be copied (\(setting: .copiesForward)): \(why)")
     }
     guard let video = source.video, let reading = source.index.packets, let frame = choice.videos.first,
       let codec = frame.codec, let element = codec.encoder
@@ -88,7 +88,7 @@ struct ForwardCopy: Sendable {
     let stream = try PacketStream(description, target, prepare: source.index.prepareReading)
     defer { stream.stop() }
     guard let caps = try stream.next(Cancellation())?.caps else {
-      throw RetrogradeError(.damagedInput, "\(target): the source gives no packets to copy")
+      throw RetrogradeError(.damagedInput, about: target, "the source gives no packets to copy")
     }
     return caps
   }
@@ -230,7 +230,7 @@ private struct PacketEncoder: Sendable {
     }
     defer { stream.stop() }
     guard let caps = try stream.next(Cancellation())?.caps else {
-      throw RetrogradeError(.internalFailure, "\(target): \(element) gives no packets")
+      throw RetrogradeError(.internalFailure, about: target, "\(element) gives no packets")
     }
     return caps
   }
