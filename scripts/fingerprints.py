@@ -4,13 +4,14 @@
     fingerprints.py COMMAND FOLDER > before.tsv      ... fingerprints.py OTHER FOLDER | diff before.tsv -
 
 A line has the file, how it was mirrored, the exit status, a digest of all packets with their times, of what ffprobe says of streams, chapters
-and tags, and of the warnings. Dates and the random identifiers that muxers make up are left out.
+and tags, and of the warnings. Dates and the random identifiers that muxers make up are left out, and so is the size of the file: matroskamux
+writes an identifier that begins with a zero in a byte less.
 """
 import argparse, concurrent.futures, hashlib, json, os, re, subprocess, tempfile
 
 WAYS = [("o.mkv", ["--quality", "lossless"]), ("o.mp4", ["--preset", "ultrafast"]), ("o.mkv", ["--loop", "ping-pong", "--no-video"])]
 PROBE = ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "md5", "-of", "json"]
-CHANGING = re.compile(r"date|time_?stamp|creation|filename|segment_uid|encoder|^id$", re.I)
+CHANGING = re.compile(r"date|time_?stamp|creation|filename|segment_uid|encoder|^id$|^size$|^bit_rate$", re.I)
 
 
 def steady(value):
