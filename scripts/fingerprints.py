@@ -7,7 +7,7 @@ A line has the file, how it was mirrored, the exit status, a digest of all packe
 and tags, and of the warnings. Dates and the random identifiers that muxers make up are left out, and so is the size of the file: matroskamux
 writes an identifier that begins with a zero in a byte less.
 """
-import argparse, concurrent.futures, hashlib, json, os, re, subprocess, tempfile
+import argparse, concurrent.futures, glob, hashlib, json, os, re, subprocess, tempfile
 
 WAYS = [("o.mkv", ["--quality", "lossless"]), ("o.mp4", ["--preset", "ultrafast"]), ("o.mkv", ["--loop", "ping-pong", "--no-video"])]
 PROBE = ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-show_chapters", "-show_packets", "-show_data_hash", "md5", "-of", "json"]
@@ -38,8 +38,9 @@ def main():
     parser.add_argument("command")
     parser.add_argument("folder")
     parser.add_argument("--largest", type=int, default=3 << 20, help="bytes: larger files are left out")
+    parser.add_argument("--only", default="*", help="files that match, as in '[m-z]*'")
     options = parser.parse_args()
-    files = [os.path.join(options.folder, name) for name in sorted(os.listdir(options.folder))]
+    files = sorted(glob.glob(os.path.join(options.folder, options.only)))
     files = [path for path in files if os.path.isfile(path) and os.path.getsize(path) <= options.largest and not path.endswith((".tsv", ".md"))]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for text in pool.map(lambda job: line(options.command, *job), [(path, way) for path in files for way in WAYS]):
