@@ -64,8 +64,21 @@ package final class Element: @unchecked Sendable {
 
   private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// Whether a thread of its own drives it or what follows it, and has not been paused (`GstTask`).
-  var isRunning: Bool { pads(gst_element_foreach_pad).contains { gst_pad_get_task_state($0.raw) == GST_TASK_STARTED } }
+  /// Whether a thread of its own drives it or what follows it. Sources and demuxers pause theirs (`GstTask`) before they send the
+  /// end of the stream on, and a decoder may give out much on hearing that: such a thread holds the pad's stream lock until it has
+  /// come back.
+  var isRunning: Bool {
+    pads(gst_element_foreach_pad).contains { pad in
+      switch gst_pad_get_task_state(pad.raw) {
+      case GST_TASK_STARTED: return true
+      case GST_TASK_PAUSED:
+        guard g_rec_mutex_trylock(&pad.raw.pointee.stream_rec_lock) != 0 else { return true }
+        g_rec_mutex_unlock(&pad.raw.pointee.stream_rec_lock)
+        return false
+      default: return false
+      }
+    }
+  }
 
   /// The pads that `forEach` walks over: on a copy of the element's list, which it makes with the object's lock held. Others
   /// add and remove pads meanwhile.

@@ -1,0 +1,36 @@
+import CGStreamer
+import GStreamer
+import Testing
+
+@testable import RetrogradeEngine
+
+/// Whether anything more can come out of a pipeline.
+@Suite(.timeLimit(.minutes(1))) struct StreamingTests {
+  private final class Gate: Sendable {
+    let reached = Handoff<Void>()
+    let opened = Handoff<Void>()
+  }
+
+  /// It has paused its task by then.
+  @Test func aThreadThatBringsTheEndOfTheStreamStillRuns() throws {
+    let pipeline = try Pipeline("videotestsrc num-buffers=1 ! fakesink name=sink sync=false")
+    let gate = Gate()
+    gst_pad_add_probe(
+      try pipeline.pad("sink", "sink"), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      { _, info, data in
+        guard let data, let event = info.flatMap({ gst_pad_probe_info_get_event($0) }) else { return GST_PAD_PROBE_OK }
+        let gate = Unmanaged<Gate>.fromOpaque(data).takeUnretainedValue()
+        if event.pointee.type == GST_EVENT_EOS, gate.reached.give(()) { _ = try? gate.opened.take() }
+        return GST_PAD_PROBE_OK
+      }, Unmanaged.passRetained(gate).toOpaque()
+    ) { data in
+      if let data { Unmanaged<Gate>.fromOpaque(data).release() }
+    }
+    pipeline.set(.playing)
+    _ = try gate.reached.take()
+    #expect(pipeline.isStreaming)
+    gate.opened.close()
+    pipeline.set(.null)
+    #expect(!pipeline.isStreaming)
+  }
+}
