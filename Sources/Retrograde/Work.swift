@@ -25,6 +25,9 @@ struct Work: Sendable {
     return try await onOwnThread(name, work.cancellation) { try body(work) }
   }
 
+  /// The same, but what it holds of memory is counted by itself: of a check that comes after the work.
+  var apart: Work { Work(cancellation, listener) }
+
   /// Since it began.
   var elapsed: ClockTime { watch.elapsed }
 

@@ -21,7 +21,8 @@ struct ResourceArguments: ParsableArguments {
 struct RangeArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Begin at this place of the source: seconds, 1:02.5, or a frame, 250f.", valueName: "place"),
+    help: ArgumentHelp(
+      "Begin at this place of the source: seconds, 1:02.5, or, except in play, a frame, 250f.", valueName: "place"),
     transform: SourcePosition.argument)
   var start: SourcePosition?
 

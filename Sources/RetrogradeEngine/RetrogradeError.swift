@@ -28,7 +28,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 
   public let code: Code
-  /// The file, device or place in a pipeline file that was being read or made; nil where the options alone are wrong.
+  /// The file, device or place in a pipeline file that was being read or made; nil where none is to blame, or it stands in the
+  /// reason.
   public let subject: String?
   /// What was tried, and why it failed.
   public let reason: Message
@@ -114,11 +115,11 @@ package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 
-  /// What to install to decode `mediaType`, as caps name it.
-  package static func decoding(_ mediaType: String?) -> String {
+  /// What to install to decode `mediaType`, as caps name it; nil where GStreamer has no plugin for it.
+  package static func decoding(_ mediaType: String?) -> String? {
     switch mediaType {
     case nil: all
-    case let type? where type.contains("-fourcc-"): "GStreamer has no plugin for it"
+    case let type? where type.contains("-fourcc-"): nil
     case "audio/x-opus", "audio/x-vorbis", "video/x-theora": "install gstreamer1.0-plugins-base"
     case "audio/x-flac", "audio/x-speex", "video/x-vp8", "video/x-vp9": "install gstreamer1.0-plugins-good"
     default: "install gstreamer1.0-libav"

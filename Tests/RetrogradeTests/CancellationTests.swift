@@ -1,4 +1,6 @@
+import Foundation
 import GStreamer
+import MediaTime
 import Synchronization
 import TestSupport
 import Testing
@@ -77,6 +79,60 @@ import Testing
     let pusher = try Worker("pusher") { try push(to: writer) }
     writer.abort()
     #expect(throws: CancellationError.self) { try pusher.join() }
+  }
+
+  /// A GIF gets its palette, and so all its bytes, when all frames have come.
+  @Test func cancellingEndsTheLastPassOfAGIF() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("out.gif")
+    try #require(mkfifo(path, 0o600) == 0)
+    // Nobody reads yet: whoever writes stops when the pipe is full.
+    let output = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(output) }
+    let caps = try #require(Caps("video/x-raw,format=RGBA,width=200,height=200,framerate=25/1"))
+    let cancellation = Cancellation()
+    let writer = try EncodingPipeline(
+      EncodingPipeline.Contents(
+        description: "appsrc name=video format=time block=true max-buffers=1 ! appsink name=frames sync=false",
+        videos: [.init(name: "video", caps: caps)], audio: [],
+        animation: (.gif, .source, Resources.temporaryDirectory), prepare: { _ in path }), for: "out.gif", cancellation)
+    try writer.start()
+    defer { writer.close() }
+    let source = try #require(writer.videos.first)
+    let count = 40
+    var noise = SplitMix(state: 1)
+    for number in 0..<count {
+      let frame = try Buffer(size: 200 * 200 * 4) { bytes in
+        for place in bytes.indices { bytes[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255, using: &noise) }
+      }
+      frame.stamp(
+        pts: ClockTime(nanoseconds: Int64(number) * 40_000_000), duration: ClockTime(nanoseconds: 40_000_000))
+      try writer.push(frame, to: source)
+    }
+    writer.end(source)
+    var readable = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    try #require(poll(&readable, 1, -1) == 1)
+    cancellation.cancel()
+    var written = 0
+    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    while poll(&readable, 1, -1) == 1 {
+      let count = read(output, &bytes, bytes.count)
+      if count <= 0 { break }
+      written += count
+    }
+    // Of noise, a frame takes more than a byte a pixel.
+    #expect(written < count * 200 * 200 / 4)
+  }
+
+  private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9e37_79b9_7f4a_7c15
+      var mixed = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+      return mixed ^ (mixed >> 31)
+    }
   }
 
   private func writer(

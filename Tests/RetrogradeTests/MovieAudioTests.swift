@@ -80,7 +80,7 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path("movie.\(container)")
     let summary = try await movie(path, frames: 50, audio(96_000), ReverseOptions())
-    #expect(summary.samples == [96_000])
+    #expect(summary.samples == [96_000] && summary.duration == .seconds(2))
     let report = try await Reverser(path).plan()
     let starts = report.streams.map(\.start)
     #expect(starts.count == 2)

@@ -85,10 +85,13 @@ struct MovieStream: Sendable {
   }
 
   /// Waits until all is written.
-  func finish() throws -> EncodingPipeline.Written {
+  /// - Returns: what is in the file, and how long what was given to it is.
+  func finish() throws -> (written: EncodingPipeline.Written, duration: ClockTime) {
     writer.end(video)
     let heard = try audio?.join()
-    return try writer.finish(.init(videos: [given], audio: [heard].compactMap { $0 }))
+    let written = try writer.finish(.init(videos: [given], audio: [heard].compactMap { $0 }))
+    let end = [given.span?.end, heard?.span?.end].compactMap { $0 }.max() ?? writer.mirrorStart
+    return (written, end - writer.mirrorStart)
   }
 
   /// Stops, and waits until nobody writes any more.

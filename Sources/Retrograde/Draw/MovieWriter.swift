@@ -190,12 +190,12 @@ public final class MovieWriter: Sendable {
   }
 
   private func finish(_ stream: MovieStream) throws -> Written {
-    let written = try stream.finish()
+    let (written, duration) = try stream.finish()
     let warnings = stream.warnings + written.warnings
     try warnings.check(isStrict: options.output.isStrict, output)
     return Written(
       frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-      duration: written.span?.duration ?? .zero, warnings: warnings)
+      duration: duration, warnings: warnings)
   }
 
   private func play(_ recording: RecordedVideo) throws -> Written {

@@ -52,7 +52,8 @@ struct Container: Sendable {
   static func of(_ path: String) throws -> Container {
     if path == "-" {
       throw RetrogradeError(
-        .usage, "-: the mirror can't be written to a pipe, since its header is written last", remedy: "name a file")
+        .usage, about: "-", "the mirror can't be written to a pipe, since its header is written last",
+        remedy: "name a file")
     }
     let name = path.split(separator: "/").last ?? ""
     let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""

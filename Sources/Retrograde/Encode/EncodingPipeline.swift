@@ -223,7 +223,7 @@ final class EncodingPipeline: Sendable {
     if let animation {
       let worker = try Worker("animation") { [self] in
         do {
-          try animation.run { self.isStopped.withLock { $0 } }
+          try animation.run { self.isGivenUp }
         } catch {
           fail(
             error as? RetrogradeError
@@ -232,6 +232,11 @@ final class EncodingPipeline: Sendable {
       }
       animator.withLock { $0 = worker }
     }
+  }
+
+  /// Whether nobody wants what is written: it was aborted or cancelled, or has failed.
+  private var isGivenUp: Bool {
+    isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
   /// Takes the pipeline down, unless all is written: others only say that it is to be. That wakes whoever pushes.
@@ -244,7 +249,7 @@ final class EncodingPipeline: Sendable {
   private func isWritten() -> Bool {
     let step = ClockTime(nanoseconds: 100_000_000)
     var idle = IdleTime()
-    while !isStopped.withLock({ $0 }), !cancellation.isCancelled, failure.withLock({ $0 == nil }) {
+    while !isGivenUp {
       switch pipeline.nextMessage(timeout: step) {
       case .endOfStream:
         let left = open.withLock { open in

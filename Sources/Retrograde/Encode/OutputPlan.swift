@@ -85,7 +85,7 @@ struct OutputPlan: Sendable {
   ) throws {
     var verifier = Verifier(input, mirror: try outputs.location(of: output), options: options)
     verifier.isLossless = options.encoding.quality == .lossless
-    let result = try verifier.run(work, name: output)
+    let result = try verifier.run(work.apart, name: output)
     guard let difference = result.difference else { return }
     throw RetrogradeError(
       .notAMirror, about: output, "was not made, since it would not be the exact mirror of \(input): \(difference)")

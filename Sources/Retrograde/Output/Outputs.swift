@@ -76,7 +76,9 @@ final class Outputs: Sendable {
     } catch {
       let rests = published.reversed().compactMap { $0.withdraw() }
       guard let error = error as? RetrogradeError, !rests.isEmpty else { throw error }
-      throw RetrogradeError(error.code, rests.reduce(error.message) { "\($0); \($1)" })
+      throw RetrogradeError(
+        error.code, about: error.subject, rests.reduce(error.reason) { "\($0); \($1)" }, remedy: error.remedy,
+        underlying: error.underlying)
     }
   }
 

@@ -59,7 +59,8 @@ extension Verifier {
       result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
       throw RetrogradeError(
-        .internalFailure, "\(self.source), \(name): can't be compared: \(error.description)", underlying: error)
+        .internalFailure, about: "\(self.source), \(name)", "can't be compared: \(error.description)", underlying: error
+      )
     }
     // Some are known only when all has been decoded.
     result.warnings = (result.warnings + source.warnings + mirror.warnings).unique

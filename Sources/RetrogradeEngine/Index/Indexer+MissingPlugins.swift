@@ -17,10 +17,11 @@ extension Indexer {
       throw RetrogradeError(
         .missingPlugin,
         about: topology.source, "its \(kind.rawValue) can't be decoded: no plugin is installed for it (\(main.name))",
-        remedy: "\(PackageHint.decoding(main.type)), or leave it out (\(setting: kind == .video ? .noVideo : .noAudio))"
+        remedy: (PackageHint.decoding(main.type).map { "\($0), or " } ?? "")
+          + "leave it out (\(setting: kind == .video ? .noVideo : .noAudio))"
       )
     }
-    return missing.compactMap { name, type in
+    return missing.compactMap { (name, type) -> Warning? in
       if others.contains(where: { name.hasPrefix($0) }) { return nil }
       if [.video, .audio].contains(where: { (kind: StreamKind) in type.hasPrefix("\(kind)/") && !playback.wantsAny(kind)
       }) {
@@ -28,7 +29,8 @@ extension Indexer {
       }
       return Warning(
         .missingPlugin,
-        "left out: a stream for which no plugin is installed (\(name)); \(PackageHint.decoding(type))")
+        "left out: a stream for which no plugin is installed (\(name)); \(PackageHint.decoding(type) ?? "GStreamer has none for it")"
+      )
     }
   }
 }

@@ -193,7 +193,7 @@ extension Topology {
         : RetrogradeError(
           .missingPlugin,
           about: path, "no plugin for \(missing.map(\.description).joined(separator: ", "))",
-          remedy: "\(PackageHint.decoding(missing.first?.mediaType))")
+          remedy: PackageHint.decoding(missing.first?.mediaType).map { "\($0)" })
     }
   }
 

@@ -211,12 +211,12 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     gst_element_post_message(element, gst_message_new_stream_collection(element.asObject, collection))
     for (stream, _) in streams { gst_element_add_pad(element, stream.pad) }
     gst_element_no_more_pads(element)
-    seeking.withLock { _ in
+    seeking.withLock { last in
       if run.isCancelled { return }
       // A seek that came while pads were added has started them.
       if streams.contains(where: { $0.0.shared.withLock { $0.order != nil } }) { return }
       if let early {
-        apply(early, isFlushing: false)
+        if apply(early, isFlushing: false) { last = gst_event_get_seqnum(early) }
       } else {
         order(number: gst_util_seqnum_next())
       }
