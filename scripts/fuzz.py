@@ -13,7 +13,7 @@ MOVIES = ["h264_aac.mp4", "h264_rotated.mp4", "h264_chapters_subtitles.mp4", "he
 MATROSKA = ["h264_aac.mkv", "h264_chapters_subtitles.mkv", "vp9_opus.webm", "live.mkv"]
 WAVES = ["pcm16.wav", "pcm24_51.wav", "pcm.w64", "rf64.wav", "adpcm.wav"]
 CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.ogg", "opus.opus", "theora_vorbis.ogv", "h264_aac.flv",
-              "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob"]
+              "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob", "pcm.au"]
 # What a target starts from: files, of which those of a container are cut to a fifth of a second, or texts.
 SEEDS = {
     "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES,
@@ -30,7 +30,7 @@ SEEDS = {
     "timeline": [b"", bytes(range(128)), bytes(64)],
 }
 CUT = (".mp4", ".mkv", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",
-       ".vob")
+       ".vob", ".au")
 
 
 def corpus(name, media, work):

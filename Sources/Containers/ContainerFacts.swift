@@ -62,6 +62,7 @@ package struct ContainerFacts: Sendable {
       guard let scan = TransportScan(file, packets) else { return }
       report = .transportStream(scan)
       correction = scan.correction
+    case .au: report = .au(file)
     case .avi: report = .avi(file)
     case .ogg:
       report = .ogg(file)
@@ -82,7 +83,7 @@ package struct ContainerFacts: Sendable {
 
 /// The format of a file, as far as its first bytes tell.
 enum ContainerFormat {
-  case avi, flv, gif, matroska, mp4, ogg, programStream, wave
+  case au, avi, flv, gif, matroska, mp4, ogg, programStream, wave
   case transportStream(TransportPackets)
   /// Audio in no container, behind tags or not, or anything else.
   case audio
@@ -94,6 +95,7 @@ enum ContainerFormat {
     case ("RIFF", _, "AVI "): self = .avi
     case ("RIFF", _, "WAVE"), ("RF64", _, _), ("riff", _, _): self = .wave
     case ("OggS", _, _): self = .ogg
+    case (".snd", _, _): self = .au
     case ("GIF8", _, _): self = .gif
     case (_, let type, _) where ContainerReport.mp4Types.contains(type): self = .mp4
     default:

@@ -62,6 +62,30 @@ import Testing
     #expect(try !facts(format + audio).isEmptyWave)
   }
 
+  /// Sun's and NeXT's audio: a second, cut or not, of 16 bits and two channels; of A-law; of ADPCM, of which no length is said; of an unknown
+  /// length.
+  @Test(arguments: [
+    (3, 32_000, 32_000, false, ClockTime(seconds: 1)), (3, 32_000, 31_999, true, ClockTime(seconds: 1)),
+    (3, 32_000, 0, true, ClockTime(seconds: 1)), (27, 16_000, 8000, true, ClockTime(seconds: 1)),
+    (23, 8000, 4000, true, nil), (23, 8000, 8000, false, nil), (3, 32_000, 40_000, false, ClockTime(seconds: 1)),
+  ])
+  func howLongAnAUFileIsIsKnown(_ encoding: UInt32, _ size: UInt32, there: Int, isCut: Bool, end: ClockTime?) throws {
+    let report = try #require(try au(encoding: encoding, size: size, there: there).report)
+    #expect(report.isCut == isCut && report.presentationEnd == end)
+    #expect(report.streams.map(\.kind) == [.audio])
+  }
+
+  @Test(arguments: [0, 0xFFFF_FFFF]) func anAUFileOfUnknownLengthPromisesNothing(_ size: UInt32) throws {
+    #expect(try au(encoding: 3, size: size, there: 1000).report == nil)
+  }
+
+  private func au(encoding: UInt32, size: UInt32, there: Int) throws -> ContainerFacts {
+    let folder = try TemporaryFolder()
+    let header = bytes(".snd", UInt32(28), size, encoding, UInt32(8000), UInt32(2), UInt32(0))
+    try Data(header + [UInt8](repeating: 0, count: there)).write(to: URL(fileURLWithPath: folder.path("a.au")))
+    return ContainerFacts(folder.path("a.au"))
+  }
+
   /// AIFF, of which nothing is read: whether there is time between its packets is not known.
   @Test func nothingIsSaidOfAFormatThatIsNotKnown() throws {
     let folder = try TemporaryFolder()

@@ -51,7 +51,7 @@ package struct VideoIndex: Sendable {
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
   /// When the frames are shown, in decoding order.
-  package var decodingTimes: [ClockTime] { packets.compactMap(\.time) }
+  package var timesInDecodingOrder: [ClockTime] { packets.compactMap(\.time) }
 
   package init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
     self.caps = caps

@@ -7,7 +7,7 @@ import RetrogradeEngine
 struct ForwardCopy: Sendable {
   /// The caps of the packets of both, as the muxer takes them.
   let caps: Caps
-  /// When packets are decoded; nil where the container does not say.
+  /// When packets are decoded; nil for Matroska and WebM, which store no decoding times.
   private let clock: DTSGenerator?
   private let source: PlayableSource
   private let video: VideoSource
@@ -72,7 +72,7 @@ struct ForwardCopy: Sendable {
       encoder = PacketEncoder(element: element, settings: frame.settings, tail: nil, format: frame.format, raw: raw)
       caps = try ForwardCopy.firstCaps(reading, source, target)
     }
-    let times = video.video.decodingTimes
+    let times = video.video.timesInDecodingOrder
     // x264 reorders two frames at the most, as it is set up here.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
     let step = video.timeline.span(of: 0).duration
