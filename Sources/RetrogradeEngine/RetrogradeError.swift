@@ -38,7 +38,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// What GStreamer said, where it did.
   public let underlying: GStreamerError?
 
-  /// - Parameter subject: the file, device or place in a pipeline file that was being read or made.
+  /// An error of these parts: see the properties of the same names.
   public init(
     _ code: Code, about subject: String? = nil, _ reason: Message, remedy: Message? = nil,
     underlying: GStreamerError? = nil
