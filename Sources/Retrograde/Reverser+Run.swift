@@ -61,6 +61,7 @@ extension Reverser {
     }
     var playedOnly = options
     playedOnly.playback.streams = options.playback.streams ?? .played
+    playedOnly.encoding.reencodes = true
     let written = try Reverser(input, options: playedOnly).outputPlan(output, work)
     if written.choice.container.animation != nil {
       throw RetrogradeError(
@@ -85,7 +86,11 @@ extension Reverser {
   }
 
   private func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
-    let requirements = try OutputRequirements(of: output, options.encoding)
+    var requirements = try OutputRequirements(of: output, options.encoding)
+    if overlay == nil, title == nil {
+      let packets = PacketOutput(try Container.of(output), options)
+      requirements.takesPackets = { packets.refusal(of: $0) == nil }
+    }
     return try OutputPlan(output, try PlayableSource.open(input, options, for: requirements, work), options, drawing)
   }
 

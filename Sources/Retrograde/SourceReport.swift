@@ -26,6 +26,11 @@ public struct SourceReport: Sendable, Codable {
     /// Whether it is played where nobody chooses, and whatever is chosen, where the container says so.
     public var isDefault: Bool?
     public var isForced: Bool?
+    /// Of video: the file name extensions of the containers in which its packets are turned round as they are, so that nothing is
+    /// decoded or encoded.
+    public var turnsAsPacketsIn: [String]?
+    /// Of video: why there is none.
+    public var whyDecoded: String?
   }
 
   public struct ChapterReport: Sendable, Codable {
@@ -82,7 +87,7 @@ public struct SourceReport: Sendable, Codable {
     streams = []
     keyframes = []
     warnings = index.warnings
-    var spool = index.audio.reduce(0) { $0 + $1.frames.count * $1.bytesPerFrame }
+    var spool = index.audio.reduce(0) { $0 + $1.spoolBytes }
     memoryBytes = 0
     chapters = index.chapters.map { ChapterReport($0) }
     let texts = index.tags?.removing(EncodingPipeline.technical + ["image", "preview-image", "attachment"])
@@ -91,11 +96,13 @@ public struct SourceReport: Sendable, Codable {
     mirrors = ["mkv", "mp4", "webm"].compactMap { container in
       guard let output = try? OutputPlan("mirror.\(container)", playable, options) else { return nil }
       let choice = output.choice
+      let packets = PacketOutput(choice.container, options)
+      let videos = zip(playable.videos, choice.videos).compactMap { source, chosen in
+        packets.refusal(of: source.video) == nil
+          ? "\(source.video.caps.codecName) as it is" : chosen.codec?.caps.codecName
+      }
       return MirrorReport(
-        container: container,
-        codecs: choice.videos.compactMap { $0.codec?.caps.codecName } + choice.audioCodecs.map(\.caps.codecName),
-        leftOut: choice.warnings
-      )
+        container: container, codecs: videos + choice.audioCodecs.map(\.caps.codecName), leftOut: choice.warnings)
     }
     if let source = playable.video {
       plan = source.plan
@@ -106,12 +113,14 @@ public struct SourceReport: Sendable, Codable {
     }
     for source in playable.videos {
       warnings += source.warnings
+      let (containers, why) = PacketOutput.containers(for: source.video, options)
       streams.append(
         Stream(
           kind: .video, codec: source.video.caps.codecName, start: source.timeline.starts.first ?? .zero,
           end: source.timeline.end, count: source.timeline.count, format: source.caps,
           tags: source.video.tags, disposition: source.video.disposition,
-          fieldOrder: source.isTopFieldFirst.map { $0 ? "top field first" : "bottom field first" }))
+          fieldOrder: source.isTopFieldFirst.map { $0 ? "top field first" : "bottom field first" },
+          turnsAsPacketsIn: containers, whyDecoded: why))
     }
     spoolBytes = spool
     streams += index.audio.map { track in
@@ -132,13 +141,15 @@ public struct SourceReport: Sendable, Codable {
 extension SourceReport.Stream {
   fileprivate init(
     kind: StreamKind, codec: String, start: ClockTime, end: ClockTime, count: Int, format: Caps, tags: TagList?,
-    disposition: Disposition?, fieldOrder: String? = nil
+    disposition: Disposition?, fieldOrder: String? = nil, turnsAsPacketsIn: [String]? = nil,
+    whyDecoded: String? = nil
   ) {
     self.init(
       kind: kind, codec: codec, start: start, end: end, count: count,
       summary: format.summary, format: format.description,
       language: tags?.string("language-code"), title: tags?.string("title"),
       orientation: tags?.string("image-orientation"), fieldOrder: fieldOrder,
-      isDefault: disposition?.isDefault, isForced: disposition?.isForced)
+      isDefault: disposition?.isDefault, isForced: disposition?.isForced, turnsAsPacketsIn: turnsAsPacketsIn,
+      whyDecoded: whyDecoded)
   }
 }

@@ -50,6 +50,7 @@ struct Info: AsyncParsableCommand {
     let indent = String(repeating: " ", count: 11)
     Terminal.print(
       "\(indent)\(stream.start.inSeconds) to \(stream.end.inSeconds), \(stream.count) \(names[stream.kind] ?? "")")
+    if let turning = stream.turning { Terminal.print(indent + turning) }
     if verbose { Terminal.print(indent + stream.format) }
     let facts = [
       stream.language.map { "language \($0)" }, stream.title.map { "“\($0)”" },

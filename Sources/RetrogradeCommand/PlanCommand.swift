@@ -30,6 +30,7 @@ struct PlanCommand: AsyncParsableCommand {
         "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  \(stream.start.inSeconds) to \(stream.end.inSeconds)  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
       )
     }
+    for turning in report.streams.compactMap(\.turning) { Terminal.print("video      \(turning)") }
     for warning in report.warnings { Terminal.print("  ! \(warning.message.inOptions)") }
     guard let plan = report.plan else { return }
     Terminal.print("keyframes  \(report.keyframes.count)")

@@ -60,6 +60,12 @@ struct Reverse: AsyncParsableCommand {
   )
   var copyForward = false
 
+  @Flag(
+    help:
+      "Decode and encode also where every packet is a frame by itself, which is turned round as it is in a container that takes it."
+  )
+  var reencode = false
+
   @Flag(help: "Compare the mirror with its source, as `retrograde verify` does, before it gets its name.")
   var verify = false
 
@@ -77,6 +83,7 @@ struct Reverse: AsyncParsableCommand {
     options.playback.timing = timing
     options.playback.loop = loop
     options.encoding.copiesForward = copyForward
+    options.encoding.reencodes = reencode
     options.output.isVerified = verify
     options.subtitles = subtitles
     options.output.subtitles = subtitlesOutput

@@ -17,12 +17,14 @@ extension Setting {
     switch self {
     case .spoolDirectory: "--spool-dir"
     case .copiesForward: "--copy-forward"
+    case .reencodes: "--reencode"
     case .frameRate: "--fps"
     case .isStrict: "--strict"
     case .isVerified: "--verify"
     case .overwrites: "--overwrite"
     case .constantRateFactor: "--crf"
     case .keepsAlpha: "--alpha"
+    case .deinterlaces: "--deinterlace"
     // `--no-audio` for `playback.noAudio`.
     default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }
@@ -42,5 +44,14 @@ extension RetrogradeError.Code {
     case .inputOutput: 74  // EX_IOERR
     default: 70  // EX_SOFTWARE
     }
+  }
+}
+
+extension SourceReport.Stream {
+  /// Of video: where its packets are turned round as they are, or why nowhere.
+  var turning: String? {
+    if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
+    let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")
+    return names.map { "turned round as packets, neither decoded nor encoded, in \($0)" }
   }
 }

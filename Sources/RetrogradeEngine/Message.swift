@@ -83,6 +83,8 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let start = Setting(rawValue: "playback.start")
   public static let end = Setting(rawValue: "playback.end")
   public static let copiesForward = Setting(rawValue: "encoding.copiesForward")
+  public static let reencodes = Setting(rawValue: "encoding.reencodes")
+  public static let count = Setting(rawValue: "playback.count")
   public static let frameRate = Setting(rawValue: "playback.frameRate")
   public static let noAudio = Setting(rawValue: "playback.noAudio")
   public static let noVideo = Setting(rawValue: "playback.noVideo")
@@ -99,4 +101,5 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let preset = Setting(rawValue: "encoding.preset")
   public static let width = Setting(rawValue: "encoding.width")
   public static let keepsAlpha = Setting(rawValue: "encoding.keepsAlpha")
+  public static let deinterlaces = Setting(rawValue: "encoding.deinterlaces")
 }

@@ -42,8 +42,9 @@ package struct PlayableSource: Sendable {
     var index: SourceIndex
     do {
       index = try Indexer(
-        topology: topology, playback: playback, holdsAlpha: output.holdsAlpha, spoolDirectory: resources.spoolDirectory,
-        cancellation: cancellation, progress: progress
+        topology: topology, playback: playback, holdsAlpha: output.holdsAlpha, holdsImages: stored.holdsImages,
+        takesPackets: output.takesPackets, spoolDirectory: resources.spoolDirectory, cancellation: cancellation,
+        progress: progress
       ).run()
     } catch let error as RetrogradeError where error.code == .damagedInput {
       guard let links = stored.facts.report?.links, links > 1 else { throw error }

@@ -14,6 +14,8 @@ package struct Source: Sendable {
   /// What its bytes say and GStreamer does not.
   package let facts: ContainerFacts
   private var spool: Spool?
+  /// Whether it is an image, or several, each a file.
+  private(set) var holdsImages = false
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
   /// indexed and sought in like any file, which takes far less room than the decoded frames would.
@@ -58,6 +60,7 @@ package struct Source: Sendable {
       spool = nil
       path = input
       sourceDescription = sequence.sourceDescription(sequenceRate)
+      holdsImages = true
       facts = try Source.facts(input, cancellation)
       return
     }
@@ -88,6 +91,7 @@ package struct Source: Sendable {
     }
     facts = try Source.facts(path, cancellation)
     sourceDescription = try Source.sourceDescription(path, name, facts, resources)
+    holdsImages = StillImage(facts) != nil
     Log.index.info("\(name): \(facts.size) bytes, read by \(sourceDescription)")
   }
 

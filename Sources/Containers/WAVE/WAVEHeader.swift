@@ -8,6 +8,8 @@ package struct WAVEHeader: Sendable {
   package let isCutShort: Bool
   /// The file ends before the audio does, of which it says how long it is.
   package let isIncomplete: Bool
+  /// Where the audio lies, and the bytes of a sample frame; nil where the file does not hold all of it, or part of a frame more.
+  package let samples: (bytes: Range<Int>, frameBytes: Int)?
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
   package init?(_ file: RandomAccessFile) {
@@ -23,6 +25,9 @@ package struct WAVEHeader: Sendable {
     // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
+    let frame = file.number(at: format.body + 12, 2, isLittleEndian: true) ?? 0
+    let isWhole = bytes <= file.size - data.body && frame > 0 && bytes.isMultiple(of: max(frame, 1))
+    samples = isWhole ? (data.body..<data.body + bytes, frame) : nil
   }
 
   /// Whether the first sample of its audio is not found.

@@ -29,6 +29,8 @@ struct Container: Sendable {
   var lacksTimes: Bool { caps == "video/x-msvideo" }
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }
+  /// Its muxers name their pads after what identifies the streams' packets.
+  var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
   /// Its audio has no timestamps of its own, and starts when the file does.
   var needsAudioFromStart = false

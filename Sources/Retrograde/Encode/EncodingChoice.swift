@@ -18,6 +18,8 @@ struct EncodingChoice: Sendable {
     var size: (width: Int, height: Int)?
     /// Whether the pixels say how much of them is seen.
     var hasAlpha = false
+    /// The form in which packets are written that nobody encodes; nil where frames are encoded.
+    var packets: PacketForm?
   }
 
   /// In GStreamer's serialised syntax for encoding profiles.
@@ -40,17 +42,19 @@ struct EncodingChoice: Sendable {
   /// The muxer for streams that `encodebin` has no way to take: packets, and subtitles.
   var muxer: String {
     container.muxers.first { muxer in
-      (videos.compactMap { $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps)).allSatisfy {
-        Registry.factory(muxer, takes: $0)
-      }
+      (videos.compactMap { $0.packets?.taken ?? $0.codec?.caps } + audioCodecs.map(\.caps) + subtitles.map(\.caps))
+        .allSatisfy {
+          Registry.factory(muxer, takes: $0)
+        }
     } ?? container.muxers.first ?? ""
   }
 
   /// - Parameters:
-  ///   - videos: the raw frames, and the codec that they came in.
+  ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and their form.
   ///   - frameRate: the average number of frames per second.
   init(
-    output: String, videos: [(raw: Caps, index: VideoIndex)], audio: [AudioTrack], subtitles: [SubtitleTrack] = [],
+    output: String, videos: [(raw: Caps, index: VideoIndex, packets: PacketForm?)], audio: [AudioTrack],
+    subtitles: [SubtitleTrack] = [],
     legs: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double, options: EncodingOptions
   ) throws {
     container = try Container.of(output)
@@ -102,6 +106,10 @@ struct EncodingChoice: Sendable {
     }
     if !container.videoCodecs.isEmpty {
       for video in videos {
+        if let packets = video.packets {
+          self.videos.append(VideoChoice(codec: Codec(of: video.raw), packets: packets))
+          continue
+        }
         var choice = try VideoChoice(video, container, options)
         let codec = try EncodingChoice.videoCodec(choice, video, container, options, output)
         choice.codec = codec
@@ -222,7 +230,8 @@ struct EncodingChoice: Sendable {
   }
 
   private static func videoCodec(
-    _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions,
+    _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container,
+    _ options: EncodingOptions,
     _ output: String
   ) throws -> Codec {
     if let name = options.videoCodec { return try named(name, .videoCodec, container, output) }
@@ -321,7 +330,7 @@ extension EncodingChoice.VideoChoice {
   }
 
   fileprivate init(
-    _ video: (raw: Caps, index: VideoIndex), _ container: Container, _ options: EncodingOptions
+    _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container, _ options: EncodingOptions
   ) throws {
     hasAlpha = video.raw.hasAlpha
     size = try FrameSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(

@@ -14,7 +14,9 @@ struct EncodingDescription {
   var isLongWave = false
 
   /// `encodebin` has no way to take packets and subtitles: then each stream has its own, and the muxer stands after them.
-  private var isInParts: Bool { copiesVideo || !choice.subtitles.isEmpty }
+  private var isInParts: Bool {
+    copiesVideo || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
+  }
 
   var text: String {
     let location = Description.quoted(path)
@@ -28,7 +30,8 @@ struct EncodingDescription {
             + (choice.container.tagger.map { " ! \($0)" } ?? "") + (isLongWave ? " ! audio/x-rf64" : "") + " ! \(file)")
     }
     for (number, tags) in videos.enumerated() {
-      lines.append((number == 0 && copiesVideo ? packets(tags) : video(number, tags)).joined(separator: " ! "))
+      let isCopied = number == 0 && copiesVideo || choice.videos[number].packets != nil
+      lines.append((isCopied ? packets(number, tags) : video(number, tags)).joined(separator: " ! "))
     }
     for (number, tags) in audio.enumerated() { lines.append(audio(number, tags).joined(separator: " ! ")) }
     for (number, track) in choice.subtitles.enumerated() {
@@ -43,9 +46,16 @@ struct EncodingDescription {
 
   static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
 
-  private func packets(_ tags: TagList?) -> [String] {
-    ["appsrc name=video format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
-      + ["queue", "encode.video_0"]
+  private func packets(_ number: Int, _ tags: TagList?) -> [String] {
+    [
+      "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=8 max-bytes=0"
+    ] + EncodingDescription.inject(tags) + (choice.videos[number].packets?.conversion ?? [])
+      + ["queue", pad("video", number)]
+  }
+
+  /// A pad of the muxer, or of `encodebin`.
+  private func pad(_ kind: String, _ number: Int) -> String {
+    isInParts && choice.container.isTransportStream ? "encode." : "encode.\(kind)_\(number)"
   }
 
   private func video(_ number: Int, _ tags: TagList?) -> [String] {
@@ -74,7 +84,7 @@ struct EncodingDescription {
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
     switch choice.container.imageFormat {
-    case nil: return parts + own(frame.profile) + ["encode.video_\(number)"]
+    case nil: return parts + own(frame.profile) + [pad("video", number)]
     case .animation(let format):
       return parts + format.preparation(hasAlpha: frame.hasAlpha)
         + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
@@ -89,7 +99,7 @@ struct EncodingDescription {
         ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""]
       } ?? []) + ["audioconvert dithering=none", "audioresample"]
       + (isInParts && choice.audioCodecs[number].isRaw ? ["queue"] : own(choice.audioProfiles[number]))
-      + ["encode.audio_\(number)"]
+      + [pad("audio", number)]
   }
 
   /// What encodes one stream, where that is not done for all together.

@@ -15,6 +15,8 @@ struct Feed: Sendable {
   var drawing = FrameDrawing()
   /// How the forward part of the first video is copied, if it is.
   var copy: ForwardCopy?
+  /// How many sample frames are given at a time.
+  var audioPartSize = AudioReader.partSize
   let pipeline: EncodingPipeline
   let work: Work
 
@@ -165,7 +167,7 @@ struct Feed: Sendable {
     let length = legs.duration ?? .zero
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
-    var player = AudioPlayer(track, legs, isPadded: isPadded)
+    var player = AudioPlayer(track, legs, isPadded: isPadded, partSize: audioPartSize)
     while let part = try player.next() {
       try work.cancellation.check()
       part.buffer.stamp(pts: pipeline.mirrorStart + lead + part.shown.start, duration: part.shown.duration)

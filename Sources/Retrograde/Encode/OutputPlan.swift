@@ -23,8 +23,11 @@ struct OutputPlan: Sendable {
     self.output = output
     self.source = source
     self.options = options
+    let packets = PacketOutput(try Container.of(output), options)
     choice = try EncodingChoice(
-      output: output, videos: source.videos.map { ($0.caps, $0.video) }, audio: source.audio,
+      output: output,
+      videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
+      audio: source.audio,
       subtitles: source.index.subtitles, legs: source.legs, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0,
       options: options.encoding)
@@ -42,7 +45,9 @@ struct OutputPlan: Sendable {
         about: output, "\(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not",
         remedy: "add \(setting: .frameRate) \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
     }
-    copy = try options.encoding.copiesForward ? ForwardCopy(source, choice, options, for: output) : nil
+    // Packets that are turned round are copied in both directions.
+    let isCopied = choice.videos.first?.packets != nil
+    copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, drawing.overlay != nil || drawing.title != nil {
       throw RetrogradeError(
         .usage, about: output, "nothing can be drawn over what is copied (\(setting: .copiesForward))")
@@ -63,7 +68,9 @@ struct OutputPlan: Sendable {
       contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
     var counts = try Feed(
       legs: source.legs, timing: options.playback.timing, videos: videos, audio: audio, subtitles: choice.subtitles,
-      isPadded: choice.container.needsAudioFromStart, drawing: drawing, copy: copy, pipeline: pipeline, work: work
+      isPadded: choice.container.needsAudioFromStart, drawing: drawing, copy: copy,
+      // Nothing else waits for its turn in WAV: there, larger parts take less time.
+      audioPartSize: choice.container.isWave ? 1 << 16 : AudioReader.partSize, pipeline: pipeline, work: work
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
@@ -84,7 +91,7 @@ struct OutputPlan: Sendable {
     _ outputs: Outputs, against input: String, _ work: Work
   ) throws {
     var verifier = Verifier(input, mirror: try outputs.location(of: output), options: options)
-    verifier.isLossless = options.encoding.quality == .lossless
+    verifier.isLossless = options.encoding.quality == .lossless || choice.videos.allSatisfy { $0.packets != nil }
     let result = try verifier.run(work.apart, name: output)
     guard let difference = result.difference else { return }
     throw RetrogradeError(
@@ -105,7 +112,7 @@ struct OutputPlan: Sendable {
   ) -> EncodingPipeline.Contents {
     let isBackward = source.legs[0]?.direction == .backward
     func stream(_ number: Int, _ video: VideoSource) -> EncodingPipeline.Stream {
-      let caps = isBackward ? video.caps.mirroredFields : video.caps
+      let caps = choice.videos[number].packets?.given ?? (isBackward ? video.caps.mirroredFields : video.caps)
       return .init(
         name: EncodingDescription.videoName(number),
         caps: copy.flatMap { number == 0 ? $0.caps : nil }

@@ -33,11 +33,15 @@ public struct EncodingOptions: Sendable {
   /// Whether what is played forwards is carried as it is, without decoding and encoding: see docs/limits.md for where that can
   /// be done.
   public var copiesForward: Bool
+  /// Whether video is decoded and encoded even where its packets could be turned round as they are: see docs/limits.md for where
+  /// that can be done.
+  public var reencodes: Bool
 
   public init(
     quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil, profile: String? = nil,
     bitrate: Int? = nil, constantRateFactor: Int? = nil, preset: String? = nil, width: Int? = nil,
-    keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false
+    keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
+    reencodes: Bool = false
   ) {
     self.quality = quality
     self.videoCodec = videoCodec
@@ -50,5 +54,6 @@ public struct EncodingOptions: Sendable {
     self.keepsAlpha = keepsAlpha
     self.deinterlaces = deinterlaces
     self.copiesForward = copiesForward
+    self.reencodes = reencodes
   }
 }

@@ -20,12 +20,15 @@ package struct AudioReader {
   private var done = 0
 
   /// How many sample frames one part has at the most.
-  static let partSize = 4096
+  private let partSize: Int
+  /// As many as a muxer can put between two frames.
+  package static let partSize = 4096
 
   /// - Parameters:
   ///   - isPadded: start with silence where the leg starts without audio, rather than later.
   ///   - isPaddedAtEnd: end with silence where the leg ends without audio.
-  init(_ track: AudioTrack, _ leg: PlaybackLeg, isPadded: Bool, isPaddedAtEnd: Bool) {
+  init(_ track: AudioTrack, _ leg: PlaybackLeg, isPadded: Bool, isPaddedAtEnd: Bool, partSize: Int) {
+    self.partSize = partSize
     self.track = track
     self.leg = leg
     heard = track.frames(during: leg.span)
@@ -48,7 +51,7 @@ package struct AudioReader {
   /// The next part; nil after the last.
   mutating func next() throws -> Part? {
     guard done < range.count else { return nil }
-    let count = min(AudioReader.partSize, range.count - done)
+    let count = min(partSize, range.count - done)
     defer { done += count }
     return try part(after: done, count)
   }
@@ -57,7 +60,7 @@ package struct AudioReader {
   /// ``next()``.
   mutating func nextFromEnd() throws -> Part? {
     guard done < range.count else { return nil }
-    let count = min(AudioReader.partSize, range.count - done)
+    let count = min(partSize, range.count - done)
     defer { done += count }
     return try part(after: range.count - done - count, count)
   }

@@ -14,6 +14,8 @@ package struct DecodingRecipe: Sendable {
   package var packetCaps: Caps?
   /// Whether the decoder does not say when frames are shown, so that their packets must.
   package var isTimedByPackets = false
+  /// Where the packets are given out as they are, the bytes of the largest; nil where they are decoded.
+  var largestPacket: Int?
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
 
@@ -25,6 +27,20 @@ package struct DecodingRecipe: Sendable {
     self.source = source
     self.prepare = prepare
   }
+
+  /// Gives out the packets of a video as if they were frames: nothing decodes them.
+  /// - Parameter name: of the appsink.
+  init(packetsOf video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String) {
+    tail = "appsink name=\(name) \(DecodingRecipe.sink)"
+    sink = name
+    description = topology.description([(path.unparsed, tail)])
+    source = topology.source
+    packetCaps = video.caps
+    largestPacket = video.largestPacket
+    prepare = topology.prepare
+  }
+
+  private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
@@ -52,7 +68,7 @@ package struct DecodingRecipe: Sendable {
     }
     tail =
       (isRaw ? "" : decoder.map { "\(UnnamedFormat.safe($0)) ! " } ?? "") + "video/x-raw ! "
-      + "appsink name=\(name) sync=false async=false enable-last-sample=false max-buffers=2"
+      + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
     description = topology.description([(path, tail)])
     source = topology.source

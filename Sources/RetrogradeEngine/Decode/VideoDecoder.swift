@@ -6,7 +6,7 @@ import Synchronization
 final class VideoDecoder: Sendable {
   /// In `gst-launch-1.0` syntax; the sample are taken from its appsink.
   let description: String
-  /// The caps of the frames: raw video in system memory.
+  /// The caps of the frames: raw video in system memory, or those of packets that nothing decodes.
   let caps: Caps
   /// Of interlaced video, whether the first frame's upper field comes first.
   let isTopFieldFirst: Bool?
@@ -22,6 +22,8 @@ final class VideoDecoder: Sendable {
   private let source: String
   /// Whether nothing decodes the frames.
   private let isRaw: Bool
+  /// Whether what it gives are packets.
+  private let arePackets: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
 
@@ -35,21 +37,24 @@ final class VideoDecoder: Sendable {
     source = recipe.source
     output = try DecoderOutput(recipe, stall: stall)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
+    arePackets = recipe.largestPacket != nil
     let sample = try output.pull(cancellation)
     guard let sample, let caps = sample.caps else {
       let codec = recipe.packetCaps.map { " from its \($0.codecName) stream" } ?? ""
       throw RetrogradeError(.damagedInput, about: source, "no frame can be decoded\(codec)")
     }
     decodedCaps = caps
-    self.caps = recipe.packetCaps.map { caps.completed(from: $0) } ?? caps
-    frameBytes = max(sample.buffer.size, 1)
+    self.caps = recipe.packetCaps.map { recipe.largestPacket == nil ? caps.completed(from: $0) : $0 } ?? caps
+    frameBytes = max(recipe.largestPacket ?? sample.buffer.size, 1)
     isTopFieldFirst = sample.buffer.isTopFieldFirst
     leftOut =
-      (sample.buffer.hasTimeCode
+      arePackets
+      ? []
+      : (sample.buffer.hasTimeCode
         ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards in a file")] : [])
-      + (sample.buffer.hasCaptions
-        ? [Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is turned round")]
-        : [])
+        + (sample.buffer.hasCaptions
+          ? [Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is turned round")]
+          : [])
     do {
       first = Mutex(isRaw ? try sample.laidOut() : sample)
     } catch let error as GStreamerError {
@@ -61,6 +66,8 @@ final class VideoDecoder: Sendable {
   func next(_ cancellation: Cancellation) throws -> Sample? {
     if let sample = first.withLock({ $0.take() }) { return sample }
     guard let sample = try output.pull(cancellation) else { return nil }
+    // The index says that they are all alike.
+    if arePackets, !isRaw { return sample }
     do {
       return try changes.fit(isRaw ? try sample.laidOut() : sample, to: decodedCaps)
     } catch let error as GStreamerError {

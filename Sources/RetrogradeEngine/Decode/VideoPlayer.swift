@@ -79,8 +79,12 @@ package final class VideoPlayer {
       previous = (frame.number, direction)
       if isOnShow { continue }
       let isMirrored = direction == .backward
+      let start = shown.start + offset
       return Frame(
-        buffer: frame.buffer.retimed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
+        buffer: video.arePackets
+          // Each is decoded when it is shown.
+          ? frame.buffer.retimed(pts: start, dts: start, duration: shown.duration)
+          : frame.buffer.retimed(pts: start, duration: shown.duration, isMirrored: isMirrored),
         shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: frame.span,
         direction: direction)
     }
@@ -147,14 +151,16 @@ package struct AudioPlayer {
   private let isPadded: Bool
   /// Parts come in descending order of their times; the samples of each in ascending order, as GStreamer has it.
   private let isDescending: Bool
+  private let partSize: Int
   private var number: Int?
   private var reader: AudioReader?
   private var hasBegun = false
 
   package init(
     _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool,
-    isDescending: Bool = false
+    isDescending: Bool = false, partSize: Int = AudioReader.partSize
   ) {
+    self.partSize = partSize
     self.isDescending = isDescending
     self.track = track
     self.legs = legs
@@ -191,7 +197,8 @@ package struct AudioPlayer {
       }
       // Between legs audio goes on: what is missing there is silence.
       let reader = AudioReader(
-        track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false)
+        track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false,
+        partSize: partSize)
       hasBegun = hasBegun || reader.count > 0
       return reader
     }

@@ -44,7 +44,9 @@ package final class VideoSource: Sendable {
   private let recipe: DecodingRecipe?
   private let resources: Resources
   let gauge: MemoryGauge
-  /// The caps of the decoded frames.
+  /// Whether its frames are given out as packets, as they are in the source.
+  package var arePackets: Bool { recipe?.largestPacket != nil }
+  /// The caps of the decoded frames, or of the packets.
   package let caps: Caps
   /// Of interlaced video, whether a frame's upper field comes first; nil where that is not known.
   package let isTopFieldFirst: Bool?

@@ -124,7 +124,7 @@ package final class AudioIndexer: Sendable {
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     var track = AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
-      spool: audio.spool)
+      store: audio.spool)
     track?.disposition = disposition
     return track
   }

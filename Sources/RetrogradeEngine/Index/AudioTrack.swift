@@ -2,7 +2,7 @@ package import Containers
 package import GStreamer
 import MediaTime
 
-/// One audio stream, decoded, in the spool: to be read in any direction.
+/// One audio stream, decoded, in the spool or as it lies in the source: to be read in any direction.
 package struct AudioTrack: Sendable {
   /// The caps of the samples, interleaved.
   package let caps: Caps
@@ -17,9 +17,9 @@ package struct AudioTrack: Sendable {
   let chunks: [AudioChunk]
   /// The bytes of all packets.
   package let packetBytes: Int
-  private let spool: Spool
+  private let store: any SampleStore
 
-  init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], packetBytes: Int, spool: Spool) {
+  init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], packetBytes: Int, store: any SampleStore) {
     guard let rate = caps.int("rate"), rate > 0, let channels = caps.int("channels"), channels > 0,
       let bytesPerFrame = caps.bytesPerSampleFrame
     else { return nil }
@@ -31,7 +31,7 @@ package struct AudioTrack: Sendable {
     self.bytesPerFrame = bytesPerFrame
     self.chunks = chunks
     self.packetBytes = packetBytes
-    self.spool = spool
+    self.store = store
   }
 
   /// The sample frames that are heard, counted from stream time 0.
@@ -55,6 +55,9 @@ package struct AudioTrack: Sendable {
       count: gaps.count, span: span)
   }
 
+  /// How much of it is in the spool, in bytes.
+  package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
+
   package var span: TimeSpan {
     TimeSpan(
       start: ClockTime(sampleIndex: frames.lowerBound, rate: rate),
@@ -76,7 +79,7 @@ package struct AudioTrack: Sendable {
       let part = range.clamped(to: limits).clamped(to: chunk.position..<chunk.position + chunk.count)
       if part.isEmpty { continue }
       let target = (part.lowerBound - range.lowerBound) * bytesPerFrame
-      try spool.read(
+      try store.read(
         UnsafeMutableRawBufferPointer(rebasing: bytes[target..<target + part.count * bytesPerFrame]),
         at: (chunk.offset + part.lowerBound - chunk.position) * bytesPerFrame)
     }

@@ -11,6 +11,10 @@ struct Indexer: Sendable {
   let playback: PlaybackOptions
   /// Whether the output can hold transparency.
   var holdsAlpha = false
+  /// Whether its frames are files of their own.
+  var holdsImages = false
+  /// Which videos the output takes as packets.
+  var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
   let spoolDirectory: String
   let cancellation: Cancellation
   /// Told how far the pass is, in stream time.
@@ -36,6 +40,16 @@ struct Indexer: Sendable {
     }
     let playable = audios.compactMap { stream in AudioDecoder(for: stream.caps).map { (stream: stream, decoder: $0) } }
     warnings += try undecodable(videos, playable.map(\.stream), besides: others)
+    if videos.isEmpty, texts.isEmpty, playable.count == 1, let only = playable.first,
+      let track = try StoredSamples.track(only.stream, of: topology)
+    {
+      Log.index.info("\(topology.source): its samples are read where they lie")
+      var result = SourceIndex(
+        decoding: topology.description([(only.stream, AudioIndexer.tail(0, only.stream, only.decoder))]), recipe: nil,
+        video: nil, audio: [track], tags: topology.fileTags, warnings: warnings)
+      result.chapters = !playback.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
+      return result
+    }
     var chosen: [(stream: StreamPath, tail: String)] = videos.enumerated().map {
       ($1, "appsink name=\(Indexer.videoName($0)) \(Indexer.sink)")
     }
@@ -153,8 +167,11 @@ struct Indexer: Sendable {
     var videos: [(path: StreamPath, index: VideoIndex, recipe: DecodingRecipe)] = []
     for (_, (path, index)) in shown {
       do {
-        let recipe = try DecodingRecipe(
-          path, index.caps, in: topology, name: Indexer.videoName(videos.count), wantsAlpha: holdsAlpha)
+        let name = Indexer.videoName(videos.count)
+        let recipe =
+          takesPackets(index)
+          ? DecodingRecipe(packetsOf: index, path, in: topology, name: name)
+          : try DecodingRecipe(path, index.caps, in: topology, name: name, wantsAlpha: holdsAlpha)
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
         // One bad extra stream does not fail the run.
@@ -248,6 +265,7 @@ struct Indexer: Sendable {
   private func indexVideo(_ path: StreamPath, _ reader: StreamReader) throws -> VideoIndex {
     var packets: [VideoPacket] = []
     var caps = path.caps
+    var turning: PacketTurning?
     var end: ClockTime?
     let isVP8 = caps.mediaType == "video/x-vp8"
     // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
@@ -256,6 +274,8 @@ struct Indexer: Sendable {
       if packets.isEmpty, let known = sample.caps { caps = known }
       let buffer = sample.buffer
       if buffer.isHeader && buffer.pts == nil { continue }
+      turning = turning ?? PacketTurning(caps)
+      try turning?.add(sample)
       end = sample.segment.streamEnd
       let time = sample.streamTime
       // Decoding starts before an edit does; what is decoded only for that is not shown.
@@ -274,6 +294,10 @@ struct Indexer: Sendable {
     var index = VideoIndex(
       caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
     index.disposition = path.disposition
+    index.obstacle = holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
+    Log.index.info(
+      "\(topology.source): the packets of \(caps.codecName) "
+        + (index.obstacle.map { "stay in their order: \($0)" } ?? "can stand in any order"))
     return index
   }
 }

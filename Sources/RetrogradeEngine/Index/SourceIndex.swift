@@ -47,6 +47,10 @@ package struct VideoIndex: Sendable {
   let lastDuration: ClockTime
   /// The bytes of all packets.
   package let bytes: Int
+  /// Why its packets can't be given out in another order as they are, for people; nil where they can.
+  package var obstacle: String? = "nobody has looked at its packets"
+  /// The bytes of the largest packet.
+  var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
 
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }

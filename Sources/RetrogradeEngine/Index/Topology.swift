@@ -21,7 +21,7 @@ package struct StreamPath: Sendable {
   /// nil where the container has no word for it.
   var disposition: Disposition?
   let globalTags: TagList?
-  let steps: [Step]
+  private(set) var steps: [Step]
 
   /// The container names another codec than the parser finds, as transport streams of discs name AC-3 E-AC-3.
   let isMisnamed: Bool
@@ -242,6 +242,18 @@ extension Topology {
 }
 
 extension StreamPath {
+  /// The way to packets of H.264 and HEVC as the container holds them, if it holds them with lengths before their units: the parser
+  /// puts parameter sets into the first one (`push_codec` in gsth264parse.c, 1.22).
+  var unparsed: StreamPath {
+    var path = self
+    guard let last = steps.last, ["h264parse", "h265parse"].contains(last.factory),
+      let demuxer = steps.dropLast().last, ["qtdemux", "matroskademux"].contains(demuxer.factory),
+      caps.string("stream-format") != "byte-stream"
+    else { return self }
+    path.steps.removeLast()
+    return path
+  }
+
   /// Whether an element of that name is on the way.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 

@@ -10,7 +10,9 @@ public enum SampleFrames {
     switch bytesPerFrame {
     case 1: reverse(bytes, as: UInt8.self)
     case 2: reverse(bytes, as: UInt16.self)
+    case 3: reverse(bytes, as: (UInt16, UInt8).self)
     case 4: reverse(bytes, as: UInt32.self)
+    case 6: reverse(bytes, as: (UInt32, UInt16).self)
     case 8: reverse(bytes, as: UInt64.self)
     case 16: reverse(bytes, as: SIMD2<UInt64>.self)
     default: swapFrames(bytes, bytesPerFrame)

@@ -1,0 +1,35 @@
+/// Motion JPEG: each packet is a JPEG image (ITU-T T.81), or two, one a field.
+enum JPEGPacket {
+  static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+    var place = 2
+    guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return nil }
+    // Segments of the header: 0xFF, which one it is, its length, which counts itself (T.81, B.1.1.4).
+    while place + 4 <= packet.count, packet[place] == 0xFF {
+      let marker = packet[place + 1]
+      // Fill bytes may precede a marker.
+      if marker == 0xFF {
+        place += 1
+        continue
+      }
+      let length = Int(packet[place + 2]) << 8 | Int(packet[place + 3])
+      // After the start of the scan come the samples.
+      guard length >= 2, marker != 0xDA else { return nil }
+      let body = packet[place + 4..<min(place + 2 + length, packet.count)]
+      if hasFields(marker, UnsafeRawBufferPointer(rebasing: body)) { return .hasFields }
+      place += 2 + length
+    }
+    return nil
+  }
+
+  private static func hasFields(_ marker: UInt8, _ body: UnsafeRawBufferPointer) -> Bool {
+    switch marker {
+    // "AVI1" and which field it is, 0 for a whole frame (OpenDML AVI File Format Extensions 1.02, "Motion JPEG DIB").
+    case 0xE0: body.count > 4 && body.prefix(4).elementsEqual("AVI1".utf8) && body[4] != 0
+    // Four reserved bytes, "mjpg", the field's size, that with its filling, and where the next field begins, 0 where there is
+    // none (QuickTime File Format, "Motion-JPEG").
+    case 0xE1:
+      body.count >= 20 && body[4..<8].elementsEqual("mjpg".utf8) && body[16..<20].contains { $0 != 0 }
+    default: false
+    }
+  }
+}

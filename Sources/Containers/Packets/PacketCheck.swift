@@ -1,0 +1,90 @@
+/// Looks at the packets of a video, one after the other, for what ties them to their order or to one direction, so that they can't be
+/// given out in another one as they are. What it looks at are the first bytes of each; nothing is decoded.
+///
+/// Hostile and short packets are no obstacle: what is damaged stays as damaged as it was.
+package struct PacketCheck: Sendable {
+  /// What a packet is by its bytes.
+  package enum Obstacle: Sendable, Equatable {
+    /// It is decoded with the help of others, whatever its container says of it.
+    case dependsOnOthers
+    /// The order of its fields lies inside it, and would have to be turned too.
+    case hasFields
+    /// It holds several frames, or one that is not shown.
+    case isNotOneFrame
+    /// What it is decoded with came in another packet.
+    case needsParameterSets
+  }
+
+  /// The codecs that have a rule.
+  package enum Codec: Sendable, Equatable {
+    /// Each packet is a picture by itself, and says nothing of fields: HuffYUV, PNG, JPEG 2000, raw video.
+    case independent
+    case jpeg
+    case proRes
+    case ffv1
+    case vp9
+    /// - Parameter configuration: what the container keeps beside the stream (ISO/IEC 14496-15); nil: start codes part the units.
+    case h264(configuration: [UInt8]?)
+    case h265(configuration: [UInt8]?)
+  }
+
+  private let codec: Codec
+  private var units: UnitCheck?
+
+  package init(_ codec: Codec) {
+    self.codec = codec
+    switch codec {
+    case .h264(let configuration): units = UnitCheck(.h264, configuration)
+    case .h265(let configuration): units = UnitCheck(.h265, configuration)
+    default: units = nil
+    }
+  }
+
+  /// - Returns: nil where the packet can stand anywhere.
+  package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
+    switch codec {
+    case .independent: nil
+    case .jpeg: JPEGPacket.obstacle(in: packet)
+    case .proRes: ProResPacket.obstacle(in: packet)
+    case .ffv1: FFV1Packet.obstacle(in: packet)
+    case .vp9: VP9Packet.obstacle(in: packet)
+    case .h264, .h265: units?.obstacle(in: packet)
+    }
+  }
+}
+
+/// Apple ProRes. Every frame is coded by itself (SMPTE RDD 36, 4).
+enum ProResPacket {
+  static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+    // frame_size, 'icpf', frame_header_size, reserved, version, encoder, width, height; then chroma_format in two bits, two
+    // reserved ones, and interlace_mode: 0 where the frame is progressive (RDD 36, 5.1 and 5.1.1).
+    guard packet.count > 20, packet[4..<8].elementsEqual("icpf".utf8) else { return nil }
+    return packet[20] >> 2 & 3 == 0 ? nil : .hasFields
+  }
+}
+
+/// FFV1, whose contexts go on from frame to frame up to the next keyframe.
+enum FFV1Packet {
+  static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+    guard packet.count >= 2 else { return nil }
+    // The first symbol of a frame is `keyframe`, a bit in the state 128 (RFC 9043, 4.4). The range coder starts with the range
+    // 0xFF00 and the first two bytes (3.8.1.1), of which the upper half of the range stands for 1.
+    return Int(packet[0]) << 8 | Int(packet[1]) >= 0xFF00 / 2 ? nil : .dependsOnOthers
+  }
+}
+
+/// VP9: the start of a frame's uncompressed header ("VP9 Bitstream & Decoding Process Specification", 6.2).
+enum VP9Packet {
+  static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+    guard let first = packet.first, let last = packet.last, first >> 6 == 2 else { return nil }
+    // A superframe has an index at its end that begins and ends with the same marker, 110 and its own form (Annex B).
+    let size = 2 + (Int(last >> 3 & 3) + 1) * (Int(last & 7) + 1)
+    if last >> 5 == 6, packet.count >= size, packet[packet.count - size] == last { return .isNotOneFrame }
+    // frame_marker, two bits of the profile, a reserved one in profile 3, show_existing_frame, frame_type, show_frame.
+    let bits = Int(first) << 8 | (packet.count > 1 ? Int(packet[1]) : 0)
+    let shift = first >> 4 & 3 == 3 ? 1 : 0
+    func bit(_ place: Int) -> Bool { bits >> (15 - place - shift) & 1 == 1 }
+    if bit(4) || bit(5) { return .dependsOnOthers }
+    return bit(6) ? nil : .isNotOneFrame
+  }
+}

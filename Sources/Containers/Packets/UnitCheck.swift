@@ -1,0 +1,110 @@
+/// The packets of H.264 and HEVC, which are made of NAL units. A packet can stand anywhere where all of its picture is IDR: then
+/// nothing before it is referred to, and its numbers, of which POC and `frame_num` go on in other intra pictures, begin anew.
+struct UnitCheck: Sendable {
+  enum Family: Sendable { case h264, h265 }
+
+  private let family: Family
+  /// What the container keeps beside the stream; nil where all is in it.
+  private let configuration: [UInt8]?
+  /// How many bytes say how long a unit is.
+  private let lengthSize: Int
+  /// The parameter sets in the first packet that are nowhere else.
+  private var own: [[UInt8]]?
+
+  init(_ family: Family, _ configuration: [UInt8]?) {
+    self.family = family
+    self.configuration = configuration
+    // lengthSizeMinusOne of either configuration record (ISO/IEC 14496-15, 5.3.3.1.2 and 8.3.3.1.2).
+    let place = family == .h264 ? 4 : 21
+    lengthSize = configuration.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 } ?? 0
+  }
+
+  /// What a unit is for.
+  private enum Kind {
+    case independentSlice
+    case otherSlice
+    case parameterSet
+    /// Of a further layer or view.
+    case furtherLayer
+    case other
+  }
+
+  private func kind(_ unit: UnsafeRawBufferPointer) -> Kind {
+    guard let first = unit.first else { return .other }
+    switch family {
+    // nal_unit_type (ITU-T H.264, table 7-1).
+    case .h264:
+      switch first & 31 {
+      case 5: return .independentSlice
+      case 1...4: return .otherSlice
+      case 7, 8, 13: return .parameterSet
+      case 14, 15, 20, 21: return .furtherLayer
+      default: return .other
+      }
+    // nal_unit_type (ITU-T H.265, table 7-1): 19 and 20 are IDR_W_RADL and IDR_N_LP.
+    case .h265:
+      if first & 1 != 0 || unit.count > 1 && unit[1] >> 3 != 0 { return .furtherLayer }
+      switch first >> 1 & 63 {
+      case 19, 20: return .independentSlice
+      case 0...31: return .otherSlice
+      case 32...34: return .parameterSet
+      default: return .other
+      }
+    }
+  }
+
+  mutating func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+    var sets: [[UInt8]] = []
+    for range in configuration == nil ? Self.startCoded(packet) : lengthCoded(packet) {
+      let unit = UnsafeRawBufferPointer(rebasing: packet[range])
+      switch kind(unit) {
+      case .independentSlice, .other: break
+      case .otherSlice: return .dependsOnOthers
+      case .furtherLayer: return .isNotOneFrame
+      case .parameterSet:
+        let bytes = Array(unit)
+        if !(configuration?.contains(bytes) ?? false) { sets.append(bytes) }
+      }
+    }
+    // Sets stay in force until others come: they may only be the same ones everywhere.
+    if let own { return own == sets ? nil : .needsParameterSets }
+    own = sets
+    return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
+  }
+
+  /// Where the units are, each of which has its length before it.
+  private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
+    var units: [Range<Int>] = []
+    var place = 0
+    while place + lengthSize <= packet.count {
+      let length = packet[place..<place + lengthSize].reduce(0) { $0 << 8 | Int($1) }
+      place += lengthSize
+      guard length <= packet.count - place else { break }
+      units.append(place..<place + length)
+      place += length
+    }
+    return units
+  }
+
+  /// Where the units are, each of which has 0, 0, 1 before it (ITU-T H.264 and H.265, Annex B). Zeros at the end belong to none.
+  private static func startCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
+    var starts: [Int] = []
+    var place = 2
+    while place < packet.count {
+      // Of three bytes, the last one that is more than 1 rules out three places.
+      if packet[place] > 1 {
+        place += 3
+      } else if packet[place] == 1, packet[place - 1] == 0, packet[place - 2] == 0 {
+        starts.append(place + 1)
+        place += 3
+      } else {
+        place += 1
+      }
+    }
+    return starts.indices.map { index in
+      var end = index + 1 < starts.count ? starts[index + 1] - 3 : packet.count
+      while end > starts[index], packet[end - 1] == 0 { end -= 1 }
+      return starts[index]..<end
+    }
+  }
+}

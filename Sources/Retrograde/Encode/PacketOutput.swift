@@ -1,0 +1,104 @@
+import GStreamer
+import RetrogradeEngine
+
+/// How packets are written that nobody encodes.
+struct PacketForm: Sendable {
+  /// As they are given.
+  let given: Caps
+  /// As the muxer takes them.
+  let taken: Caps
+  /// What brings the source's packets into this form, in `gst-launch-1.0` syntax: nothing where they are in it.
+  let conversion: [String]
+}
+
+/// Whether an output takes the packets of a video as they are in the source.
+struct PacketOutput: Sendable {
+  private let container: Container
+  private let encoding: EncodingOptions
+  private let playback: PlaybackOptions
+
+  init(_ container: Container, _ options: ReverseOptions) {
+    self.container = container
+    encoding = options.encoding
+    playback = options.playback
+  }
+
+  /// Why the frames have to be decoded and encoded instead; nil where they need not.
+  func refusal(of video: VideoIndex) -> Message? {
+    if let obstacle = video.obstacle { return "\(obstacle)" }
+    if let setting = asked { return "\(setting: setting) asks for encoding" }
+    if let name = encoding.videoCodec, Codec(named: name) != Codec(of: video.caps) {
+      return "\(setting: .videoCodec) \(name) asks for another codec"
+    }
+    // Two IDR pictures in a row have to differ in `idr_pic_id` (ITU-T H.264, 7.4.3), as those do that are neighbours in the source.
+    if video.caps.mediaType == "video/x-h264", bringsStrangersTogether {
+      return
+        "\(setting: .frameRate) and \(setting: .count) bring pictures together that must not follow each other in H.264"
+    }
+    if !container.carriesOrientation, let orientation = video.tags?.string("image-orientation"),
+      orientation != "rotate-0"
+    {
+      return "this container can't say which way up the video is"
+    }
+    return form(of: video) == nil ? "this container does not take \(video.caps.codecName) as it is" : nil
+  }
+
+  /// Whether a frame may come after one that is not beside it in the source.
+  private var bringsStrangersTogether: Bool {
+    playback.frameRate != nil || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
+  }
+
+  /// The file name extensions of the containers that take the packets as they are; where there is none, why.
+  static func containers(for video: VideoIndex, _ options: ReverseOptions) -> ([String], why: String?) {
+    let names = ["mp4", "mov", "mkv", "webm", "avi", "ts"].filter { name in
+      (try? Container.of("mirror.\(name)")).map { PacketOutput($0, options).refusal(of: video) == nil } ?? false
+    }
+    return (
+      names,
+      names.isEmpty ? video.obstacle ?? "no container that can be written takes \(video.caps.codecName) as it is" : nil
+    )
+  }
+
+  /// What can only be done with frames.
+  private var asked: Setting? {
+    [
+      (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile), (encoding.width != nil, .width),
+      (encoding.deinterlaces, .deinterlaces),
+    ].first { $0.0 }?.1 ?? encoding.forOneEncoder.first
+  }
+
+  /// In which form the container takes the packets; nil where it takes them in none.
+  func form(of video: VideoIndex) -> PacketForm? {
+    guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
+    // AVI says nothing of colours; codecs that do not do so either would be taken for others.
+    if container.lacksTimes, video.caps.has("colorimetry"),
+      !PacketOutput.describingColours.contains(video.caps.mediaType)
+    {
+      return nil
+    }
+    // The version of FFV1 goes by another name in matroskamux 1.22.
+    let caps = video.caps.mediaType == "video/x-ffv" ? video.caps.setting("ffversion", "1") : video.caps
+    if container.takes(caps) { return PacketForm(given: caps, taken: caps, conversion: []) }
+    for (parser, text) in PacketOutput.conversions[video.caps.mediaType] ?? [] {
+      guard let taken = Caps(text), container.takes(taken) else { continue }
+      return PacketForm(given: caps, taken: taken, conversion: [parser, text])
+    }
+    return nil
+  }
+
+  private static let describingColours: Set = ["image/jpeg", "image/png", "video/x-h264", "video/x-h265"]
+
+  /// Parsers that put the same packets into another form: with lengths before the units or start codes, and with the parameter sets
+  /// before each keyframe where nothing is kept beside the stream.
+  private static let conversions = [
+    "video/x-h264": [
+      ("h264parse", "video/x-h264,stream-format=avc,alignment=au"),
+      ("h264parse config-interval=-1", "video/x-h264,stream-format=byte-stream,alignment=au"),
+    ],
+    "video/x-h265": [
+      ("h265parse", "video/x-h265,stream-format=hvc1,alignment=au"),
+      ("h265parse config-interval=-1", "video/x-h265,stream-format=byte-stream,alignment=au"),
+    ],
+    "image/x-j2c": [("jpeg2000parse", "image/x-jpc,alignment=frame")],
+  ]
+}

@@ -1,0 +1,78 @@
+import Containers
+import GStreamer
+
+/// Finds out, while a video is indexed, whether its packets can be given out in another order as they are: each has to be a frame by
+/// itself, in a codec of which it is known what that takes.
+struct PacketTurning {
+  private let codec: PacketCheck.Codec?
+  private var check: PacketCheck?
+  private let caps: Caps
+  private var found: String?
+
+  init(_ caps: Caps) {
+    self.caps = caps
+    codec = PacketTurning.codec(caps)
+    check = codec.map { PacketCheck($0) }
+    found = check == nil ? "\(caps.codecName) is not known to have frames that stand by themselves" : nil
+    // Parsers and demuxers know that of most codecs; what they don't is seen in the packets.
+    let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
+    if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
+      found = PacketTurning.words(.hasFields)
+    }
+  }
+
+  /// The codecs whose packets can be frames by themselves, each with its rule, by media type.
+  private static func codec(_ caps: Caps) -> PacketCheck.Codec? {
+    switch caps.mediaType {
+    // No prediction between pictures: Huffman tables stand in `codec_data` (Ben Rudiak-Gould's HuffYUV 2.1.1); W3C PNG; ISO/IEC
+    // 15444-1; raw video.
+    case "video/x-huffyuv", "image/png", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent
+    case "image/jpeg": .jpeg
+    case "video/x-prores": .proRes
+    case "video/x-ffv": .ffv1
+    case "video/x-vp9": caps.description.contains("codec-alpha=(boolean)true") ? nil : .vp9
+    case "video/x-h264": .h264(configuration: caps.configuration)
+    case "video/x-h265": .h265(configuration: caps.configuration)
+    default: nil
+    }
+  }
+
+  /// Looks at a packet on its way.
+  mutating func add(_ sample: Sample) throws {
+    guard found == nil else { return }
+    if let now = sample.caps, !now.isEqual(caps) {
+      found = "its format changes on the way"
+    } else if !sample.buffer.isKeyframe {
+      found = PacketTurning.words(.dependsOnOthers)
+    } else if codec != .independent {
+      found = try sample.buffer.withBytes { check?.obstacle(in: $0) }.map(PacketTurning.words)
+    }
+  }
+
+  /// Why the packets can't be given out in another order, for people; nil where they can.
+  func obstacle(in packets: [VideoPacket]) -> String? {
+    if let found { return found }
+    let times = packets.compactMap { $0.time }
+    if times.count < packets.count || packets.contains(where: \.isHidden) {
+      return "some of its packets are not shown, or don't say when"
+    }
+    return zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
+      ? nil : "its packets do not stand in the order in which they are shown"
+  }
+
+  private static func words(_ obstacle: PacketCheck.Obstacle) -> String {
+    switch obstacle {
+    case .dependsOnOthers: "some of its frames are decoded with the help of others"
+    case .hasFields: "it is interlaced, and the order of its fields lies inside the packets"
+    case .isNotOneFrame: "some of its packets are not one frame each"
+    case .needsParameterSets: "what its packets are decoded with lies in some of them, and not in all"
+    }
+  }
+}
+
+extension Caps {
+  /// What the container keeps beside a stream whose units have their length before them; nil where start codes part them.
+  fileprivate var configuration: [UInt8]? {
+    string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
+  }
+}

@@ -1,0 +1,101 @@
+import Testing
+
+@testable import Containers
+
+@Suite struct PacketCheckTests {
+  /// What is found in packets that come one after the other.
+  private func found(_ codec: PacketCheck.Codec, _ packets: [UInt8]...) -> [PacketCheck.Obstacle?] {
+    var check = PacketCheck(codec)
+    return packets.map { packet in packet.withUnsafeBytes { check.obstacle(in: $0) } }
+  }
+
+  @Test func proResSaysOfEachFrameWhetherItHasFields() {
+    func frame(_ flags: UInt8) -> [UInt8] {
+      [0, 0, 0, 40] + Array("icpf".utf8) + [0, 148, 0, 0] + Array("test".utf8) + [2, 128, 1, 16, flags]
+        + Array(repeating: 0, count: 19)
+    }
+    #expect(found(.proRes, frame(0x80), frame(0x84), frame(0x88)) == [nil, .hasFields, .hasFields])
+  }
+
+  @Test func jpegHasFieldsWhereAnAppSegmentSaysSo() {
+    let start: [UInt8] = [0xFF, 0xD8]
+    let end: [UInt8] = [0xFF, 0xC0, 0, 4, 1, 2, 0xFF, 0xDA, 0, 4, 1, 2, 0xFF, 0xE0, 0, 7, 65, 86, 73, 49, 1]
+    func avi(_ field: UInt8) -> [UInt8] { start + [0xFF, 0xFF, 0xE0, 0, 8] + Array("AVI1".utf8) + [field, 0] + end }
+    func quickTime(_ next: UInt8) -> [UInt8] {
+      start + [0xFF, 0xE1, 0, 42, 0, 0, 0, 0] + Array("mjpg".utf8) + [0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, next]
+        + Array(repeating: 0, count: 20) + end
+    }
+    #expect(found(.jpeg, start + end, avi(0), avi(1), avi(2)) == [nil, nil, .hasFields, .hasFields])
+    #expect(found(.jpeg, quickTime(0), quickTime(9)) == [nil, .hasFields])
+  }
+
+  @Test func ffv1KeyframesAreThoseWhoseFirstBitIsOne() {
+    #expect(
+      found(.ffv1, [0x7F, 0x80, 0], [0x7F, 0x7F, 255], [0xFE, 0], [0, 0]) == [
+        nil, .dependsOnOthers, nil, .dependsOnOthers,
+      ])
+  }
+
+  @Test func vp9PacketsAreOneShownKeyframe() {
+    let key: [UInt8] = [0b1000_0010, 0x49, 0x83, 0x42]
+    #expect(
+      found(.vp9, key, [0b1000_0110, 0], [0b1000_1000], [0b1000_0000, 0]) == [
+        nil, .dependsOnOthers, .dependsOnOthers, .isNotOneFrame,
+      ])
+    // Profile 3 has a reserved bit more.
+    #expect(found(.vp9, [0b1011_0001, 0x49], [0b1011_0011, 0x49]) == [nil, .dependsOnOthers])
+    // An index of two frames, each with one byte for its size.
+    #expect(found(.vp9, key + [0xC1, 4, 0, 0xC1], key + [0xC1, 4, 0, 0xC0]) == [.isNotOneFrame, nil])
+  }
+
+  private let sps: [UInt8] = [0x67, 66, 192, 10]
+  private let pps: [UInt8] = [0x68, 206]
+  private let idr: [UInt8] = [0x65, 136, 4]
+
+  private func coded(_ units: [UInt8]...) -> [UInt8] { units.flatMap { [0, 0, 0, 1] + $0 } }
+  private func lengths(_ units: [UInt8]...) -> [UInt8] { units.flatMap { [0, UInt8($0.count)] + $0 } }
+  private var record: [UInt8] { [1, 66, 192, 10, 0xFD, 225, 0, 4] + sps + [1, 0, 2] + pps }
+
+  @Test func h264PicturesHaveToBeIDR() {
+    let slice: [UInt8] = [0x61, 1, 2]
+    #expect(
+      found(.h264(configuration: record), lengths(idr), lengths([6, 5], idr), lengths(slice)) == [
+        nil, nil, .dependsOnOthers,
+      ])
+    #expect(found(.h264(configuration: nil), coded(sps, pps, idr), coded(sps, pps, slice)) == [nil, .dependsOnOthers])
+    #expect(found(.h264(configuration: record), lengths(idr, [0x74, 1])) == [.isNotOneFrame])
+  }
+
+  @Test func parameterSetsLieBesideTheStreamOrInEveryPacket() {
+    let other: [UInt8] = [0x68, 207]
+    #expect(found(.h264(configuration: record), lengths(sps, pps, idr), lengths(idr)) == [nil, nil])
+    #expect(found(.h264(configuration: record), lengths(other, idr), lengths(idr)) == [nil, .needsParameterSets])
+    #expect(found(.h264(configuration: record), lengths(idr), lengths(other, idr)) == [nil, .needsParameterSets])
+    #expect(found(.h264(configuration: nil), coded(idr)) == [.needsParameterSets])
+    #expect(found(.h264(configuration: nil), coded(sps, pps, idr) + [0], coded(sps, pps, idr)) == [nil, nil])
+    #expect(found(.h264(configuration: nil), coded(sps, pps, idr), coded(idr)) == [nil, .needsParameterSets])
+  }
+
+  @Test func hevcPicturesHaveToBeIDR() {
+    let record = Array(repeating: UInt8(0), count: 21) + [0xFD]
+    func unit(_ type: UInt8, layer: UInt8 = 0) -> [UInt8] { [type << 1, layer << 3 | 1, 7] }
+    #expect(
+      found(.h265(configuration: record), lengths(unit(19)), lengths(unit(20)), lengths(unit(21)), lengths(unit(1)))
+        == [nil, nil, .dependsOnOthers, .dependsOnOthers])
+    #expect(found(.h265(configuration: record), lengths(unit(19), unit(19, layer: 1))) == [.isNotOneFrame])
+  }
+
+  @Test(arguments: [
+    PacketCheck.Codec.independent, .jpeg, .proRes, .ffv1, .vp9, .h264(configuration: nil), .h264(configuration: []),
+    .h265(configuration: []),
+  ])
+  func packetsThatAreCutAreLookedAtWithoutFail(_ codec: PacketCheck.Codec) {
+    let whole =
+      [0xFF, 0xD8, 0xFF, 0xE0, 0, 9] + Array("AVI1".utf8) + [
+        0, 0, 1, 0x65, 0, 0, 1, 0xFF, 0xC3, 0xFF, 0xE1, 0xFF, 0xFF, 0xDF,
+      ]
+    for start in whole.indices {
+      for end in start...whole.count { _ = found(codec, Array(whole[start..<end])) }
+    }
+  }
+}

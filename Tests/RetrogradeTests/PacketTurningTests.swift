@@ -1,0 +1,175 @@
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Video in which each packet is a frame by itself is turned round as it is.
+@Suite struct PacketTurningTests {
+  /// The packets of the video, as bytes, in the order of the file.
+  private func packets(_ path: String) throws -> [[UInt8]] {
+    let demuxers = ["mp4": "qtdemux", "mov": "qtdemux", "avi": "avidemux", "ts": "tsdemux"]
+    let name = path.split(separator: ".").last.map(String.init) ?? ""
+    return try DecodedMedia.buffers(
+      of:
+        "filesrc location=\(path) ! \(demuxers[name] ?? "matroskademux") name=d d.\(name == "ts" ? "" : "video_0") ! queue"
+    )
+  }
+
+  private func media(_ video: String, _ muxer: String, _ name: String) -> TestMedia {
+    var media = TestMedia()
+    media.times = TestMedia.regular(12, rate: 25)
+    media.frameRate = "25/1"
+    (media.video, media.muxer, media.name) = (video, muxer, name)
+    return media
+  }
+
+  static let h264 = "x264enc key-int-max=1 pass=qual quantizer=18 ! h264parse"
+
+  static let sources: [(String, String, String)] = [
+    ("video/x-raw,format=I420 ! jpegenc", "avimux", "s.avi"),
+    ("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov"),
+    ("video/x-raw,format=I420 ! jpegenc", "matroskamux", "s.mkv"),
+    ("avenc_prores_ks ! capssetter caps=video/x-prores,variant=hq", "qtmux", "s.mov"),
+    ("avenc_ffv1 gop-size=1", "matroskamux", "s.mkv"),
+    ("avenc_huffyuv", "avimux", "s.avi"),
+    ("pngenc", "qtmux", "s.mov"),
+    ("video/x-raw,format=YUY2", "avimux", "s.avi"),
+    ("video/x-raw,format=UYVY", "qtmux", "s.mov"),
+    ("video/x-raw,format=I420", "matroskamux", "s.mkv"),
+    (h264, "mp4mux", "s.mp4"),
+    (h264, "matroskamux", "s.mkv"),
+    ("x265enc key-int-max=1 option-string=\"keyint=1\" ! h265parse", "mp4mux", "s.mp4"),
+    ("vp9enc deadline=1 cpu-used=8 keyframe-max-dist=0", "webmmux", "s.webm"),
+  ]
+
+  @Test(arguments: sources)
+  func theMirrorHasTheSourcesPacketsLastFirst(_ video: String, _ muxer: String, _ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let media = media(video, muxer, name)
+    let source = try media.write(to: folder)
+    let output = folder.path("o." + (name.split(separator: ".").last ?? ""))
+    let summary = try await Reverser(source).reverse(to: output)
+    let own = try packets(source)
+    let isTurned = try packets(output) == own.reversed()
+    #expect(own.count == 12 && isTurned && summary.frames == 12)
+    #expect(summary.warnings.isEmpty)
+  }
+
+  @Test func aLoopHasThemInBothDirections() async throws {
+    let folder = try TemporaryFolder()
+    let source = try media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov").write(to: folder)
+    var options = ReverseOptions()
+    options.playback.loop = .pingPong
+    options.playback.count = 2
+    options.encoding.copiesForward = true
+    try await Reverser(source, options: options).reverse(to: folder.path("o.mov"))
+    let own = try packets(source)
+    let isTurned =
+      try packets(folder.path("o.mov")) == own + own.dropLast().reversed() + own.dropFirst() + own.dropLast().reversed()
+    #expect(isTurned)
+  }
+
+  @Test func aStretchIsCutToTheFrame() async throws {
+    let folder = try TemporaryFolder()
+    let source = try media(Self.h264, "mp4mux", "s.mp4").write(to: folder)
+    var options = ReverseOptions()
+    options.playback.start = .frame(3)
+    options.playback.end = .frame(8)
+    try await Reverser(source, options: options).reverse(to: folder.path("o.mkv"))
+    let isTurned = try packets(folder.path("o.mkv")) == packets(source)[3..<8].reversed()
+    #expect(isTurned)
+  }
+
+  @Test func audioAndTimesAreThoseOfTheMirror() async throws {
+    let folder = try TemporaryFolder()
+    var media = media("video/x-raw,format=I420 ! jpegenc quality=100", "matroskamux", "s.mkv")
+    media.frameRate = "0/1"
+    media.times = [0, 40, 60, 200, 240, 500].map { ClockTime(nanoseconds: $0 * 1_000_000) }
+    media.sampleCount = 24_000
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(source, options: options).reverse(to: folder.path("o.mkv"))
+    let read = try DecodedMedia(folder.path("o.mkv"), like: media)
+    #expect(read.numbers == [4, 3, 2, 1, 0])
+    #expect(read.times.map { $0.nanoseconds / 1_000_000 } == [0, 260, 300, 440, 460])
+  }
+
+  /// Which containers take its packets, and why none does.
+  private func told(_ media: TestMedia, _ folder: TemporaryFolder) async throws -> ([String], String?) {
+    let stream = try #require(try await Reverser(media.write(to: folder)).plan().streams.first)
+    return (try #require(stream.turnsAsPacketsIn), stream.whyDecoded)
+  }
+
+  @Test(arguments: [
+    ("avenc_ffv1 gop-size=6", "matroskamux", "s.mkv", "help of others"),
+    ("x264enc key-int-max=6 bframes=0 ! h264parse", "mp4mux", "s.mp4", "help of others"),
+    (
+      "interlace field-pattern=1:1 top-field-first=true ! x264enc key-int-max=1 interlaced=true ! h264parse",
+      "matroskamux", "s.mkv", "interlaced"
+    ),
+    ("theoraenc keyframe-force=1", "oggmux", "s.ogg", "not known"),
+  ])
+  func whatTiesPacketsToTheirOrderIsKnownBeforeAndSaid(
+    _ video: String, _ muxer: String, _ name: String, _ why: String
+  ) async throws {
+    let (containers, told) = try await told(media(video, muxer, name), try TemporaryFolder())
+    #expect(containers.isEmpty && told?.contains(why) == true, "\(told ?? "")")
+  }
+
+  @Test func whatAsksForFramesIsDecoded() async throws {
+    let folder = try TemporaryFolder()
+    let media = media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov")
+    let source = try media.write(to: folder)
+    let own = try packets(source)
+    let asking: [(inout EncodingOptions) -> Void] = [
+      { $0.reencodes = true }, { $0.width = 64 }, { $0.constantRateFactor = 30 }, { $0.videoCodec = "h264" },
+      { $0.deinterlaces = true },
+    ]
+    for (number, ask) in asking.enumerated() {
+      var options = ReverseOptions()
+      ask(&options.encoding)
+      let output = folder.path("\(number).mov")
+      try await Reverser(source, options: options).reverse(to: output)
+      let isTurned = try packets(output) == own.reversed()
+      #expect(!isTurned, "\(number)")
+    }
+    var drawn = Reverser(source)
+    drawn.overlay = { _, _ in }
+    try await drawn.reverse(to: folder.path("drawn.mov"))
+    #expect(try packets(folder.path("drawn.mov")) != own.reversed())
+  }
+
+  @Test func whatIsTurnedAsItLiesIsTheRightWayUp() async throws {
+    let folder = try TemporaryFolder()
+    var media = media("video/x-raw,format=I420 ! jpegenc", "qtmux", "s.mov")
+    media.orientation = "rotate-90"
+    let source = try media.write(to: folder)
+    let own = try packets(source)
+    try await Reverser(source).reverse(to: folder.path("o.mov"))
+    #expect(try packets(folder.path("o.mov")) == own.reversed())
+    #expect(try await Reverser(folder.path("o.mov")).plan().streams.first?.orientation == "rotate-90")
+    // AVI can't say it: the frames are turned instead.
+    try await Reverser(source).reverse(to: folder.path("o.avi"))
+    let (width, height) = (media.width, media.height)
+    let upright = try await Reverser(folder.path("o.avi")).plan().streams.first
+    #expect(upright?.summary.first == "\(height)x\(width)")
+  }
+
+  @Test func unitsGoFromOneContainersFormToTheOthers() async throws {
+    let folder = try TemporaryFolder()
+    let media = media(Self.h264, "mp4mux", "s.mp4")
+    let source = try media.write(to: folder)
+    for name in ["o.ts", "o.avi", "o.mkv"] {
+      let output = folder.path(name)
+      try await Reverser(source).reverse(to: output)
+      #expect(try DecodedMedia(output, like: media).numbers == (0..<12).reversed(), "\(name)")
+      let back = folder.path("back-\(name).mp4")
+      try await Reverser(output).reverse(to: back)
+      let read = try DecodedMedia(back, like: media).numbers
+      #expect(read == Array(0..<12), "\(name)")
+    }
+  }
+}
