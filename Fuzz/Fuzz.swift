@@ -21,6 +21,7 @@ enum Fuzz {
     "values": TextTargets.values,
     "parameter-sets": VideoTargets.parameterSets,
     "timeline": VideoTargets.timeline,
+    "packets": VideoTargets.packets,
   ]
 
   static let target = getenv("FUZZ_TARGET").flatMap { targets[String(cString: $0)] }

@@ -1,3 +1,4 @@
+@testable import Containers
 @testable import Retrograde
 @testable import RetrogradeEngine
 import GStreamer
@@ -11,6 +12,20 @@ enum VideoTargets {
     let half = bytes.count / 2
     if let other = ParameterSets(Array(bytes[half...])) { _ = sets.joined(with: other)?.record }
     _ = sets.joined(with: sets)?.record
+  }
+
+  /// What the bytes of packets say of their order: a codec, what is kept beside the stream, two packets.
+  static func packets(_ bytes: [UInt8]) {
+    guard let kind = bytes.first else { return }
+    let length = (bytes.count - 1) / 3
+    let parts = (0..<3).map { Array(bytes[1 + $0 * length..<1 + ($0 + 1) * length]) }
+    let configuration = kind & 0x80 == 0 ? parts[0] : nil
+    let codecs: [PacketCheck.Codec] = [
+      .jpeg, .proRes, .ffv1(configuration: configuration), .vp9, .h264(configuration: configuration),
+      .h265(configuration: configuration),
+    ]
+    var check = PacketCheck(codecs[Int(kind & 0x7F) % codecs.count])
+    for packet in parts.dropFirst() { _ = packet.withUnsafeBytes { check.obstacle(in: $0) } }
   }
 
   /// From packets with times of any kind to a plan, an order of play, and the times of the mirror.

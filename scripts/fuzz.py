@@ -27,6 +27,8 @@ SEEDS = {
     "parameter-sets": [bytes.fromhex("0142c00affe1000c6742c00ada11bf9704000003000401000468ce0fc8"),
                        bytes.fromhex("0164000affe1000667640000af80010005" "68ebe3cb22fdf8f800")],
     "audio-layout": [b"", bytes(range(64))],
+    "packets": [bytes([2]) + bytes.fromhex("562b84d19c052f413c6026e95c376f5d1b76979d3ac9c420431e8b9f5520512f4ef8a1683b837d0a4acb") + bytes(84),
+                bytes([0x84]) + bytes(9) + bytes.fromhex("000000016742c00a0000000168ce0fc80000000165888400"), bytes([0]) + bytes.fromhex("ffd8ffe00008415649310100")],
     "timeline": [b"", bytes(range(128)), bytes(64)],
 }
 CUT = (".mp4", ".mkv", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",

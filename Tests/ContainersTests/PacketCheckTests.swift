@@ -31,9 +31,22 @@ import Testing
 
   @Test func ffv1KeyframesAreThoseWhoseFirstBitIsOne() {
     #expect(
-      found(.ffv1, [0x7F, 0x80, 0], [0x7F, 0x7F, 255], [0xFE, 0], [0, 0]) == [
+      found(.ffv1(configuration: nil), [0x7F, 0x80, 0], [0x7F, 0x7F, 255], [0xFE, 0], [0, 0]) == [
         nil, .dependsOnOthers, nil, .dependsOnOthers,
       ])
+  }
+
+  @Test func ffv1SlicesSayWhetherTheyHaveFields() {
+    // What FFmpeg 5.1 wrote: version 3, 4:2:0.
+    let record: [UInt8] = [
+      0x56, 0x2b, 0x84, 0xd1, 0x9c, 0x05, 0x2f, 0x41, 0x3c, 0x60, 0x26, 0xe9, 0x5c, 0x37, 0x6f, 0x5d, 0x1b, 0x76, 0x97,
+      0x9d, 0x3a, 0xc9, 0xc4, 0x20, 0x43, 0x1e, 0x8b, 0x9f, 0x55, 0x20, 0x51, 0x2f, 0x4e, 0xf8, 0xa1, 0x68, 0x3b, 0x83,
+      0x7d, 0x0a, 0x4a, 0xcb,
+    ]
+    #expect(
+      found(
+        .ffv1(configuration: record), [0xfc, 0x15, 0x80, 0x00, 0x04, 0x3c, 0xaf, 0x00, 0x00, 0x3f, 0xff, 0xaa],
+        [0xfb, 0x37, 0x00, 0x04, 0x3c, 0xaf, 0x00, 0x00, 0x3f, 0xff, 0xaa, 0xaa]) == [nil, .hasFields])
   }
 
   @Test func vp9PacketsAreOneShownKeyframe() {
@@ -86,7 +99,8 @@ import Testing
   }
 
   @Test(arguments: [
-    PacketCheck.Codec.independent, .jpeg, .proRes, .ffv1, .vp9, .h264(configuration: nil), .h264(configuration: []),
+    PacketCheck.Codec.independent, .jpeg, .proRes, .ffv1(configuration: nil), .ffv1(configuration: [1, 2, 3, 4]), .vp9,
+    .h264(configuration: nil), .h264(configuration: []),
     .h265(configuration: []),
   ])
   func packetsThatAreCutAreLookedAtWithoutFail(_ codec: PacketCheck.Codec) {

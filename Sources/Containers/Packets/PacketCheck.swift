@@ -21,7 +21,8 @@ package struct PacketCheck: Sendable {
     case independent
     case jpeg
     case proRes
-    case ffv1
+    /// - Parameter configuration: the Configuration Record (RFC 9043, 4.3); nil in the versions 0 and 1, which have none.
+    case ffv1(configuration: [UInt8]?)
     case vp9
     /// - Parameter configuration: what the container keeps beside the stream (ISO/IEC 14496-15); nil: start codes part the units.
     case h264(configuration: [UInt8]?)
@@ -30,9 +31,11 @@ package struct PacketCheck: Sendable {
 
   private let codec: Codec
   private var units: UnitCheck?
+  private let slices: FFV1Packet?
 
   package init(_ codec: Codec) {
     self.codec = codec
+    slices = if case .ffv1(let configuration) = codec { FFV1Packet(configuration) } else { nil }
     switch codec {
     case .h264(let configuration): units = UnitCheck(.h264, configuration)
     case .h265(let configuration): units = UnitCheck(.h265, configuration)
@@ -46,7 +49,7 @@ package struct PacketCheck: Sendable {
     case .independent: nil
     case .jpeg: JPEGPacket.obstacle(in: packet)
     case .proRes: ProResPacket.obstacle(in: packet)
-    case .ffv1: FFV1Packet.obstacle(in: packet)
+    case .ffv1: slices?.obstacle(in: packet)
     case .vp9: VP9Packet.obstacle(in: packet)
     case .h264, .h265: units?.obstacle(in: packet)
     }
@@ -60,16 +63,6 @@ enum ProResPacket {
     // reserved ones, and interlace_mode: 0 where the frame is progressive (RDD 36, 5.1 and 5.1.1).
     guard packet.count > 20, packet[4..<8].elementsEqual("icpf".utf8) else { return nil }
     return packet[20] >> 2 & 3 == 0 ? nil : .hasFields
-  }
-}
-
-/// FFV1, whose contexts go on from frame to frame up to the next keyframe.
-enum FFV1Packet {
-  static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
-    guard packet.count >= 2 else { return nil }
-    // The first symbol of a frame is `keyframe`, a bit in the state 128 (RFC 9043, 4.4). The range coder starts with the range
-    // 0xFF00 and the first two bytes (3.8.1.1), of which the upper half of the range stands for 1.
-    return Int(packet[0]) << 8 | Int(packet[1]) >= 0xFF00 / 2 ? nil : .dependsOnOthers
   }
 }
 

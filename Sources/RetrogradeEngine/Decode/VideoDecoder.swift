@@ -23,7 +23,7 @@ final class VideoDecoder: Sendable {
   /// Whether nothing decodes the frames.
   private let isRaw: Bool
   /// Whether what it gives are packets.
-  private let arePackets: Bool
+  let arePackets: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
 

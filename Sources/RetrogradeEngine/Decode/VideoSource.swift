@@ -67,6 +67,9 @@ package final class VideoSource: Sendable {
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
+  /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
+  private static let packetBudget = 32 << 20
+
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
   package init(
@@ -82,7 +85,11 @@ package final class VideoSource: Sendable {
     caps = decoder.caps
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
-    planner = try Planner(resources, frameBytes: decoder.frameBytes)
+    var planner = try Planner(resources, frameBytes: decoder.frameBytes)
+    if decoder.arePackets {
+      planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
+    }
+    self.planner = planner
     if let starts = video.starts {
       let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
       let frames = range.map { whole.clipped(to: $0).frames } ?? 0..<starts.count

@@ -195,7 +195,7 @@ struct Indexer: Sendable {
   private func watch(
     _ pipeline: Pipeline, _ disk: DiskWatch, _ tally: StreamTally, streams: Int
   ) -> (end: IndexingPass.End, failure: GStreamerError?) {
-    let step = ClockTime(nanoseconds: 50_000_000)
+    var step = ClockTime(nanoseconds: 50_000_000)
     var pass = IndexingPass(streams: streams, stall: stall)
     var failure: GStreamerError?
     var silence = ClockTime.zero
@@ -212,6 +212,8 @@ struct Indexer: Sendable {
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
+      // From now on the readers only take what is left.
+      if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
       silence = message == nil ? step : .zero
       if case .failed(let error)? = message {
         Log.index.warning("\(topology.source): an element failed: \(error.cause); the pass goes on while others run")

@@ -29,7 +29,7 @@ struct PacketTurning {
     case "video/x-huffyuv", "image/png", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent
     case "image/jpeg": .jpeg
     case "video/x-prores": .proRes
-    case "video/x-ffv": .ffv1
+    case "video/x-ffv": .ffv1(configuration: caps.buffer("codec_data"))
     case "video/x-vp9": caps.description.contains("codec-alpha=(boolean)true") ? nil : .vp9
     case "video/x-h264": .h264(configuration: caps.configuration)
     case "video/x-h265": .h265(configuration: caps.configuration)

@@ -1,0 +1,127 @@
+/// FFV1 (RFC 9043), whose contexts go on from frame to frame up to the next keyframe, and which says in its slices how many fields
+/// a picture has.
+struct FFV1Packet: Sendable {
+  /// How the range coder's states follow each other in slices.
+  private let states: FFV1RangeDecoder.States
+  /// How many quantization tables a slice names; nil where slices have no headers.
+  private let tableCount: Int?
+
+  /// - Parameter configuration: the Configuration Record.
+  init(_ configuration: [UInt8]?) {
+    var states = FFV1RangeDecoder.States.usual
+    var tableCount: Int?
+    configuration?.withUnsafeBytes { bytes in
+      // The Parameters (4.2).
+      var decoder = FFV1RangeDecoder(bytes)
+      var contexts = FFV1RangeDecoder.contexts
+      let version = decoder.number(&contexts, states)
+      guard version >= 3 else { return }
+      _ = decoder.number(&contexts, states)  // micro_version
+      if decoder.number(&contexts, states) > 1 {
+        let usual = states
+        for state in 1..<256 { states.change(state, by: decoder.number(&contexts, usual, isSigned: true)) }
+      }
+      for _ in 0..<2 { _ = decoder.number(&contexts, .usual) }  // colorspace_type, bits_per_raw_sample
+      let hasChroma = decoder.bit(&contexts[0], .usual)
+      for _ in 0..<2 { _ = decoder.number(&contexts, .usual) }  // log2_h_chroma_subsample, log2_v_chroma_subsample
+      let hasAlpha = decoder.bit(&contexts[0], .usual)
+      tableCount = 1 + (hasChroma || version == 3 ? 1 : 0) + (hasAlpha ? 1 : 0)
+    }
+    self.states = states
+    self.tableCount = tableCount
+  }
+
+  func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+    guard packet.count >= 2 else { return nil }
+    var decoder = FFV1RangeDecoder(packet)
+    var state: UInt8 = 128
+    // The first symbol of a frame is `keyframe` (4.4).
+    guard decoder.bit(&state, states) else { return .dependsOnOthers }
+    guard let tableCount else { return nil }
+    // The Slice Header (4.6): slice_x, slice_y, slice_width, slice_height, the tables, and picture_structure, which is 1 or 2 where
+    // there are fields, 3 where the frame is progressive, 0 where that is not known (4.6.7).
+    var contexts = FFV1RangeDecoder.contexts
+    for _ in 0..<4 + tableCount { _ = decoder.number(&contexts, states) }
+    return (1...2).contains(decoder.number(&contexts, states)) ? .hasFields : nil
+  }
+}
+
+/// The range coder of FFV1 (RFC 9043, 3.8.1).
+struct FFV1RangeDecoder {
+  /// Which state follows on each: of 256, the likelier a 1, the higher.
+  struct States: Sendable {
+    private(set) var afterOne: [UInt8]
+
+    mutating func change(_ state: Int, by delta: Int) {
+      afterOne[state] = UInt8(truncatingIfNeeded: Int(afterOne[state]) &+ delta)
+    }
+
+    /// `default_state_transition` (3.8.1.5), made as FFmpeg makes it (`ff_build_rac_states` in rangecoder.c): a bit moves the
+    /// probability, of 32 bits, a twentieth of the way to 1.
+    static let usual: States = {
+      let (one, factor, most) = (1 << 32, 214_748_364, 248)
+      func rounded(_ probability: Int) -> Int { (256 * probability + one / 2) >> 32 }
+      func moved(_ probability: Int) -> Int { probability + ((one - probability) * factor + one / 2) >> 32 }
+      var states = [Int](repeating: 0, count: 256)
+      var last = 0
+      var probability = one / 2
+      for _ in 0..<128 {
+        let next = max(rounded(probability), last + 1)
+        if last > 0, last < 256, next <= most { states[last] = next }
+        probability = moved(probability)
+        last = next
+      }
+      for state in 256 - most...most where states[state] == 0 {
+        states[state] = min(max(rounded(moved((state * one + 128) >> 8)), state + 1), most)
+      }
+      return States(afterOne: states.map { UInt8($0) })
+    }()
+
+    func after(_ state: UInt8, _ bit: Bool) -> UInt8 {
+      // A 0 is to a state what a 1 is to its opposite.
+      bit ? afterOne[Int(state)] : state == 0 ? 0 : 0 &- afterOne[256 - Int(state)]
+    }
+  }
+
+  private let bytes: UnsafeRawBufferPointer
+  private var place = 2
+  private var low: Int
+  private var range = 0xFF00
+
+  /// What a number's bits are decoded with, before the first.
+  static var contexts: [UInt8] { Array(repeating: 128, count: 32) }
+
+  init(_ bytes: UnsafeRawBufferPointer) {
+    self.bytes = bytes
+    low = bytes.count < 2 ? 0 : Int(bytes[0]) << 8 | Int(bytes[1])
+  }
+
+  mutating func bit(_ state: inout UInt8, _ states: States) -> Bool {
+    let part = (range * Int(state)) >> 8
+    let isOne = low >= range - part
+    if isOne { low -= range - part }
+    range = isOne ? part : range - part
+    state = states.after(state, isOne)
+    if range < 0x100 {
+      range <<= 8
+      low = low << 8 | (place < bytes.count ? Int(bytes[place]) : 0)
+      place += 1
+    }
+    return isOne
+  }
+
+  /// A number in Exp-Golomb form (3.8.1.2); 0 where it is none.
+  mutating func number(_ contexts: inout [UInt8], _ states: States, isSigned: Bool = false) -> Int {
+    if bit(&contexts[0], states) { return 0 }
+    var length = 0
+    while bit(&contexts[1 + min(length, 9)], states) {
+      length += 1
+      if length > 31 { return 0 }
+    }
+    var value = 1
+    for place in (0..<length).reversed() { value = value << 1 | (bit(&contexts[22 + min(place, 9)], states) ? 1 : 0) }
+    if isSigned, bit(&contexts[11 + min(length, 10)], states) { value = -value }
+    // Of 32 bits, as in FFmpeg, which writes a coder_type of -1.
+    return Int(Int32(truncatingIfNeeded: value))
+  }
+}
