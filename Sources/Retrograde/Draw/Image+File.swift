@@ -7,8 +7,7 @@ extension Image {
   ///
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf path: String) async throws {
-    let cancellation = Cancellation()
-    self = try await onOwnThread("read image", cancellation) { try Image(reading: path, cancellation) }
+    self = try await Work.perform("read image") { try Image(reading: path, $0.cancellation) }
   }
 
   init(reading path: String, _ cancellation: Cancellation) throws {

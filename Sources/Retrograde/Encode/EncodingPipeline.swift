@@ -40,6 +40,9 @@ final class EncodingPipeline: Sendable {
     var isOfUser = false
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
     var prepare: @Sendable (Pipeline) throws -> String
+
+    /// Of each audio stream, in sample frames per second.
+    var rates: [Int] { audio.map { $0.caps.int("rate") ?? 0 } }
   }
 
   let videos: [AppSource]
@@ -54,15 +57,11 @@ final class EncodingPipeline: Sendable {
   private let contents: Contents
   /// Whether the container can't hold the chapters that there are.
   let losesChapters: Bool
-  /// Sample frames that the encoder of each audio stream puts before the first.
-  private let priming: [Int]
-  private let rates: [Int]
+  private let header: FinishedHeader
   /// By kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
   /// Whether it is MP4 or MOV.
   let hasMP4Header: Bool
-  private let isMatroska: Bool
-  private let isMP3: Bool
   private let target: String
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
@@ -103,7 +102,6 @@ final class EncodingPipeline: Sendable {
       throw RetrogradeError.writing(target, error)
     }
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
-    isMatroska = pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm")
     // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
     if hasMP4Header, let rate = contents.audio.first?.caps.int("rate"), let duration = contents.duration,
       duration.seconds * Double(rate) < Double(Int32.max)
@@ -125,16 +123,14 @@ final class EncodingPipeline: Sendable {
       else { continue }
       try encoder.set("blocksize", "\(size)")
     }
-    isMP3 = !pipeline.elements(ofFactory: "xingmux").isEmpty
-    let layout = EncodingPipeline.layout(pipeline, contents.audio, hasEditLists: hasMP4Header)
-    mirrorStart = max(layout.leadIn, contents.lead)
-    priming = contents.audio.indices.map { layout.samples[$0] ?? 0 }
+    let priming = AudioPriming(pipeline, contents.audio, hasEditLists: hasMP4Header)
+    mirrorStart = max(priming.leadIn, contents.lead)
+    header = FinishedHeader(pipeline, contents, priming: priming.samples)
     self.contents = contents
     let lead = mirrorStart
     losesChapters =
       !contents.chapters.isEmpty && !hasMP4Header
       && !pipeline.setTableOfContents(TableOfContents(entries: contents.chapters.map { $0.entry(later: lead) }))
-    rates = contents.audio.map { $0.caps.int("rate") ?? 0 }
     let counted = [contents.videos, contents.audio, contents.texts].map { [pipeline] streams in
       streams.compactMap { pipeline.element($0.name) }.map { MuxedCount(after: $0, isOfUser: contents.isOfUser) }
     }
@@ -170,36 +166,6 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Where times lie so that audio and video start together although the encoders put something before the audio.
-  private struct Layout {
-    /// How much later than 0 everything is, where the container has no edit lists.
-    var leadIn = ClockTime.zero
-    /// Sample frames of priming, by stream.
-    var samples: [Int: Int] = [:]
-    /// How much earlier each encoder's packets are to be presented than it says.
-    var delays: [(encoder: Element, delay: ClockTime)] = []
-  }
-
-  private static func layout(_ pipeline: Pipeline, _ audio: [Stream], hasEditLists: Bool) -> Layout {
-    var layout = Layout()
-    for (index, stream) in audio.enumerated() {
-      guard let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }),
-        let factory = encoder.factoryName, let packets = encoder.staticPad("src")?.possibleCaps,
-        let rate = stream.caps.int("rate")
-      else { continue }
-      let delay = EncoderDelay(encoder: factory, packets: packets, raw: stream.caps)
-      guard delay.samples > 0 else { continue }
-      layout.samples[index] = delay.samples
-      if !hasEditLists { layout.delays.append((encoder, ClockTime(sampleIndex: delay.samples, rate: rate))) }
-    }
-    layout.leadIn = layout.delays.map(\.delay).max() ?? .zero
-    // The packets say when what they hold is really heard.
-    for (encoder, delay) in layout.delays {
-      encoder.staticPad("src")?.onBuffer { $0.withPresentationTime(earlierBy: delay) }
-    }
-    return layout
-  }
-
   /// What the encoder and the muxer of the output know better than the source.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "codec", "bitrate", "minimum-bitrate", "maximum-bitrate",
@@ -211,7 +177,7 @@ final class EncodingPipeline: Sendable {
   /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
   func start() throws {
     Log.write.info("\(target): starts \(contents.description)")
-    Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(priming)")
+    Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(header.priming)")
     guard pipeline.set(.playing) else {
       while let message = pipeline.nextMessage() {
         if case .failed(let error) = message { throw RetrogradeError.writing(target, error) }
@@ -338,7 +304,7 @@ final class EncodingPipeline: Sendable {
     try animator.withLock { $0.take() }?.join()
     try cancellation.check()
     let videos = zip(counts.videos, given.videos).map { $0.frames(of: $1) }
-    let audio = zip(counts.audio, zip(given.audio, rates)).map { $0.samples(of: $1.0, rate: $1.1) }
+    let audio = zip(counts.audio, zip(given.audio, contents.rates)).map { $0.samples(of: $1.0, rate: $1.1) }
     let texts = zip(counts.texts, given.texts).map { $0.cues(of: $1) }
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
@@ -348,7 +314,7 @@ final class EncodingPipeline: Sendable {
           .cannotCreateOutput,
           about: target, "can't be made: nothing of what was encoded reached the file", remedy: "try another format")
       }
-      try finishHeader(videos, audio)
+      try header.apply(to: path, for: target, videos, audio)
     }
     let spans = (videos + audio).compactMap(\.span)
     return Written(
@@ -358,61 +324,11 @@ final class EncodingPipeline: Sendable {
       },
       warnings: (videos + audio + texts).compactMap(\.warning))
   }
-
-  /// Puts into the file what its muxer does not: it says what came to the muxer, whatever was planned.
-  private func finishHeader(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) throws {
-    Log.write.info(
-      "\(target): finishes the header of "
-        + (hasMP4Header ? "MP4" : isMatroska ? "Matroska" : isMP3 ? "MP3" : "nothing: its muxer wrote all there is"))
-    do {
-      if isMatroska { try matroskaHeader.apply(to: path) }
-      if isMP3, let priming = priming.first, let heard = audio.first?.count {
-        try MP3Header(priming: priming, heard: heard).apply(to: path)
-      }
-      if hasMP4Header { try mp4Header(videos, audio).apply(to: path) }
-    } catch let error as FileError {
-      throw RetrogradeError(finishing: target, error)
-    }
-  }
-
-  private var matroskaHeader: MatroskaHeader {
-    func tracks(_ streams: [Stream]) -> [MatroskaHeader.Track] { streams.map(\.matroskaTrack) }
-    return MatroskaHeader(
-      videos: tracks(contents.videos), audio: tracks(contents.audio), subtitles: tracks(contents.texts),
-      unquoted: GStreamer.unquoted)
-  }
-
-  private func mp4Header(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
-    var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
-    header.videos = zip(contents.videos, videos).map {
-      .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
-    }
-    header.audio = zip(contents.audio, zip(zip(priming, audio), rates)).map {
-      .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
-    }
-    header.subtitles = contents.texts.map { $0.disposition?.isDefault }
-    return header
-  }
 }
 
 extension Chapter {
   fileprivate func entry(later lead: ClockTime) -> TableOfContents.Entry {
     TableOfContents.Entry(
       start: span.start + lead, end: span.end + lead, title: title, children: children.map { $0.entry(later: lead) })
-  }
-}
-
-extension Pipeline {
-  /// Whether one of its muxers writes one of the formats that are named, as caps.
-  fileprivate func hasMuxer(of formats: String) -> Bool {
-    guard let formats = Caps(formats) else { return false }
-    return elements(ofClass: "Muxer").contains { $0.staticPad("src")?.possibleCaps?.intersects(formats) ?? false }
-  }
-}
-
-extension EncodingPipeline.Stream {
-  fileprivate var matroskaTrack: MatroskaHeader.Track {
-    let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
-    return MatroskaHeader.Track(disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel)
   }
 }

@@ -56,6 +56,7 @@ final class DecoderOutput: Sendable {
       if let error = pipeline.pendingFailure {
         Log.decode.warning("\(source): an element failed: \(error.cause); what it gives all the same is taken")
         failure.withLock { $0 = $0 ?? error }
+        disk.noteFailure()
       }
       if isEnd {
         // Streams end also where reading failed.

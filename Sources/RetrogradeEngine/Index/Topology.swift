@@ -150,6 +150,7 @@ extension Topology {
       case .failed(let error):
         Log.index.warning("\(path): an element failed: \(error.cause); what it finds all the same is taken")
         failure = failure ?? error
+        disk.noteFailure()
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
       case nil where disk.isReading: break

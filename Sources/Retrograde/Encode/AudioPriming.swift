@@ -1,0 +1,29 @@
+import GStreamer
+import MediaTime
+
+/// What encoders put before the audio, and where times lie so that audio and video start together all the same.
+struct AudioPriming {
+  /// How much later than 0 everything is, where the container has no edit lists.
+  private(set) var leadIn = ClockTime.zero
+  /// Sample frames of priming, by stream.
+  private(set) var samples: [Int]
+
+  /// Finds the encoder of each stream in the pipeline, and, where the container has no edit lists, has its packets say when what
+  /// they hold is really heard.
+  init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
+    samples = audio.map { _ in 0 }
+    for (index, stream) in audio.enumerated() {
+      guard let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }),
+        let factory = encoder.factoryName, let packets = encoder.staticPad("src")?.possibleCaps,
+        let rate = stream.caps.int("rate")
+      else { continue }
+      let count = EncoderDelay(encoder: factory, packets: packets, raw: stream.caps).samples
+      guard count > 0 else { continue }
+      samples[index] = count
+      if hasEditLists { continue }
+      let delay = ClockTime(sampleIndex: count, rate: rate)
+      leadIn = max(leadIn, delay)
+      encoder.staticPad("src")?.onBuffer { $0.withPresentationTime(earlierBy: delay) }
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Containers
+import GStreamer
+import RetrogradeEngine
+
+/// What is put into a file when it is written, because its muxer does not: it says what came to the muxer, whatever was planned.
+struct FinishedHeader: Sendable {
+  private enum Format: String {
+    case mp4 = "MP4"
+    case matroska = "Matroska"
+    case mp3 = "MP3"
+  }
+
+  /// Sample frames that the encoder of each audio stream puts before the first.
+  let priming: [Int]
+  private let contents: EncodingPipeline.Contents
+  /// nil where the muxer writes all there is.
+  private let format: Format?
+
+  init(_ pipeline: Pipeline, _ contents: EncodingPipeline.Contents, priming: [Int]) {
+    self.contents = contents
+    self.priming = priming
+    format =
+      if pipeline.hasMuxer(of: "video/quicktime") {
+        .mp4
+      } else if pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm") {
+        .matroska
+      } else {
+        pipeline.elements(ofFactory: "xingmux").isEmpty ? nil : .mp3
+      }
+  }
+
+  /// - Parameters:
+  ///   - target: the output's own name, for messages.
+  ///   - videos: what of them came to the muxer, as of `audio`.
+  func apply(
+    to path: String, for target: String, _ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]
+  ) throws {
+    Log.write.info("\(target): finishes the header of \(format?.rawValue ?? "nothing: its muxer wrote all there is")")
+    do {
+      switch format {
+      case .mp4: try mp4(videos, audio).apply(to: path)
+      case .matroska: try matroska.apply(to: path)
+      case .mp3:
+        guard let priming = priming.first, let heard = audio.first?.count else { return }
+        try MP3Header(priming: priming, heard: heard).apply(to: path)
+      case nil: break
+      }
+    } catch let error as FileError {
+      throw RetrogradeError(finishing: target, error)
+    }
+  }
+
+  private var matroska: MatroskaHeader {
+    func tracks(_ streams: [EncodingPipeline.Stream]) -> [MatroskaHeader.Track] { streams.map(\.matroskaTrack) }
+    return MatroskaHeader(
+      videos: tracks(contents.videos), audio: tracks(contents.audio), subtitles: tracks(contents.texts),
+      unquoted: GStreamer.unquoted)
+  }
+
+  private func mp4(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
+    var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
+    header.videos = zip(contents.videos, videos).map {
+      .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
+    }
+    header.audio = zip(contents.audio, zip(zip(priming, audio), contents.rates)).map {
+      .init(priming: $1.0.0, heard: $1.0.1.count, rate: $1.1, isEnabled: $0.disposition?.isDefault)
+    }
+    header.subtitles = contents.texts.map { $0.disposition?.isDefault }
+    return header
+  }
+}
+
+extension Pipeline {
+  /// Whether one of its muxers writes one of the formats that are named, as caps.
+  func hasMuxer(of formats: String) -> Bool {
+    guard let formats = Caps(formats) else { return false }
+    return elements(ofClass: "Muxer").contains { $0.staticPad("src")?.possibleCaps?.intersects(formats) ?? false }
+  }
+}
+
+extension EncodingPipeline.Stream {
+  fileprivate var matroskaTrack: MatroskaHeader.Track {
+    let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
+    return MatroskaHeader.Track(disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel)
+  }
+}
