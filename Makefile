@@ -17,8 +17,8 @@ PLUGINDIR ?= $(if $(filter $(HOME)/.local,$(PREFIX)),$(PREFIX)/share/gstreamer-1
 PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly gstreamer1.0-libav gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-alsa fonts-dejavu-core pkg-config
-# Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, and GNU time.
-BENCH_PACKAGES = ffmpeg python3-numpy time
+# Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, GNU time, and peers to be compared with.
+BENCH_PACKAGES = ffmpeg python3-numpy python3-matplotlib time melt mpv sox
 # What the tests load the plugin into.
 TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev
@@ -28,7 +28,7 @@ DEB_TEST_PACKAGES = debootstrap
 DEBS = .build/deb
 DOCS = .build/docs/site
 
-.PHONY: help setup setup-tools build plugin run test lint architecture elements format corpus hostile fuzz faults bench quality install install-plugin uninstall \
+.PHONY: help setup setup-tools build plugin run test lint architecture elements format corpus hostile fuzz faults bench bench-quick quality install install-plugin uninstall \
   deb test-deb readme-picture docs clean
 
 help:
@@ -45,8 +45,8 @@ help:
 	@echo "make fuzz       run each of libFuzzer's targets for SECONDS=60; ONLY=names"
 	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
 	@echo "                kill it at random moments, and cancel it: KILLS=200 CANCELS=500"
-	@echo "make bench      time and memory, beside a forward transcode: INPUT=clip.mp4"
-	@echo "make quality    SSIM and size of the default quality over CORPUS=folder"
+	@echo "make bench      time, memory, size and likeness beside other programs', into docs/benchmarks.md; bench-quick: three lines"
+	@echo "make quality    SSIM and size of the default quality over CORPUS=folder, and the curves of encoders' speeds"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
 	@echo "make install    install the command, its manual and completions, pipeline files, the plugin, the Swift package: PREFIX=$(PREFIX)"
 	@echo "                LIBDIR= PLUGINDIR= DESTDIR="
@@ -145,10 +145,14 @@ faults: build setup-tools
 	/usr/bin/python3 scripts/faults.py cancel --count $(or $(CANCELS),500) $(BIN)
 
 bench: build setup-tools
-	scripts/bench $(BIN) "$(INPUT)"
+	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks.md
+
+bench-quick: build setup-tools
+	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --quick
 
 quality: build setup-tools
-	/usr/bin/python3 scripts/quality.py $(BIN) $(CORPUS)
+	/usr/bin/python3 scripts/quality.py defaults $(BIN) $(CORPUS)
+	/usr/bin/python3 scripts/quality.py curves $(BIN) $(CORPUS)
 
 INSTALL = PREFIX='$(PREFIX)' LIBDIR='$(LIBDIR)' PLUGINDIR='$(PLUGINDIR)' DESTDIR='$(DESTDIR)' VERSION=$(VERSION) \
   COMMAND=$(BIN) PLUGIN=$(PLUGIN) scripts/install

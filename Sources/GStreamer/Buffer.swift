@@ -70,21 +70,40 @@ package final class Buffer: @unchecked Sendable {
   ///   (`GST_VIDEO_BUFFER_FLAG_TFF`) is turned.
   package func retimed(pts: ClockTime?, duration: ClockTime?, isMirrored: Bool) -> Buffer {
     let copy = shallowCopy()
-    copy.raw.pointee.pts = pts?.raw ?? UInt.max
-    copy.raw.pointee.duration = duration?.raw ?? UInt.max
-    copy.raw.pointee.dts = UInt.max
-    copy.raw.pointee.offset = UInt.max
-    copy.raw.pointee.offset_end = UInt.max
-    let mini = UnsafeMutableRawPointer(copy.raw).assumingMemoryBound(to: GstMiniObject.self)
+    copy.setTimes(pts: pts, dts: nil, duration: duration, isMirrored: isMirrored)
+    return copy
+  }
+
+  /// As ``retimed(pts:duration:isMirrored:)``, in its place: where nobody else holds it, nothing is copied. A buffer whose
+  /// memory a copy has is no longer fit to go back to its pool, and the decoder would get fresh memory for every frame
+  /// (gstbufferpool.c, `default_release_buffer`).
+  package static func retime(
+    _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
+  ) {
+    if isKnownUniquelyReferenced(&buffer) {
+      let mini = UnsafeMutableRawPointer(buffer.raw).assumingMemoryBound(to: GstMiniObject.self)
+      buffer.raw = UnsafeMutableRawPointer(gst_mini_object_make_writable(mini)).assumingMemoryBound(to: GstBuffer.self)
+    } else {
+      buffer = buffer.shallowCopy()
+    }
+    buffer.setTimes(pts: pts, dts: dts, duration: duration, isMirrored: isMirrored)
+  }
+
+  private func setTimes(pts: ClockTime?, dts: ClockTime?, duration: ClockTime?, isMirrored: Bool) {
+    raw.pointee.pts = pts?.raw ?? UInt.max
+    raw.pointee.duration = duration?.raw ?? UInt.max
+    raw.pointee.dts = dts?.raw ?? UInt.max
+    raw.pointee.offset = UInt.max
+    raw.pointee.offset_end = UInt.max
+    let mini = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)
     mini.pointee.flags &= ~(GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue)
     if isMirrored, mini.pointee.flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 {
       mini.pointee.flags ^= GST_VIDEO_BUFFER_FLAG_TFF.rawValue
     }
-    copy.removeMetas { api in
+    removeMetas { api in
       // A file's timecode counts up from its first frame's; pairs of caption bytes say nothing in another order.
       api == gst_video_time_code_meta_api_get_type() || isMirrored && api == gst_video_caption_meta_api_get_type()
     }
-    return copy
   }
 
   /// The same packet with other times.

@@ -14,10 +14,14 @@ package enum Registry {
     }
   }
 
-  /// The factories of `kind` that take (`sinks`) or give (`sources`) `caps`. Factories of rank NONE are left out.
-  package static func factories(_ kind: Kind, sinks: Caps? = nil, sources: Caps? = nil) -> [String] {
+  /// The factories of `kind` that take (`sinks`) or give (`sources`) `caps`.
+  /// - Parameter isRanked: whether factories of rank NONE are left out, which are there to be asked for by name.
+  package static func factories(
+    _ kind: Kind, sinks: Caps? = nil, sources: Caps? = nil, isRanked: Bool = true
+  ) -> [String] {
     guard (try? GStreamer.initialize()) != nil else { return [] }
-    var list = gst_element_factory_list_get_elements(GstElementFactoryListType(kind.type), GST_RANK_MARGINAL)
+    let least = isRanked ? GST_RANK_MARGINAL : GST_RANK_NONE
+    var list = gst_element_factory_list_get_elements(GstElementFactoryListType(kind.type), least)
     for (caps, direction) in [(sinks, GST_PAD_SINK), (sources, GST_PAD_SRC)] {
       guard let caps else { continue }
       let filtered = gst_element_factory_list_filter(list, caps.raw, direction, 0)
@@ -74,6 +78,29 @@ package enum Registry {
     return true
   }
 
+  /// What kind of element `factory` makes, as in `Codec/Encoder/Video/Hardware`; nil where there is no such factory.
+  package static func kind(of factory: String) -> String? {
+    guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
+    defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
+    return gst_element_factory_get_metadata(found, GST_ELEMENT_METADATA_KLASS).map { String(cString: $0) }
+  }
+
+  /// What the source pads of `factory` may give.
+  package static func sourceCaps(of factory: String) -> Caps? {
+    guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
+    defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
+    var node = gst_element_factory_get_static_pad_templates(found)
+    while let current = node {
+      if let template = current.pointee.data?.assumingMemoryBound(to: GstStaticPadTemplate.self),
+        template.pointee.direction == GST_PAD_SRC
+      {
+        return gst_static_pad_template_get_caps(template).map { Caps(adopting: $0) }
+      }
+      node = UnsafePointer(current.pointee.next)
+    }
+    return nil
+  }
+
   /// Whether a sink pad of `factory` takes `caps`.
   package static func factory(_ factory: String, takes caps: Caps) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
@@ -87,6 +114,13 @@ extension Registry {
   package static func property(_ name: String, of factory: String) -> Bool {
     guard let element = Element(factory: factory) else { return false }
     return element.specification(of: name) != nil
+  }
+
+  /// What a property of `factory` is for, in its author's words; nil where there is none of that name.
+  package static func purpose(of property: String, of factory: String) -> String? {
+    Element(factory: factory)?.specification(of: property).flatMap { g_param_spec_get_blurb($0) }.map {
+      String(cString: $0)
+    }
   }
 
   /// What a property takes; nil where that is neither a number, nor one of a list, nor where there is no such property.

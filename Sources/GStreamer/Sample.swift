@@ -15,9 +15,6 @@ package struct Sample: Sendable {
     segment = gst_sample_get_segment(raw).map { Segment($0.pointee) } ?? Segment()
   }
 
-  /// The same, with another buffer.
-  package func holding(_ other: Buffer) -> Sample { Sample(buffer: other, caps: caps, segment: segment) }
-
   /// A buffer whose timestamps are stream time.
   package init(buffer: Buffer, caps: Caps?, segment: Segment = Segment()) {
     self.buffer = buffer

@@ -59,6 +59,12 @@ extension Reverser {
     guard overlay == nil, title == nil else {
       throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
     }
+    guard options.encoding.encoderOptions.isEmpty else {
+      throw RetrogradeError(
+        .usage,
+        "\(setting: .encoderOptions) can't be printed: encoding profiles have no way to write all that encoders take",
+        remedy: "leave it out, and put the options into what is printed")
+    }
     var playedOnly = options
     playedOnly.playback.streams = options.playback.streams ?? .played
     playedOnly.encoding.reencodes = true

@@ -19,6 +19,18 @@ struct OutputArguments: ParsableArguments {
   @Option(help: ArgumentHelp("h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps.", valueName: "codec"))
   var videoCodec: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "The encoder of the video, by its GStreamer name: vah264enc, nvh264enc, x265enc …; `retrograde codecs` lists them.",
+      valueName: "element"))
+  var encoder: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Properties of the encoder, as gst-inspect-1.0 lists them: 'key-int-max=30 tune=zerolatency'.",
+      valueName: "name=value …"))
+  var encoderOptions: EncoderOptions?
+
   @Option(help: ArgumentHelp("aac, opus, flac, mp3, pcm …, or GStreamer caps.", valueName: "codec"))
   var audioCodec: String?
 
@@ -79,8 +91,9 @@ struct OutputArguments: ParsableArguments {
     options.playback.dropsSeam = seam.map { $0 == .drop }
     options.output.overwrites = overwrite
     options.encoding = EncodingOptions(
-      quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, profile: profile,
-      bitrate: bitrate?.bitsPerSecond, constantRateFactor: crf, preset: preset, width: width, keepsAlpha: alpha,
+      quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
+      encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
+      constantRateFactor: crf, preset: preset, width: width, keepsAlpha: alpha,
       deinterlaces: deinterlace)
   }
 
@@ -93,6 +106,20 @@ struct OutputArguments: ParsableArguments {
 /// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.
 enum Seam: String, ExpressibleByArgument, CaseIterable {
   case keep, drop
+}
+
+/// Properties and their values, `name=value`, with spaces between; quotes hold what has spaces in it together.
+struct EncoderOptions: ExpressibleByArgument {
+  var values: [String: String] = [:]
+
+  init?(argument: String) {
+    for word in DescriptionWords.all(in: argument) {
+      let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2, !parts[0].isEmpty else { return nil }
+      values[String(parts[0])] = String(parts[1].filter { $0 != "\"" && $0 != "'" })
+    }
+    guard !values.isEmpty else { return nil }
+  }
 }
 
 /// A number of bits per second: `4M`, `800k`, `2500000`.

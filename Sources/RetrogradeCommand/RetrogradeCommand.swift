@@ -19,6 +19,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde verify holiday.mp4 yadiloh.mp4
         retrograde info holiday.mp4
         retrograde plan holiday.mp4 --memory 128MiB
+        retrograde codecs
 
       'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 1 no mirror (verify), 64 wrong arguments, 65 not media, \
       66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
@@ -27,7 +28,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
     subcommands: [
       Reverse.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
-      Devices.self,
+      Codecs.self, Devices.self,
     ])
 
   static func main() async {

@@ -94,6 +94,8 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let overwrites = Setting(rawValue: "output.overwrites")
   public static let quality = Setting(rawValue: "encoding.quality")
   public static let videoCodec = Setting(rawValue: "encoding.videoCodec")
+  public static let encoder = Setting(rawValue: "encoding.encoder")
+  public static let encoderOptions = Setting(rawValue: "encoding.encoderOptions")
   public static let audioCodec = Setting(rawValue: "encoding.audioCodec")
   public static let profile = Setting(rawValue: "encoding.profile")
   public static let bitrate = Setting(rawValue: "encoding.bitrate")

@@ -40,8 +40,26 @@ import Testing
   @Test func aGroupLargerThanTheBudgetIsSpooledWhereThereIsRoom() throws {
     let roomy = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let spooled = try #require(roomy.plan(frames: 0..<100, keyframes: [0]))
-    #expect(spooled.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 90)])
+    #expect(
+      spooled.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 80)], "a lone window has the whole budget")
     #expect(spooled.decodingWork == 1)
+  }
+
+  @Test func aLoneGroupThatFitsTheBudgetNeedsNoSpool() throws {
+    let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 0)
+    #expect(
+      try #require(planner.plan(frames: 5..<25, keyframes: [5])).windows
+        == [Window(frames: 5..<25, keyframe: 5, spooled: 0)])
+  }
+
+  @Test func aLargeGroupHasWhatItsNeighboursLeaveOfTheBudget() throws {
+    let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
+    let plan = try #require(planner.plan(frames: 0..<40, keyframes: [0, 8, 36]))
+    #expect(
+      plan.windows == [
+        Window(frames: 36..<40, keyframe: 36, spooled: 0), Window(frames: 8..<36, keyframe: 8, spooled: 16),
+        Window(frames: 0..<8, keyframe: 0, spooled: 0),
+      ])
   }
 
   @Test func aGroupLargerThanTheBudgetIsSplitWhereThereIsNoRoom() throws {
@@ -60,6 +78,6 @@ import Testing
   @Test func aForwardPlanHoldsTheLastFramesInMemory() throws {
     let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
     let plan = try #require(planner.forwardPlan(frames: 0..<100))
-    #expect(plan.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 90)])
+    #expect(plan.windows == [Window(frames: 0..<100, keyframe: 0, spooled: 80)])
   }
 }

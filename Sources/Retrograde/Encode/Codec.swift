@@ -6,6 +6,8 @@ struct Codec: Sendable, Equatable {
   /// In caps syntax, such as `audio/mpeg,mpegversion=4`.
   let text: String
   let caps: Caps
+  /// The encoder that was asked for, by its factory's name; nil: the one that `encodebin` takes.
+  private(set) var chosenEncoder: String?
 
   static func == (a: Codec, b: Codec) -> Bool { a.text == b.text }
 
@@ -28,19 +30,33 @@ struct Codec: Sendable, Equatable {
     self.init(text)
   }
 
+  /// What `encoder`, an element factory, makes; nil where that is no video.
+  init?(madeBy encoder: String) {
+    guard let caps = Registry.sourceCaps(of: encoder),
+      caps.mediaType.hasPrefix("video/") || caps.mediaType.hasPrefix("image/")
+    else { return nil }
+    self.init(of: caps)
+    chosenEncoder = encoder
+  }
+
+  /// What an encoding profile calls it.
+  var profile: String { chosenEncoder ?? text }
+
+  /// The names that people use, with the caps of each.
+  static let names: KeyValuePairs = [
+    "h264": "video/x-h264", "hevc": "video/x-h265", "av1": "video/x-av1", "vp9": "video/x-vp9", "vp8": "video/x-vp8",
+    "theora": "video/x-theora", "mpeg2": "video/mpeg,mpegversion=2,systemstream=false",
+    "mpeg4": "video/mpeg,mpegversion=4,systemstream=false", "mjpeg": "image/jpeg", "prores": "video/x-prores",
+    "ffv1": "video/x-ffv,ffvversion=1",
+    "aac": "audio/mpeg,mpegversion=4", "mp3": "audio/mpeg,mpegversion=1,layer=3",
+    "mp2": "audio/mpeg,mpegversion=1,layer=2", "opus": "audio/x-opus", "vorbis": "audio/x-vorbis",
+    "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac", "pcm": "audio/x-raw",
+  ]
+
   /// A codec by the name that people use, or by its caps.
   init?(named name: String) {
-    let names = [
-      "h264": "video/x-h264", "avc": "video/x-h264", "h265": "video/x-h265", "hevc": "video/x-h265",
-      "vp8": "video/x-vp8", "vp9": "video/x-vp9", "av1": "video/x-av1", "theora": "video/x-theora",
-      "mpeg2": "video/mpeg,mpegversion=2,systemstream=false", "mpeg4": "video/mpeg,mpegversion=4,systemstream=false",
-      "mjpeg": "image/jpeg", "prores": "video/x-prores", "ffv1": "video/x-ffv,ffvversion=1",
-      "aac": "audio/mpeg,mpegversion=4", "mp3": "audio/mpeg,mpegversion=1,layer=3",
-      "mp2": "audio/mpeg,mpegversion=1,layer=2", "opus": "audio/x-opus", "vorbis": "audio/x-vorbis",
-      "flac": "audio/x-flac", "ac3": "audio/x-ac3", "eac3": "audio/x-eac3", "alac": "audio/x-alac",
-      "pcm": "audio/x-raw",
-    ]
-    if let text = names[name.lowercased()] {
+    let known = ["avc": "h264", "h265": "hevc"][name.lowercased()] ?? name.lowercased()
+    if let text = Codec.names.first(where: { $0.key == known })?.value {
       self.init(text)
     } else if name.contains("/") {
       self.init(name)
@@ -53,7 +69,7 @@ struct Codec: Sendable, Equatable {
 
   /// The encoder that `encodebin` would take; nil where none is installed, or none is needed.
   var encoder: String? {
-    isRaw ? nil : Codec.choosingEncoders { Registry.factories(.encoder, sources: caps).first }
+    isRaw ? nil : chosenEncoder ?? Codec.choosingEncoders { Registry.factories(.encoder, sources: caps).first }
   }
 
   /// Runs `body`, in which `encodebin` chooses encoders that work.
@@ -65,11 +81,13 @@ struct Codec: Sendable, Equatable {
   ///
   /// Those of Windows Media Audio work on the samples where they lie (`apply_window_and_mdct` in wmaenc.c), with instructions that
   /// need them aligned to 32 bytes; gstavaudenc.c 1.22 gives them as they lie in its adapter, and the process crashes.
+  ///
+  /// - Parameter chosen: encoders that were asked for by name. `encodebin` passes over those of rank NONE even so.
   static func choosingEncoders<Value: Sendable, Failure: Error>(
-    _ body: () throws(Failure) -> Value
+    _ chosen: [String] = [], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     try Registry.choosing(
-      ["avenc_aac"], avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"], body)
+      ["avenc_aac"] + chosen, avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"], body)
   }
 
   /// Whether it can be made from `raw` frames or samples without converting them.

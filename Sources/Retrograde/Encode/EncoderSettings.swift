@@ -13,13 +13,18 @@ struct EncoderSettings: Sendable {
 
   /// How much of the source's bit rate the mirror gets: encoding what was encoded before costs a little more for the
   /// same look. docs/quality.md has the measurements.
-  static let headroom = 1.28
+  static let headroom = 1.25
 
   /// The encoders whose quality can be set here. Of others a codec is used only where it is asked for: FFmpeg's MPEG and
   /// H.263 encoders keep to a rate of their own, refuse variable frame rates, or give packets without timestamps.
   static let known: Set<String> = [
     "x264enc", "x265enc", "vp8enc", "vp9enc", "av1enc", "jpegenc", "avenc_ffv1", "theoraenc", "avenc_prores_ks",
     "avenc_prores",
+  ]
+
+  /// The encoders that lose nothing: x264 where it is told so, the others whatever they are told.
+  private static let lossless: Set<String> = [
+    "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
   /// The most columns and lines, where an encoder's pad template promises more: x264 refuses to start beyond it.
@@ -56,11 +61,15 @@ struct EncoderSettings: Sendable {
     try refuseWhatIsUnknown(to: encoder)
     let crf = options.constantRateFactor ?? (options.quality == .high ? 16 : nil)
     let isLossless = options.quality == .lossless
+    guard !isLossless || EncoderSettings.lossless.contains(encoder) else {
+      throw RetrogradeError(
+        .usage, "\(setting: .quality) lossless: \(encoder) is not known to be", remedy: "use ffv1 or h264")
+    }
     var set: [(String, String)] = []
     switch encoder {
     case "x264enc":
       // x264enc applies its VBV at `bitrate` in the constant-quality modes too; 0 turns that off.
-      set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", encoder, "medium"))]
+      set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", encoder))]
       if isLossless {
         set += [("pass", "4"), ("quantizer", "0")]
       } else if options.bitrate == nil, let crf {
@@ -72,11 +81,9 @@ struct EncoderSettings: Sendable {
         ]
       }
     case "x265enc":
-      set = [("speed-preset", try number("speed-preset", encoder, "medium"))]
+      set = [("speed-preset", try number("speed-preset", encoder))]
       // x265's own options are text with an equals sign, which encoding profiles have no way to write.
-      if isLossless {
-        throw RetrogradeError(.usage, "HEVC can't be made lossless here", remedy: "use ffv1 or h264")
-      } else if options.bitrate == nil, let crf {
+      if options.bitrate == nil, let crf {
         set += [("qp", try quantizer(crf, "qp", encoder))]
       } else {
         set += [("bitrate", try kilobits())]
@@ -85,7 +92,7 @@ struct EncoderSettings: Sendable {
       // With libvpx's realtime deadline, 1, VP8's quality depends on what else the processor has to do.
       set = [
         ("deadline", encoder == "vp9enc" ? "(gint64)1" : "(gint64)1000000"),
-        ("cpu-used", try speed("cpu-used", encoder, "4")), ("threads", "4"),
+        ("cpu-used", try speed("cpu-used", encoder)), ("threads", "4"),
       ]
       if encoder == "vp9enc" { set += [("row-mt", "true")] }
       if options.bitrate == nil, let crf {
@@ -105,7 +112,7 @@ struct EncoderSettings: Sendable {
       // frames, and at high rates, the last frames would be lost. Looking ahead bought nothing in size or SSIM here.
       set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]
     case "av1enc":
-      set = [("cpu-used", try speed("cpu-used", encoder, "8")), ("threads", "4"), ("row-mt", "true")]
+      set = [("cpu-used", try speed("cpu-used", encoder)), ("threads", "4"), ("row-mt", "true")]
       if options.bitrate == nil, let crf {
         set += [("end-usage", "3"), ("cq-level", try quantizer(crf, "cq-level", encoder))]
       } else {
@@ -132,8 +139,10 @@ struct EncoderSettings: Sendable {
     case "avenc_prores_ks", "avenc_prores":
       break  // the source's own profile is the whole setting; ProRes has a fixed rate
     default:
-      if Registry.property("bitrate", of: encoder) {
-        set = [("bitrate", try rate(wanted, "bitrate", encoder, unit: 1))]
+      // Encoders of one codec count in bits, FFmpeg's and OpenH264's, or in thousands of them, those of hardware.
+      if let words = Registry.purpose(of: "bitrate", of: encoder)?.lowercased() {
+        let isInThousands = ["kbit", "kbps", "kb/s"].contains(where: words.contains)
+        set = [("bitrate", try rate(wanted, "bitrate", encoder, unit: isInThousands ? 1000 : 1))]
       }
     }
     return set.map { (name: $0.0, value: $0.1) }
@@ -183,7 +192,7 @@ struct EncoderSettings: Sendable {
 
   private func refuseWhatIsUnknown(to encoder: String) throws {
     let known = EncoderSettings.takes[encoder] ?? (Registry.property("bitrate", of: encoder) ? [.bitrate] : [])
-    if let option = options.forOneEncoder.first(where: { !known.contains($0) }) {
+    if let option = options.ofQuality.first(where: { !known.contains($0) }) {
       let others = Message.list(known.sorted { $0.rawValue < $1.rawValue })
       throw RetrogradeError(
         .usage, "\(setting: option): \(encoder) has no such setting" + (known.isEmpty ? "" : "; it has \(others)"))
@@ -209,8 +218,13 @@ struct EncoderSettings: Sendable {
     try checked("\(value)", property, encoder, .constantRateFactor)
   }
 
-  private func speed(_ property: String, _ encoder: String, _ usual: String) throws -> String {
-    try checked(options.preset ?? usual, property, encoder, .preset)
+  private func speed(_ property: String, _ encoder: String) throws -> String {
+    try checked(preset(of: encoder), property, encoder, .preset)
+  }
+
+  /// What was asked for, or what is usual.
+  private func preset(of encoder: String) -> String {
+    options.preset ?? EncoderSpeed.of(encoder, options.quality)
   }
 
   private func checked(_ value: String, _ property: String, _ encoder: String, _ setting: Setting) throws -> String {
@@ -221,8 +235,8 @@ struct EncoderSettings: Sendable {
   }
 
   /// The number of a preset that was asked for by name.
-  private func number(_ property: String, _ encoder: String, _ fallback: String) throws -> String {
-    let name = options.preset ?? fallback
+  private func number(_ property: String, _ encoder: String) throws -> String {
+    let name = preset(of: encoder)
     guard case .names(let names)? = Registry.allowed(property, of: encoder) else { return name }
     guard let number = names.first(where: { $0.nick == name })?.value else {
       let known = names.map(\.nick).filter { $0 != "No preset" && $0 != "None" }
@@ -235,9 +249,13 @@ struct EncoderSettings: Sendable {
 extension EncodingOptions {
   /// What was asked for that only an encoder of video can do.
   var forOneEncoder: [Setting] {
+    ofQuality
+      + [(encoder != nil, Setting.encoder), (!encoderOptions.isEmpty, .encoderOptions)].compactMap { $0 ? $1 : nil }
+  }
+
+  /// What was asked for in terms that not every encoder of video knows.
+  fileprivate var ofQuality: [Setting] {
     [(constantRateFactor != nil, Setting.constantRateFactor), (bitrate != nil, .bitrate), (preset != nil, .preset)]
-      .compactMap {
-        $0 ? $1 : nil
-      }
+      .compactMap { $0 ? $1 : nil }
   }
 }

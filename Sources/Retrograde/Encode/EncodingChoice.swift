@@ -131,8 +131,9 @@ struct EncodingChoice: Sendable {
           let settings = EncoderSettings(
             options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
           choice.settings = try settings.video(encoder, video.raw)
+          try EncodingChoice.check(options.encoderOptions, of: encoder)
           if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }
-          choice.profile = EncodingChoice.stream(codec.text + "|variable-framerate=true", choice.settings)
+          choice.profile = EncodingChoice.stream(codec.profile + "|variable-framerate=true", choice.settings)
         }
         self.videos.append(choice)
       }
@@ -234,6 +235,7 @@ struct EncodingChoice: Sendable {
     _ options: EncodingOptions,
     _ output: String
   ) throws -> Codec {
+    if let encoder = options.encoder { return try codec(madeBy: encoder, options, container, output) }
     if let name = options.videoCodec { return try named(name, .videoCodec, container, output) }
     let source = Codec(of: video.index.caps).flatMap { codec in
       codec.encoder.map(EncoderSettings.known.contains) ?? false ? codec : nil

@@ -17,6 +17,8 @@ final class EncodingPipeline: Sendable {
     var fieldOrder: MatroskaHeader.FieldOrder?
     /// How many sample frames of audio come; nil where that is not known.
     var sampleCount: Int?
+    /// Properties of the encoder, in place of what the description says of them.
+    var encoderOptions: [String: String] = [:]
   }
 
   /// What is to be written, and where.
@@ -38,6 +40,8 @@ final class EncodingPipeline: Sendable {
     var animation: (format: AnimationFormat, quality: EncodingOptions.Quality, spoolDirectory: String)?
     /// Whether the user wrote the description down.
     var isOfUser = false
+    /// An encoder that was asked for by name.
+    var encoder: String?
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
     var prepare: @Sendable (Pipeline) throws -> String
 
@@ -87,7 +91,9 @@ final class EncodingPipeline: Sendable {
     self.cancellation = cancellation
     let frames: AppSink?
     do {
-      let pipeline = try Codec.choosingEncoders { try Pipeline(contents.description) }
+      let pipeline = try Codec.choosingEncoders([contents.encoder].compactMap { $0 }) {
+        try Pipeline(contents.description)
+      }
       self.pipeline = pipeline
       func source(_ stream: Stream) throws -> AppSource {
         let source = try pipeline.appSource(stream.name)
@@ -98,6 +104,12 @@ final class EncodingPipeline: Sendable {
       audio = try contents.audio.map(source)
       texts = try contents.texts.map(source)
       frames = try contents.animation.map { _ in try pipeline.appSink("frames") }
+      for stream in contents.videos where !stream.encoderOptions.isEmpty {
+        guard let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.isOfClass("Encoder") }) else {
+          continue
+        }
+        for (name, value) in stream.encoderOptions { try encoder.set(name, value) }
+      }
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }

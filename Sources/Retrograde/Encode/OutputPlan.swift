@@ -119,7 +119,8 @@ struct OutputPlan: Sendable {
           ?? rate(number, video).map { caps.setting("framerate", "(fraction)\($0)") } ?? caps,
         disposition: video.video.disposition,
         orientation: choice.container.carriesOrientation ? video.video.tags?.string("image-orientation") : nil,
-        fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) })
+        fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
+        encoderOptions: options.encoding.encoderOptions)
     }
     return EncodingPipeline.Contents(
       description: EncodingDescription(
@@ -138,7 +139,7 @@ struct OutputPlan: Sendable {
       animation: choice.container.animation.map {
         ($0, options.encoding.quality, options.resources.spoolDirectory)
       },
-      prepare: prepare)
+      encoder: options.encoding.encoder, prepare: prepare)
   }
 
   /// What the first audio stream takes, decoded.

@@ -14,6 +14,11 @@ public struct EncodingOptions: Sendable {
   /// A codec's short name, such as `h264`, or caps, such as `video/x-h264`; nil: the source's own, if possible.
   public var videoCodec: String?
   public var audioCodec: String?
+  /// The encoder of the video, by the name of its GStreamer element, such as `vah264enc`; nil: the one that GStreamer ranks first
+  /// for the codec.
+  public var encoder: String?
+  /// Properties of the encoder of the video, by their names; they go before everything else that is said of it.
+  public var encoderOptions: [String: String]
   /// A `GstEncodingProfile` in GStreamer's serialised syntax, or the name of an encoding target. It replaces everything
   /// else here.
   public var profile: String?
@@ -38,7 +43,8 @@ public struct EncodingOptions: Sendable {
   public var reencodes: Bool
 
   public init(
-    quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil, profile: String? = nil,
+    quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil, encoder: String? = nil,
+    encoderOptions: [String: String] = [:], profile: String? = nil,
     bitrate: Int? = nil, constantRateFactor: Int? = nil, preset: String? = nil, width: Int? = nil,
     keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
     reencodes: Bool = false
@@ -46,6 +52,8 @@ public struct EncodingOptions: Sendable {
     self.quality = quality
     self.videoCodec = videoCodec
     self.audioCodec = audioCodec
+    self.encoder = encoder
+    self.encoderOptions = encoderOptions
     self.profile = profile
     self.bitrate = bitrate
     self.constantRateFactor = constantRateFactor

@@ -1,7 +1,7 @@
 /// A description in `gst-launch-1.0` syntax, taken apart.
-enum DescriptionWords {
+package enum DescriptionWords {
   /// What stands between spaces that are not inside quotes.
-  static func all(in text: String) -> [String] {
+  package static func all(in text: String) -> [String] {
     var words: [String] = []
     var word = ""
     var quote: Character?

@@ -22,8 +22,10 @@ package final class DecodedWindow: Sendable {
 
   package var count: Int { entries.withLock { $0.count } }
 
-  /// Adds a frame; its pixels stay where the decoder put them.
+  /// Adds a frame; its pixels stay where the decoder put them, unless the decoder has only so many places, as hardware has: it
+  /// would wait for those that are held here.
   package func push(_ frame: Buffer) {
+    let frame = frame.isOfBoundedPool ? frame.deepCopy() : frame
     let bytes = frame.size
     gauge.held(bytes)
     entries.withLock { $0.append(Entry(buffer: frame, bytes: bytes, spoolOffset: nil)) }
@@ -91,17 +93,23 @@ package final class DecodedWindow: Sendable {
 /// How much decoded media the engine holds.
 package final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
+  private let whole: MemoryGauge?
 
-  package init() {}
+  /// - Parameter whole: what this one is a part of.
+  package init(within whole: MemoryGauge? = nil) { self.whole = whole }
 
   func held(_ bytes: Int) {
+    whole?.held(bytes)
     state.withLock { state in
       state.now += bytes
       state.peak = max(state.peak, state.now)
     }
   }
 
-  func released(_ bytes: Int) { state.withLock { $0.now -= bytes } }
+  func released(_ bytes: Int) {
+    whole?.released(bytes)
+    state.withLock { $0.now -= bytes }
+  }
 
   /// Bytes held now.
   package var now: Int { state.withLock { $0.now } }

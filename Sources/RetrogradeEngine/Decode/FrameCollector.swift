@@ -25,9 +25,9 @@ package struct FrameCollector {
     // Frames that begin before an edit, or after its end, are no part of the presentation.
     if time < sample.segment.time { return true }
     if let limit, time >= limit { return false }
+    if times.count >= held { try frames.moveToSpool(times.count - held) }
     frames.push(sample.buffer)
     times.append(time)
-    if times.count > held { try frames.moveToSpool(times.count - 1 - held) }
     return true
   }
 

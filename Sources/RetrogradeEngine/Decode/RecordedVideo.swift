@@ -27,7 +27,7 @@ package struct RecordedVideo {
     self.gauge = gauge
     planner = try Planner(resources, frameBytes: max(first.buffer.size, 1))
     collector = FrameCollector(
-      held: planner.framesPerWindow, spool: try Spool(directory: resources.spoolDirectory), gauge: gauge)
+      held: planner.framesInAll, spool: try Spool(directory: resources.spoolDirectory), gauge: gauge)
   }
 
   /// How many frames there are.
@@ -35,12 +35,11 @@ package struct RecordedVideo {
   /// When the last one is shown.
   package var position: ClockTime? { collector.times.last }
 
-  /// Takes a frame. One out of a pool that has only so many, as a camera's driver has, is copied; others are kept as they
-  /// are.
+  /// Takes a frame.
   package mutating func add(_ sample: Sample) throws {
     let sample = try changes.fit(sample, to: caps)
     let before = count
-    _ = try collector.add(sample.buffer.isOfBoundedPool ? sample.holding(sample.buffer.deepCopy()) : sample)
+    _ = try collector.add(sample)
     guard count > before, let time = position else { return }
     packets.append(
       VideoPacket(time: time, duration: sample.buffer.duration, isKeyframe: true, bytes: 0, isHidden: false))

@@ -89,19 +89,24 @@ final class VideoDecoder: Sendable {
   /// A window did not come out as the index says.
   struct Mismatch: Error {}
 
-  /// Decodes one window.
-  /// - Parameter starts: when each of the video's frames starts, in stream time.
+  /// Decodes one window. Its first frames go to the spool once `budget` is reached, and not while there is room: fewer than the plan
+  /// has it, or more, where the window before left less room for that reason.
+  /// - Parameters:
+  ///   - starts: when each of the video's frames starts, in stream time.
+  ///   - budget: the most bytes to be held, of those that `gauge` measures.
   /// - Throws: ``Mismatch`` if the frames that come are not exactly those that the index promises.
   func decode(
-    _ window: Window, starts: [ClockTime], spool: Spool?, gauge: MemoryGauge, _ cancellation: Cancellation
+    _ window: Window, starts: [ClockTime], spool: Spool?, budget: Int, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     let expected = starts[window.frames]
     guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
-    // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too.
+    // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
+    // has just begun is sought in too: matroskademux 1.22 that came to the end without a seek ends early after one.
     try start(at: window.frames.lowerBound == 0 ? min(from, .zero) : from)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
+    var spooled = 0
     // No stop is asked for: several demuxers end a frame or two early, and the frames before a keyframe in display may
     // come after it in the file. What is wanted is known from the index.
     while times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
@@ -114,9 +119,12 @@ final class VideoDecoder: Sendable {
         times[times.count - 1] = time
         continue
       }
+      if spool != nil, spooled < times.count, gauge.now + sample.buffer.size > budget {
+        try decoded.moveToSpool(spooled)
+        spooled += 1
+      }
       decoded.push(sample.buffer)
       times.append(time)
-      if times.count <= window.spooled { try decoded.moveToSpool(times.count - 1) }
     }
     let isExact =
       times.count == expected.count
@@ -128,7 +136,7 @@ final class VideoDecoder: Sendable {
       throw Mismatch()
     }
     Log.window.debug(
-      "\(source): decoded the window of frames \(window.frames), \(window.spooled) of them into the spool")
+      "\(source): decoded the window of frames \(window.frames), \(spooled) of them into the spool")
     return decoded
   }
 

@@ -80,24 +80,27 @@ package final class VideoPlayer {
       if isOnShow { continue }
       let isMirrored = direction == .backward
       let start = shown.start + offset
+      // A packet is decoded when it is shown.
+      Buffer.retime(
+        &frame.buffer, pts: start, dts: video.arePackets ? start : nil, duration: shown.duration,
+        isMirrored: isMirrored && !video.arePackets)
       return Frame(
-        buffer: video.arePackets
-          // Each is decoded when it is shown.
-          ? frame.buffer.retimed(pts: start, dts: start, duration: shown.duration)
-          : frame.buffer.retimed(pts: start, duration: shown.duration, isMirrored: isMirrored),
-        shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: frame.span,
+        buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
+        source: frame.span,
         direction: direction)
     }
   }
 
   private func descending(_ frame: SourceFrame, _ leg: PlaybackLeg, isLast: Bool, _ offset: ClockTime) -> Frame {
+    var frame = frame
     var span = frame.span
     if isLast { span.end = max(span.end, leg.span.end) }
     let shown = leg.place(span)
     let isMirrored = leg.direction == .forward
+    Buffer.retime(&frame.buffer, pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored)
     return Frame(
-      buffer: frame.buffer.retimed(pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored),
-      shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: span, direction: leg.direction)
+      buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: span,
+      direction: leg.direction)
   }
 
   private func openNext() throws -> (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)? {

@@ -79,6 +79,7 @@ package final class VideoSource: Sendable {
     self.video = video
     self.recipe = recipe
     self.resources = resources
+    let gauge = MemoryGauge(within: gauge)
     self.gauge = gauge
     changes = FormatChanges()
     let decoder = try VideoDecoder(recipe, changes, cancellation)
@@ -96,7 +97,8 @@ package final class VideoSource: Sendable {
       if let plan = planner.plan(frames: frames, keyframes: video.keyframes), let window = plan.windows.first {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
-          let decoded = try decoder.decode(window, starts: starts, spool: spool, gauge: gauge, cancellation)
+          let decoded = try decoder.decode(
+            window, starts: starts, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
           Log.window.info("\(recipe.source): is read in windows: \(plan.words)")
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
@@ -187,11 +189,12 @@ package final class VideoSource: Sendable {
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
     if let known = ready.withLock({ $0.take() }), known.window == window { return known.frames }
     let spool = try VideoSource.spool(for: window, plan, resources)
-    return try decoder.decode(window, starts: timeline.starts, spool: spool, gauge: gauge, cancellation)
+    return try decoder.decode(
+      window, starts: timeline.starts, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
   }
 
   private static func spool(for window: Window, _ plan: Plan, _ resources: Resources) throws -> Spool? {
-    guard window.spooled > 0 else { return nil }
+    guard plan.windows.contains(where: { $0.spooled > 0 }) else { return nil }
     return try Spool(directory: resources.spoolDirectory, reserve: window.spooled * plan.frameBytes)
   }
 
@@ -206,17 +209,17 @@ package final class VideoSource: Sendable {
 
   private static func readForward(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ changes: FormatChanges, before boundary: ClockTime?,
-    _ planner: Planner,
-    _ spoolDirectory: String, gauge: MemoryGauge, _ cancellation: Cancellation
+    _ planner: Planner, _ spoolDirectory: String, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
-    let excess = max(0, expected - planner.framesPerWindow)
+    // All that is left: a window may still be on its way out.
+    let held = max(1, (planner.budget - gauge.now) / planner.frameBytes)
+    let excess = max(0, expected - held)
     let spool = try Spool(directory: spoolDirectory, reserve: excess * planner.frameBytes)
     let decoder = try VideoDecoder(recipe, changes, cancellation)
     let (collector, damage) = try decoder.decodeForward(
-      before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: planner.framesPerWindow,
-      spool: spool,
-      gauge: gauge, cancellation)
+      before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: held, spool: spool, gauge: gauge,
+      cancellation)
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings =
       moved > 0

@@ -17,12 +17,15 @@ package struct Planner: Sendable {
   /// decoded meanwhile.
   package var framesPerWindow: Int { budget / 2 / frameBytes }
 
+  /// How many frames may be held where nothing else is.
+  package var framesInAll: Int { budget / frameBytes }
+
   /// The smallest budget with which frames of this size can be turned round.
   package var smallestBudget: Int { 2 * frameBytes }
 
-  /// A plan for windows of whole groups of pictures. Groups are merged while they fit the budget. Of a group that does
-  /// not fit, the first frames go to the spool, which costs a copy each; where the spool has no room for them, the group
-  /// is split, and each part costs a decode from the keyframe.
+  /// A plan for windows of whole groups of pictures. Groups are merged while two windows of them fit the budget. Of a group that
+  /// does not fit beside its neighbours, the first frames go to the spool, which costs a copy each; where the spool has no room
+  /// for them, the group is split, and each part costs a decode from the keyframe.
   ///
   /// - Parameters:
   ///   - frames: the frames wanted, in display order.
@@ -32,7 +35,12 @@ package struct Planner: Sendable {
   package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
     var windows: [Window] = []
-    for group in groups(in: frames, keyframes: keyframes) {
+    let groups = groups(in: frames, keyframes: keyframes)
+    if groups.count == 1, frames.count <= framesInAll {
+      let window = Window(frames: frames, keyframe: groups[0].keyframe, spooled: 0)
+      return Plan(method: .windows, windows: [window], budget: budget, frameBytes: frameBytes)
+    }
+    for group in groups {
       if let last = windows.last, last.spooled == 0, last.frames.upperBound == group.frames.lowerBound,
         last.keyframe <= group.keyframe, last.frames.count + group.frames.count <= framesPerWindow
       {
@@ -41,14 +49,24 @@ package struct Planner: Sendable {
         windows += windowsOf(group)
       }
     }
+    fill(&windows)
     return Plan(method: .windows, windows: windows.reversed(), budget: budget, frameBytes: frameBytes)
+  }
+
+  /// Gives windows that need the spool what their neighbours leave of the budget.
+  private func fill(_ windows: inout [Window]) {
+    for place in windows.indices where windows[place].spooled > 0 {
+      let neighbours = [place - 1, place + 1].filter(windows.indices.contains).map { windows[$0].held }
+      let count = windows[place].frames.count
+      windows[place].spooled = count - min(count, framesInAll - (neighbours.max() ?? 0))
+    }
   }
 
   /// A plan for a source that is decoded once, forwards: one window, of which memory holds the last frames.
   /// - Returns: nil if not even two frames fit the budget.
   package func forwardPlan(frames: Range<Int>) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
-    let window = Window(frames: frames, keyframe: 0, spooled: max(0, frames.count - framesPerWindow))
+    let window = Window(frames: frames, keyframe: 0, spooled: max(0, frames.count - framesInAll))
     return Plan(
       method: .forward, windows: frames.isEmpty ? [] : [window], budget: budget, frameBytes: frameBytes)
   }

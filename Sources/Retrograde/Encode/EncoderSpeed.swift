@@ -1,0 +1,20 @@
+/// How fast encoders work unless told otherwise, in their own terms.
+///
+/// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws: the next slower speed takes a
+/// quarter more time or more for a likeness (SSIM) that is less than 0.003 better. HEVC's is the slowest that takes no longer than
+/// x264's medium, which is what FFmpeg makes of such a source by default.
+enum EncoderSpeed {
+  private static let usual = [
+    "x264enc": "veryfast", "x265enc": "ultrafast", "vp9enc": "6", "vp8enc": "8", "av1enc": "9",
+  ]
+
+  /// For those who ask for quality, and have time.
+  private static let high = [
+    "x264enc": "medium", "x265enc": "medium", "vp9enc": "4", "vp8enc": "4", "av1enc": "6",
+  ]
+
+  /// The speed of `encoder`, one of those in the tables.
+  static func of(_ encoder: String, _ quality: EncodingOptions.Quality) -> String {
+    (quality == .high ? high : usual)[encoder] ?? ""
+  }
+}

@@ -1,0 +1,49 @@
+import GStreamer
+import RetrogradeEngine
+
+extension EncodingChoice {
+  /// The codec that the encoder makes which was asked for by name.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` or `usage`, where there is none of that name, or none that fits.
+  static func codec(madeBy encoder: String, _ options: EncodingOptions, _ container: Container, _ output: String) throws
+    -> Codec
+  {
+    let remedy: Message = "`retrograde codecs` lists what this machine has"
+    guard let kind = Registry.kind(of: encoder) else {
+      throw RetrogradeError(
+        .missingPlugin, "\(setting: .encoder) \(encoder): GStreamer has no such element here", remedy: remedy)
+    }
+    guard kind.contains("Encoder"), let codec = Codec(madeBy: encoder) else {
+      throw RetrogradeError(
+        .usage, "\(setting: .encoder) \(encoder): is no encoder of video (\(kind))", remedy: remedy)
+    }
+    if let name = options.videoCodec, let wanted = Codec(named: name), !wanted.caps.intersects(codec.caps) {
+      throw RetrogradeError(
+        .usage,
+        "\(setting: .encoder) \(encoder): makes \(codec.caps.codecName), and \(setting: .videoCodec) asks for \(name)")
+    }
+    guard container.takes(codec.caps) else {
+      throw RetrogradeError(
+        .usage, about: output, "this container does not take \(codec.caps.codecName), which \(encoder) makes")
+    }
+    Log.encode.info("\(output): \(codec.text) by \(encoder), which was asked for")
+    return codec
+  }
+
+  /// Finds out whether `encoder` takes the options that were asked for.
+  static func check(_ options: [String: String], of encoder: String) throws {
+    guard !options.isEmpty, let element = Element(factory: encoder) else { return }
+    for (name, value) in options.sorted(by: { $0.key < $1.key }) {
+      do {
+        try element.set(name, value)
+      } catch {
+        let isKnown = Registry.property(name, of: encoder)
+        throw RetrogradeError(
+          .usage,
+          isKnown
+            ? "\(setting: .encoderOptions): \(encoder): \(error.message)"
+            : "\(setting: .encoderOptions): \(encoder) has no option called \(name)",
+          remedy: "`gst-inspect-1.0 \(encoder)` lists them")
+      }
+    }
+  }
+}

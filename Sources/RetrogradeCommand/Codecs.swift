@@ -1,0 +1,32 @@
+import ArgumentParser
+import Retrograde
+
+struct Codecs: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the codecs that this machine can write and read, and by which GStreamer elements.",
+    discussion: """
+      The first encoder of a codec is the one that is taken; --encoder takes any of them. An encoder or decoder marked \
+      (hardware) runs on a graphics card or another device.
+
+      EXAMPLES
+        retrograde codecs
+        retrograde reverse in.mp4 out.mp4 --encoder openh264enc --encoder-options 'complexity=high'
+      """)
+
+  @Flag(help: "As JSON.")
+  var json = false
+
+  func run() throws {
+    let codecs = CodecReport.all()
+    if json { return try Terminal.print(json: codecs) }
+    for codec in codecs {
+      Terminal.print(codec.name.padded(to: 9) + "encoders  " + list(codec.encoders))
+      Terminal.print(String(repeating: " ", count: 9) + "decoders  " + list(codec.decoders))
+    }
+  }
+
+  private func list(_ elements: [CodecReport.Element]) -> String {
+    elements.isEmpty
+      ? "none" : elements.map { $0.name + ($0.isHardware ? " (hardware)" : "") }.joined(separator: ", ")
+  }
+}
