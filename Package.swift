@@ -102,7 +102,8 @@ let package = Package(
     .testTarget(
       name: "RetrogradeTests",
       dependencies: [
-        "Retrograde", "RetrogradePlayer", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "TestSupport",
+        "Retrograde", "RetrogradePlayer", "RetrogradeEngine", "Containers", "GStreamer", "CGStreamer", "MediaTime",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -28,7 +28,9 @@ final class StoredSamples: SampleStore {
   deinit { close(descriptor) }
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    guard readAll(bytes, from: descriptor, at: start + offset) else { throw RetrogradeError(reading: source, errno: errno) }
+    guard readAll(bytes, from: descriptor, at: start + offset) else {
+      throw RetrogradeError(reading: source, errno: errno)
+    }
   }
 
   /// The audio of a WAVE file that holds PCM, and all that its header says; nil of all else.

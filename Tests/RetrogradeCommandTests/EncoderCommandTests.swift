@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// Encoders that are asked for by name.
+@Suite struct EncoderCommandTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+  }
+
+  @Test func anEncoderWritesWhatIsAskedOfItByName() throws {
+    let result = try Command.run([
+      "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--encoder", "x264enc", "--encoder-options",
+      "key-int-max=6 option-string='scenecut=0:min-keyint=6'",
+    ])
+    #expect(result.status == 0, "\(result.errors)")
+    let plan = try Command.run(["plan", scratch.path("b.mp4")])
+    #expect(plan.output.contains("keyframes  10\n"), "\(plan.output)")
+  }
+
+  static let refusals: [(arguments: [String], status: Int32, words: String)] = [
+    (["--encoder", "nosuchenc"], 69, "--encoder nosuchenc: GStreamer has no such element here; `retrograde codecs`"),
+    (["--encoder", "qtdemux"], 64, "is no encoder of video (Codec/Demuxer)"),
+    (["--encoder", "flacenc"], 64, "is no encoder of video (Codec/Encoder/Audio)"),
+    (["--encoder", "theoraenc"], 64, "does not take Theora, which theoraenc makes"),
+    (["--encoder", "x264enc", "--video-codec", "hevc"], 64, "makes H.264, and --video-codec asks for hevc"),
+    (["--encoder", "x264enc", "--profile", "youtube"], 64, "--profile says all"),
+    (["--encoder-options", "nonsense=1"], 64, "x264enc has no option called nonsense; `gst-inspect-1.0 x264enc`"),
+    (["--encoder-options", "speed-preset=warp"], 64, "speed-preset can't be warp; it is"),
+    (["--encoder-options", "fast"], 64, "--encoder-options"),
+    (["--encoder", "openh264enc", "--quality", "lossless"], 64, "openh264enc is not known to be"),
+    (["--encoder-options", "key-int-max=6", "--print-pipeline"], 64, "--encoder-options can't be printed"),
+  ]
+
+  @Test(arguments: refusals)
+  func whatNoEncoderDoesIsRefusedBeforeAnythingIsMade(
+    refusal: (arguments: [String], status: Int32, words: String)
+  ) throws {
+    let output = scratch.path("b.mp4")
+    let result = try Command.run(["reverse", scratch.path("a.mp4"), output] + refusal.arguments)
+    #expect(result.status == refusal.status && result.errors.contains(refusal.words), "\(result.errors)")
+    #expect(!FileManager.default.fileExists(atPath: output))
+  }
+
+  /// A fake: no machine that these tests run on has a graphics card that encodes.
+  @Test func anEncoderOfHardwareIsListedAndUsed() throws {
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Programs/fakehardware.c").path
+    let built = try Command.run(
+      [
+        "-c",
+        "cc -shared -fPIC -o '\(scratch.path("libgstfakehardware.so"))' '\(source)' $(pkg-config --cflags --libs gstreamer-1.0)",
+      ], of: URL(fileURLWithPath: "/bin/sh"))
+    try #require(built.status == 0, "\(built.errors)")
+    let environment = ProcessInfo.processInfo.environment.merging([
+      "GST_PLUGIN_PATH": scratch.path(""), "GST_REGISTRY": scratch.path("registry"),
+    ]) { $1 }
+    let codecs = try Command.run(["codecs"], environment: environment)
+    #expect(codecs.output.contains("openh264enc, fakehwh264enc (hardware)\n"), "\(codecs.output)")
+    let result = try Command.run(
+      [
+        "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--encoder", "fakehwh264enc", "--bitrate", "300k",
+        "--no-audio",
+      ], environment: environment)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("fakehwh264enc: 300 kbit/s"), "\(result.errors)")
+    let verified = try Command.run(["verify", scratch.path("a.mp4"), scratch.path("b.mp4"), "--no-audio"])
+    #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+  }
+
+  @Test func codecsAreListedAsJSONToo() throws {
+    struct Codec: Decodable {
+      struct Element: Decodable {
+        var name: String
+        var isHardware: Bool
+      }
+      var name: String
+      var encoders: [Element]
+      var decoders: [Element]
+    }
+    let result = try Command.run(["codecs", "--json"])
+    let codecs = try JSONDecoder().decode([Codec].self, from: Data(result.output.utf8))
+    let h264 = try #require(codecs.first { $0.name == "h264" })
+    #expect(h264.encoders.first?.name == "x264enc" && h264.encoders.first?.isHardware == false)
+    #expect(h264.decoders.contains { $0.name == "avdec_h264" })
+  }
+}

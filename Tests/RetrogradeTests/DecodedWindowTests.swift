@@ -1,0 +1,68 @@
+import CGStreamer
+import MediaTime
+import Testing
+
+@testable import GStreamer
+@testable import RetrogradeEngine
+
+@Suite struct DecodedWindowTests {
+  /// A decoder of hardware has a few places for frames, and waits until one is free.
+  @Test func framesOfASmallPoolAreCopiedOutOfIt() throws {
+    try GStreamer.initialize()
+    let pool = try #require(gst_buffer_pool_new())
+    let configuration = gst_buffer_pool_get_config(pool)
+    gst_buffer_pool_config_set_params(configuration, nil, 16, 0, 2)
+    #expect(gst_buffer_pool_set_config(pool, configuration) != 0)
+    gst_buffer_pool_set_active(pool, 1)
+    defer {
+      gst_buffer_pool_set_active(pool, 0)
+      gst_object_unref(UnsafeMutableRawPointer(pool))
+    }
+    let window = DecodedWindow(spool: nil, gauge: MemoryGauge())
+    var parameters = GstBufferPoolAcquireParams()
+    parameters.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
+    for number in 0..<5 {
+      var raw: UnsafeMutablePointer<GstBuffer>?
+      #expect(gst_buffer_pool_acquire_buffer(pool, &raw, &parameters) == GST_FLOW_OK)
+      let frame = Buffer(adopting: try #require(raw))
+      try frame.withMutableBytes { _ = $0.initializeMemory(as: UInt8.self, repeating: UInt8(number)) }
+      window.push(frame)
+    }
+    for number in (0..<5).reversed() {
+      #expect(try window.pop()?.withBytes { Array($0) } == Array(repeating: UInt8(number), count: 16))
+    }
+  }
+
+  /// gstbufferpool.c throws a buffer away whose memory somebody else has.
+  @Test func aFrameThatIsStampedGoesBackToItsPool() throws {
+    try GStreamer.initialize()
+    let pool = try #require(gst_buffer_pool_new())
+    let configuration = gst_buffer_pool_get_config(pool)
+    gst_buffer_pool_config_set_params(configuration, nil, 16, 0, 0)
+    #expect(gst_buffer_pool_set_config(pool, configuration) != 0)
+    gst_buffer_pool_set_active(pool, 1)
+    defer {
+      gst_buffer_pool_set_active(pool, 0)
+      gst_object_unref(UnsafeMutableRawPointer(pool))
+    }
+    var seen: Set<UnsafeMutablePointer<GstBuffer>> = []
+    for number in 0..<5 {
+      var raw: UnsafeMutablePointer<GstBuffer>?
+      #expect(gst_buffer_pool_acquire_buffer(pool, &raw, nil) == GST_FLOW_OK)
+      seen.insert(try #require(raw))
+      let window = DecodedWindow(spool: nil, gauge: MemoryGauge())
+      window.push(Buffer(adopting: try #require(raw)))
+      var frame = try #require(try window.pop())
+      Buffer.retime(&frame, pts: .zero, duration: ClockTime(seconds: Double(number)), isMirrored: true)
+    }
+    #expect(seen.count == 1)
+  }
+
+  @Test func aFrameThatSomebodyElseHoldsIsNotStampedItself() throws {
+    let shared = try Buffer(size: 4) { $0.copyBytes(from: [1, 2, 3, 4]) }
+    shared.stamp(pts: ClockTime(seconds: 7), duration: .zero)
+    var own = shared
+    Buffer.retime(&own, pts: .zero, duration: .zero, isMirrored: false)
+    #expect(shared.pts == ClockTime(seconds: 7) && own.pts == .zero)
+  }
+}
