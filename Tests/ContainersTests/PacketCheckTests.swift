@@ -25,8 +25,15 @@ import Testing
       start + [0xFF, 0xE1, 0, 42, 0, 0, 0, 0] + Array("mjpg".utf8) + [0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, next]
         + Array(repeating: 0, count: 20) + end
     }
-    #expect(found(.jpeg, start + end, avi(0), avi(1), avi(2)) == [nil, nil, .hasFields, .hasFields])
-    #expect(found(.jpeg, quickTime(0), quickTime(9)) == [nil, .hasFields])
+    #expect(found(.jpeg(height: nil), start + end, avi(0), avi(1), avi(2)) == [nil, nil, .hasFields, .hasFields])
+    #expect(found(.jpeg(height: nil), quickTime(0), quickTime(9)) == [nil, .hasFields])
+  }
+
+  @Test func jpegHasFieldsWhereItIsHalfAsHighAsTheFrame() {
+    func image(_ lines: UInt8) -> [UInt8] { [0xFF, 0xD8, 0xFF, 0xC0, 0, 8, 8, 1, lines, 1, 96, 3, 0xFF, 0xDA, 0, 2] }
+    let half = UInt8(288 - 256)
+    #expect(found(.jpeg(height: 576), image(half), image(half + 100)) == [.hasFields, nil])
+    #expect(found(.jpeg(height: 288), image(half)) == [nil])
   }
 
   @Test func ffv1KeyframesAreThoseWhoseFirstBitIsOne() {
@@ -99,7 +106,8 @@ import Testing
   }
 
   @Test(arguments: [
-    PacketCheck.Codec.independent, .jpeg, .proRes, .ffv1(configuration: nil), .ffv1(configuration: [1, 2, 3, 4]), .vp9,
+    PacketCheck.Codec.independent, .jpeg(height: 99), .proRes, .ffv1(configuration: nil),
+    .ffv1(configuration: [1, 2, 3, 4]), .vp9,
     .h264(configuration: nil), .h264(configuration: []),
     .h265(configuration: []),
   ])

@@ -1,6 +1,7 @@
 /// Motion JPEG: each packet is a JPEG image (ITU-T T.81), or two, one a field.
 enum JPEGPacket {
-  static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
+  /// - Parameter height: of a frame, by the container.
+  static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
     var place = 2
     guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return nil }
     // Segments of the header: 0xFF, which one it is, its length, which counts itself (T.81, B.1.1.4).
@@ -15,13 +16,13 @@ enum JPEGPacket {
       // After the start of the scan come the samples.
       guard length >= 2, marker != 0xDA else { return nil }
       let body = packet[place + 4..<min(place + 2 + length, packet.count)]
-      if hasFields(marker, UnsafeRawBufferPointer(rebasing: body)) { return .hasFields }
+      if hasFields(marker, UnsafeRawBufferPointer(rebasing: body), height) { return .hasFields }
       place += 2 + length
     }
     return nil
   }
 
-  private static func hasFields(_ marker: UInt8, _ body: UnsafeRawBufferPointer) -> Bool {
+  private static func hasFields(_ marker: UInt8, _ body: UnsafeRawBufferPointer, _ height: Int?) -> Bool {
     switch marker {
     // "AVI1" and which field it is, 0 for a whole frame (OpenDML AVI File Format Extensions 1.02, "Motion JPEG DIB").
     case 0xE0: body.count > 4 && body.prefix(4).elementsEqual("AVI1".utf8) && body[4] != 0
@@ -29,7 +30,17 @@ enum JPEGPacket {
     // none (QuickTime File Format, "Motion-JPEG").
     case 0xE1:
       body.count >= 20 && body[4..<8].elementsEqual("mjpg".utf8) && body[16..<20].contains { $0 != 0 }
+    // The header of the frame (T.81, B.2.2): the precision, the number of lines, 0 where that comes later. Of a field it is half of
+    // the frame's. 0xC4, 0xC8 and 0xCC are other segments.
+    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+      isHalf(body, of: height ?? 0)
     default: false
     }
+  }
+  private static func isHalf(_ frameHeader: UnsafeRawBufferPointer, of height: Int) -> Bool {
+    guard frameHeader.count >= 3 else { return false }
+    let lines = Int(frameHeader[1]) << 8 | Int(frameHeader[2])
+    // One field of an odd number of lines has one more.
+    return lines > 0 && 2 * lines - 1 <= height
   }
 }

@@ -19,7 +19,8 @@ package struct PacketCheck: Sendable {
   package enum Codec: Sendable, Equatable {
     /// Each packet is a picture by itself, and says nothing of fields: HuffYUV, PNG, JPEG 2000, raw video.
     case independent
-    case jpeg
+    /// - Parameter height: of a frame, by the container; nil where it does not say.
+    case jpeg(height: Int?)
     case proRes
     /// - Parameter configuration: the Configuration Record (RFC 9043, 4.3); nil in the versions 0 and 1, which have none.
     case ffv1(configuration: [UInt8]?)
@@ -47,7 +48,7 @@ package struct PacketCheck: Sendable {
   package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     switch codec {
     case .independent: nil
-    case .jpeg: JPEGPacket.obstacle(in: packet)
+    case .jpeg(let height): JPEGPacket.obstacle(in: packet, height: height)
     case .proRes: ProResPacket.obstacle(in: packet)
     case .ffv1: slices?.obstacle(in: packet)
     case .vp9: VP9Packet.obstacle(in: packet)

@@ -27,7 +27,7 @@ struct PacketTurning {
     // No prediction between pictures: Huffman tables stand in `codec_data` (Ben Rudiak-Gould's HuffYUV 2.1.1); W3C PNG; ISO/IEC
     // 15444-1; raw video.
     case "video/x-huffyuv", "image/png", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent
-    case "image/jpeg": .jpeg
+    case "image/jpeg": .jpeg(height: caps.int("height"))
     case "video/x-prores": .proRes
     case "video/x-ffv": .ffv1(configuration: caps.buffer("codec_data"))
     case "video/x-vp9": caps.description.contains("codec-alpha=(boolean)true") ? nil : .vp9
@@ -63,7 +63,7 @@ struct PacketTurning {
   private static func words(_ obstacle: PacketCheck.Obstacle) -> String {
     switch obstacle {
     case .dependsOnOthers: "some of its frames are decoded with the help of others"
-    case .hasFields: "it is interlaced, and the order of its fields lies inside the packets"
+    case .hasFields: "it is interlaced, and the order of its fields can't be turned without decoding them"
     case .isNotOneFrame: "some of its packets are not one frame each"
     case .needsParameterSets: "what its packets are decoded with lies in some of them, and not in all"
     }
