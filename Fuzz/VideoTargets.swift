@@ -21,7 +21,8 @@ enum VideoTargets {
     let parts = (0..<3).map { Array(bytes[1 + $0 * length..<1 + ($0 + 1) * length]) }
     let configuration = kind & 0x80 == 0 ? parts[0] : nil
     let codecs: [PacketCheck.Codec] = [
-      .jpeg(height: parts[0].count), .proRes, .ffv1(configuration: configuration), .vp9, .h264(configuration: configuration),
+      .jpeg(height: parts[0].count), .proRes, .ffv1(configuration: configuration), .vp9,
+      .h264(configuration: configuration),
       .h265(configuration: configuration),
     ]
     var check = PacketCheck(codecs[Int(kind & 0x7F) % codecs.count])

@@ -17,6 +17,16 @@ import Testing
     #expect(found(.proRes, frame(0x80), frame(0x84), frame(0x88)) == [nil, .hasFields, .hasFields])
   }
 
+  @Test func whatIsNoFrameOfTheCodecIsNoPacketToBeTurned() {
+    let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47]
+    #expect(found(.independent(beginning: png), png + [1], [1, 2, 3, 4, 5], []) == [nil, .isNoFrame, .isNoFrame])
+    for codec in [
+      PacketCheck.Codec.jpeg(height: nil), .proRes, .vp9, .h264(configuration: []), .h265(configuration: nil),
+    ] {
+      #expect(found(codec, [], [0, 0, 0, 1, 0x46, 1, 7]) == [.isNoFrame, .isNoFrame])
+    }
+  }
+
   @Test func jpegHasFieldsWhereAnAppSegmentSaysSo() {
     let start: [UInt8] = [0xFF, 0xD8]
     let end: [UInt8] = [0xFF, 0xC0, 0, 4, 1, 2, 0xFF, 0xDA, 0, 4, 1, 2, 0xFF, 0xE0, 0, 7, 65, 86, 73, 49, 1]
@@ -106,7 +116,7 @@ import Testing
   }
 
   @Test(arguments: [
-    PacketCheck.Codec.independent, .jpeg(height: 99), .proRes, .ffv1(configuration: nil),
+    PacketCheck.Codec.independent(beginning: [0xFF]), .jpeg(height: 99), .proRes, .ffv1(configuration: nil),
     .ffv1(configuration: [1, 2, 3, 4]), .vp9,
     .h264(configuration: nil), .h264(configuration: []),
     .h265(configuration: []),

@@ -32,7 +32,7 @@ struct FFV1Packet: Sendable {
   }
 
   func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
-    guard packet.count >= 2 else { return nil }
+    guard packet.count >= 2 else { return .isNoFrame }
     var decoder = FFV1RangeDecoder(packet)
     var state: UInt8 = 128
     // The first symbol of a frame is `keyframe` (4.4).

@@ -3,7 +3,7 @@ enum JPEGPacket {
   /// - Parameter height: of a frame, by the container.
   static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
     var place = 2
-    guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return nil }
+    guard packet.count >= 2, packet[0] == 0xFF, packet[1] == 0xD8 else { return .isNoFrame }
     // Segments of the header: 0xFF, which one it is, its length, which counts itself (T.81, B.1.1.4).
     while place + 4 <= packet.count, packet[place] == 0xFF {
       let marker = packet[place + 1]

@@ -1,7 +1,8 @@
 /// Looks at the packets of a video, one after the other, for what ties them to their order or to one direction, so that they can't be
 /// given out in another one as they are. What it looks at are the first bytes of each; nothing is decoded.
 ///
-/// Hostile and short packets are no obstacle: what is damaged stays as damaged as it was.
+/// What does not begin as a frame of its codec is an obstacle too: a decoder says what becomes of it. What is damaged further in stays
+/// as damaged as it was.
 package struct PacketCheck: Sendable {
   /// What a packet is by its bytes.
   package enum Obstacle: Sendable, Equatable {
@@ -13,12 +14,15 @@ package struct PacketCheck: Sendable {
     case isNotOneFrame
     /// What it is decoded with came in another packet.
     case needsParameterSets
+    /// It is empty, or something else than its codec has.
+    case isNoFrame
   }
 
   /// The codecs that have a rule.
   package enum Codec: Sendable, Equatable {
     /// Each packet is a picture by itself, and says nothing of fields: HuffYUV, PNG, JPEG 2000, raw video.
-    case independent
+    /// - Parameter beginning: what each packet begins with.
+    case independent(beginning: [UInt8])
     /// - Parameter height: of a frame, by the container; nil where it does not say.
     case jpeg(height: Int?)
     case proRes
@@ -47,7 +51,8 @@ package struct PacketCheck: Sendable {
   /// - Returns: nil where the packet can stand anywhere.
   package mutating func obstacle(in packet: UnsafeRawBufferPointer) -> Obstacle? {
     switch codec {
-    case .independent: nil
+    case .independent(let beginning):
+      !packet.isEmpty && packet.starts(with: beginning) ? nil : .isNoFrame
     case .jpeg(let height): JPEGPacket.obstacle(in: packet, height: height)
     case .proRes: ProResPacket.obstacle(in: packet)
     case .ffv1: slices?.obstacle(in: packet)
@@ -62,7 +67,7 @@ enum ProResPacket {
   static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
     // frame_size, 'icpf', frame_header_size, reserved, version, encoder, width, height; then chroma_format in two bits, two
     // reserved ones, and interlace_mode: 0 where the frame is progressive (RDD 36, 5.1 and 5.1.1).
-    guard packet.count > 20, packet[4..<8].elementsEqual("icpf".utf8) else { return nil }
+    guard packet.count > 20, packet[4..<8].elementsEqual("icpf".utf8) else { return .isNoFrame }
     return packet[20] >> 2 & 3 == 0 ? nil : .hasFields
   }
 }
@@ -70,7 +75,7 @@ enum ProResPacket {
 /// VP9: the start of a frame's uncompressed header ("VP9 Bitstream & Decoding Process Specification", 6.2).
 enum VP9Packet {
   static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
-    guard let first = packet.first, let last = packet.last, first >> 6 == 2 else { return nil }
+    guard let first = packet.first, let last = packet.last, first >> 6 == 2 else { return .isNoFrame }
     // A superframe has an index at its end that begins and ends with the same marker, 110 and its own form (Annex B).
     let size = 2 + (Int(last >> 3 & 3) + 1) * (Int(last & 7) + 1)
     if last >> 5 == 6, packet.count >= size, packet[packet.count - size] == last { return .isNotOneFrame }

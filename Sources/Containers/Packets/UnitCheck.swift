@@ -55,10 +55,12 @@ struct UnitCheck: Sendable {
 
   mutating func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
     var sets: [[UInt8]] = []
+    var hasPicture = false
     for range in configuration == nil ? Self.startCoded(packet) : lengthCoded(packet) {
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
       switch kind(unit) {
-      case .independentSlice, .other: break
+      case .independentSlice: hasPicture = true
+      case .other: break
       case .otherSlice: return .dependsOnOthers
       case .furtherLayer: return .isNotOneFrame
       case .parameterSet:
@@ -66,6 +68,7 @@ struct UnitCheck: Sendable {
         if !(configuration?.contains(bytes) ?? false) { sets.append(bytes) }
       }
     }
+    guard hasPicture else { return .isNoFrame }
     // Sets stay in force until others come: they may only be the same ones everywhere.
     if let own { return own == sets ? nil : .needsParameterSets }
     own = sets

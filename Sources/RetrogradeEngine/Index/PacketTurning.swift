@@ -26,7 +26,8 @@ struct PacketTurning {
     switch caps.mediaType {
     // No prediction between pictures: Huffman tables stand in `codec_data` (Ben Rudiak-Gould's HuffYUV 2.1.1); W3C PNG; ISO/IEC
     // 15444-1; raw video.
-    case "video/x-huffyuv", "image/png", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent
+    case "image/png": .independent(beginning: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
+    case "video/x-huffyuv", "image/x-j2c", "image/x-jpc", "image/x-jp2c", "video/x-raw": .independent(beginning: [])
     case "image/jpeg": .jpeg(height: caps.int("height"))
     case "video/x-prores": .proRes
     case "video/x-ffv": .ffv1(configuration: caps.buffer("codec_data"))
@@ -44,7 +45,7 @@ struct PacketTurning {
       found = "its format changes on the way"
     } else if !sample.buffer.isKeyframe {
       found = PacketTurning.words(.dependsOnOthers)
-    } else if codec != .independent {
+    } else {
       found = try sample.buffer.withBytes { check?.obstacle(in: $0) }.map(PacketTurning.words)
     }
   }
@@ -65,6 +66,7 @@ struct PacketTurning {
     case .dependsOnOthers: "some of its frames are decoded with the help of others"
     case .hasFields: "it is interlaced, and the order of its fields can't be turned without decoding them"
     case .isNotOneFrame: "some of its packets are not one frame each"
+    case .isNoFrame: "some of its packets are damaged, or none of its codec"
     case .needsParameterSets: "what its packets are decoded with lies in some of them, and not in all"
     }
   }
