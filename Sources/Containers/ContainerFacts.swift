@@ -54,6 +54,7 @@ package struct ContainerFacts: Sendable {
     case .matroska:
       report = .matroska(file)
       tracks = MatroskaTrack.all(in: file)
+      correction = MatroskaCorrection(file)
     case .wave:
       wave = WAVEHeader(file)
       isEmptyWave = WAVEHeader.isEmpty(file)

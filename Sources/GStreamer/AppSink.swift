@@ -48,5 +48,16 @@ package final class AppSink: @unchecked Sendable {
       gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
+  /// Seeks what feeds this sink to the last keyframe up to `time`, and drops what was under way (`FLUSH | KEY_UNIT | SNAP_BEFORE`).
+  ///
+  /// It asks for no stop, rather than for none other than before: matroskademux 1.22 takes that for the duration that the file
+  /// declares, and drops a last frame that begins there.
+  package func seek(toKeyframeBefore time: ClockTime) -> Bool {
+    let flags = [GST_SEEK_FLAG_FLUSH, GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE].reduce(0) { $0 | $1.rawValue }
+    return gst_element_seek(
+      element.raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(flags), GST_SEEK_TYPE_SET, gint64(time.nanoseconds),
+      GST_SEEK_TYPE_SET, -1) != 0
+  }
+
   package var pad: Pad? { element.staticPad("sink") }
 }

@@ -111,6 +111,19 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Calls `isWanted` for each buffer, with the pad, and lets those pass that it wants. The pad holds it, and it must not hold the
+  /// pad.
+  func filterBuffers(_ isWanted: @escaping @Sendable (Buffer, Pad) -> Bool) {
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      let buffer = Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self))
+      return isWanted(buffer, pad) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
+    }
+  }
+
+  /// Tells `body` each segment that passes, as it is.
+  func watchSegments(_ body: @escaping @Sendable (Segment) -> Void) { onSegment { body(Segment($0)) } }
+
   /// The segment that came with the stream last.
   package var segment: Segment {
     guard let event = gst_pad_get_sticky_event(raw, GST_EVENT_SEGMENT, 0) else { return Segment() }

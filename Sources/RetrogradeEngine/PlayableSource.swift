@@ -39,13 +39,20 @@ package struct PlayableSource: Sendable {
           + "frames begin",
         underlying: error.underlying)
     }
-    var index: SourceIndex
+    let indexer = Indexer(
+      topology: topology, playback: playback, holdsAlpha: output.holdsAlpha, holdsImages: stored.holdsImages,
+      takesPackets: output.takesPackets, spoolDirectory: resources.spoolDirectory, cancellation: cancellation,
+      progress: progress)
+    let opening = Opening(playback, output, resources, gauge, cancellation)
+    if let index = try PlayableSource.stretch(indexer, playback, output),
+      let parts = try PlayableSource.exactParts(opening, index)
+    {
+      self = try PlayableSource(input, index, parts, opening, stored, topology, count)
+      return
+    }
+    let index: SourceIndex
     do {
-      index = try Indexer(
-        topology: topology, playback: playback, holdsAlpha: output.holdsAlpha, holdsImages: stored.holdsImages,
-        takesPackets: output.takesPackets, spoolDirectory: resources.spoolDirectory, cancellation: cancellation,
-        progress: progress
-      ).run()
+      index = try indexer.run()
     } catch let error as RetrogradeError where error.code == .damagedInput {
       guard let links = stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
@@ -54,23 +61,98 @@ package struct PlayableSource: Sendable {
         remedy: "cut it into those, and mirror each",
         underlying: error.underlying)
     }
-    let range = try PlayableSource.range(in: index, playback)
-    // One budget for all that is decoded at once.
-    let shared = resources.shared(by: 1 + index.furtherVideos.count)
-    let rate = FrameRateLimit(playback, output)
-    func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
-      try VideoSource(
-        stream, recipe, range: range, rate: rate, resources: shared, gauge: gauge, cancellation: cancellation)
+    self = try PlayableSource(input, index, Parts(opening, index), opening, stored, topology, count)
+  }
+
+  /// The index of no more of the source than is to be played; nil where all of it is to be indexed.
+  private static func stretch(
+    _ indexer: Indexer, _ playback: PlaybackOptions, _ output: OutputRequirements
+  ) throws -> SourceIndex? {
+    // Frames are counted from the first one on, and what is copied is copied whole.
+    guard !output.keepsForwardWhole, playback.start != nil || playback.end != nil,
+      playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
+    else { return nil }
+    let (start, end) = (playback.start?.time ?? .zero, playback.end?.time)
+    guard end.map({ start < $0 }) ?? true else { return nil }
+    do {
+      guard let stretches = try StretchIndexer(indexer) else { return nil }
+      return try stretches.index(from: start + stretches.start, to: end.map { $0 + stretches.start })
+    } catch let error as AudioFit.Inexact {
+      Log.index.info("\(indexer.topology.source): all of it is indexed: \(error.reason)")
+      return nil
     }
-    let video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
+  }
+
+  /// The parts of a source of which a stretch was indexed; nil where they can't be read in windows.
+  private static func exactParts(_ opening: Opening, _ index: SourceIndex) throws -> Parts? {
+    let parts: Parts
+    do {
+      parts = try Parts(opening, index)
+    } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
+      // What is wrong is said better by whoever has read all of it.
+      return nil
+    }
+    let isExact = parts.videos.allSatisfy { $0.store == nil } && parts.warnings.isEmpty
+    return isExact ? parts : nil
+  }
+
+  /// With what a source is opened.
+  private struct Opening {
+    let playback: PlaybackOptions
+    let output: OutputRequirements
+    let resources: Resources
+    let gauge: MemoryGauge
+    let cancellation: Cancellation
+
+    init(
+      _ playback: PlaybackOptions, _ output: OutputRequirements, _ resources: Resources, _ gauge: MemoryGauge,
+      _ cancellation: Cancellation
+    ) {
+      self.playback = playback
+      self.output = output
+      self.resources = resources
+      self.gauge = gauge
+      self.cancellation = cancellation
+    }
+  }
+
+  /// The video streams of a source, ready to be decoded, and what of it is played.
+  private struct Parts {
+    let range: TimeSpan?
+    var video: VideoSource?
     var further: [VideoSource] = []
-    for (stream, recipe) in index.furtherVideos {
-      do {
-        further.append(try source(stream, recipe))
-      } catch let error as RetrogradeError where error.code == .damagedInput {
-        index.warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
+    var warnings: [Warning] = []
+    var videos: [VideoSource] { [video].compactMap { $0 } + further }
+
+    init(_ opening: Opening, _ index: SourceIndex) throws {
+      let range = try PlayableSource.range(in: index, opening.playback)
+      self.range = range
+      // One budget for all that is decoded at once.
+      let shared = opening.resources.shared(by: 1 + index.furtherVideos.count)
+      let rate = FrameRateLimit(opening.playback, opening.output)
+      func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
+        try VideoSource(
+          stream, recipe, range: range, rate: rate, resources: shared, gauge: opening.gauge,
+          cancellation: opening.cancellation)
+      }
+      video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
+      for (stream, recipe) in index.furtherVideos {
+        do {
+          further.append(try source(stream, recipe))
+        } catch let error as RetrogradeError where error.code == .damagedInput {
+          warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
+        }
       }
     }
+  }
+
+  private init(
+    _ input: String, _ index: SourceIndex, _ parts: Parts, _ opening: Opening, _ stored: Source, _ topology: Topology,
+    _ count: Int?
+  ) throws {
+    var index = index
+    index.warnings += parts.warnings
+    let playback = opening.playback
     let chapters = playback.wants(.chapters) ? stored.facts.tagChapterCount : 0
     if chapters > 0 {
       index.warnings.append(
@@ -80,28 +162,21 @@ package struct PlayableSource: Sendable {
     }
     if stored.facts.isContinuous { index.warnings += index.audio.compactMap(\.missing) }
     if let declared = stored.facts.report {
-      index.warnings += declared.missingPackets
-      let found =
-        ([video].compactMap { $0 } + further).map {
-          ContainerReport.Found(kind: .video, frames: $0.timeline.count, end: $0.timeline.end)
-        } + index.audio.map { ContainerReport.Found(kind: .audio, frames: nil, end: $0.span.end) }
-        + index.subtitles.compactMap { track in
-          track.cues.map(\.span.end).max().map { ContainerReport.Found(kind: .subtitles, frames: nil, end: $0) }
-        }
-      let kinds = Set(declared.streams.map(\.kind))
-      let isWhole =
-        playback.streams == nil
-        // What was left out, with a word, may be what lasts longest.
-        && !index.warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
-        && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
-      let missing = declared.warnings(
-        found, isDamaged: index.warnings.contains { $0.code == .damaged }, isWhole: isWhole)
+      let found = index.found(parts.videos)
+      var missing: [Warning] = []
+      if index.part?.reachesEnd ?? true {
+        missing = declared.warnings(
+          found, isDamaged: index.warnings.contains { $0.code == .damaged },
+          isWhole: index.isWhole(of: declared, playback))
+      }
+      index.warnings += index.part == nil ? declared.missingPackets : []
       if !missing.isEmpty { index.declaredEnd = declared.presentationEnd }
       index.warnings += missing + topology.unknown(of: declared, playback) + declared.unread
-      index.warnings += declared.further(after: found.map(\.end).max() ?? .zero)
+      if index.part == nil { index.warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
     }
     try self.init(
-      input, index, video, further: further, playback, count: count, for: output, range: range, source: stored)
+      input, index, parts.video, further: parts.further, playback, count: count, for: opening.output,
+      range: parts.range, source: stored)
   }
 
   /// A source of which all is known.
@@ -185,10 +260,30 @@ package struct PlayableSource: Sendable {
 }
 
 extension SourceIndex {
+  /// What was found of each stream, to be compared with what the container says. How many frames there are is only known where all
+  /// of them were indexed.
+  fileprivate func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
+    videos.map {
+      ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)
+    } + audio.map { ContainerReport.Found(kind: .audio, frames: nil, end: $0.span.end) }
+      + subtitles.compactMap { track in
+        track.cues.map(\.span.end).max().map { ContainerReport.Found(kind: .subtitles, frames: nil, end: $0) }
+      }
+  }
+
+  /// Whether all streams of which the container says something are here.
+  fileprivate func isWhole(of declared: ContainerReport, _ playback: PlaybackOptions) -> Bool {
+    let kinds = Set(declared.streams.map(\.kind))
+    return playback.streams == nil
+      // What was left out, with a word, may be what lasts longest.
+      && !warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
+      && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
+  }
+
   private var videos: [VideoIndex] { [video].compactMap { $0 } + furtherVideos.map(\.index) }
 
   package var presentationStart: ClockTime {
-    (videos.compactMap(\.starts?.first) + audio.map(\.span.start)).min() ?? .zero
+    part?.start ?? (videos.compactMap(\.starts?.first) + audio.map(\.span.start)).min() ?? .zero
   }
 
   /// The latest end of any stream, as far as the packets tell.

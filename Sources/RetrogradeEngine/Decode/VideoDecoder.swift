@@ -92,18 +92,20 @@ final class VideoDecoder: Sendable {
   /// Decodes one window. Its first frames go to the spool once `budget` is reached, and not while there is room: fewer than the plan
   /// has it, or more, where the window before left less room for that reason.
   /// - Parameters:
-  ///   - starts: when each of the video's frames starts, in stream time.
+  ///   - starts: when each of the frames of the index starts, in stream time.
+  ///   - isFromStart: whether the first of them is the first of the video.
   ///   - budget: the most bytes to be held, of those that `gauge` measures.
   /// - Throws: ``Mismatch`` if the frames that come are not exactly those that the index promises.
   func decode(
-    _ window: Window, starts: [ClockTime], spool: Spool?, budget: Int, gauge: MemoryGauge, _ cancellation: Cancellation
+    _ window: Window, starts: [ClockTime], isFromStart: Bool = true, spool: Spool?, budget: Int,
+    gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     let expected = starts[window.frames]
     guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
     // has just begun is sought in too: matroskademux 1.22 that came to the end without a seek ends early after one.
-    try start(at: window.frames.lowerBound == 0 ? min(from, .zero) : from)
+    try start(at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0

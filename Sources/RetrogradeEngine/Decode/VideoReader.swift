@@ -177,7 +177,8 @@ private final class ForwardDecoding: Sendable {
     let decoder = try source.takeDecoder(cancellation)
     do {
       try decoder.start(
-        at: frames.lowerBound == 0 ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
+        at: frames.lowerBound == 0 && source.video.isFromStart
+          ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
     } catch is VideoDecoder.Mismatch {
       throw RetrogradeError(
         .damagedInput, "the video can't be played forwards from \(source.timeline.starts[frames.lowerBound]) on")

@@ -10,7 +10,9 @@ package struct Selection: Sendable {
 
   /// The frames of a timeline from `range` on, thinned to what `limit` asks for.
   init(_ timeline: VideoTimeline, range: TimeSpan?, limit: FrameRateLimit) {
-    if let rate = limit.rate(of: timeline.frameRate), let first = timeline.starts.first {
+    // That of the range: whoever has indexed no more of the source is to come to the same.
+    let frameRate = (range.map { timeline.clipped(to: $0).timeline } ?? timeline).frameRate
+    if let rate = limit.rate(of: frameRate), let first = timeline.starts.first {
       let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))
       (frames, self.timeline) = (thinned.frames, thinned.timeline)
     } else {
@@ -98,7 +100,7 @@ package final class VideoSource: Sendable {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(
-            window, starts: starts, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
+            window, starts: starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
           Log.window.info("\(recipe.source): is read in windows: \(plan.words)")
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
@@ -190,7 +192,7 @@ package final class VideoSource: Sendable {
     if let known = ready.withLock({ $0.take() }), known.window == window { return known.frames }
     let spool = try VideoSource.spool(for: window, plan, resources)
     return try decoder.decode(
-      window, starts: timeline.starts, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
+      window, starts: timeline.starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
   }
 
   private static func spool(for window: Window, _ plan: Plan, _ resources: Resources) throws -> Spool? {

@@ -96,6 +96,15 @@ package final class AudioIndexer: Sendable {
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
+    let found = try run(reader, AudioFit(), first: first, watched: watched)
+    return (found.track, found.warnings)
+  }
+
+  /// - Parameter fit: what is wanted of what comes.
+  /// - Throws: ``AudioFit/Inexact`` too.
+  func run(
+    _ reader: StreamReader, _ fit: AudioFit, first: Sample? = nil, watched: PacketTimestamps? = nil
+  ) throws -> (track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning]) {
     let clock = watched ?? ownClock
     var collector = try AudioCollector(spoolDirectory: spoolDirectory)
     var segment = Segment()
@@ -108,13 +117,18 @@ package final class AudioIndexer: Sendable {
     }
     try collector.finish()
     guard !collector.decoded.isEmpty else {
-      return (nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")])
+      return (
+        nil, nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")]
+      )
     }
-    return (try track(collector, segment, clock), collector.warnings + clock.warnings)
+    let (track, anchor) = try track(collector, segment, clock, fit)
+    return (track, anchor, collector.warnings + clock.warnings)
   }
 
-  private func track(_ audio: AudioCollector, _ segment: Segment, _ clock: PacketTimestamps) throws -> AudioTrack? {
-    guard let caps = audio.caps, let rate = caps.int("rate"), rate > 0 else { return nil }
+  private func track(
+    _ audio: AudioCollector, _ segment: Segment, _ clock: PacketTimestamps, _ fit: AudioFit
+  ) throws -> (AudioTrack?, AudioAnchor?) {
+    guard let caps = audio.caps, let rate = caps.int("rate"), rate > 0 else { return (nil, nil) }
     let decoded = audio.decoded
     var segment = clock.segment ?? segment
     if trim.ifDecoded.map({ $0 == decoded.reduce(0) { $0 + $1.count } }) ?? true {
@@ -122,12 +136,15 @@ package final class AudioIndexer: Sendable {
       if let duration = trim.duration { segment.stop = segment.start + duration }
     }
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
+    let (chunks, anchor) = try layout.place(decoded, fit)
     var track = AudioTrack(
-      caps: caps, codec: codec ?? caps, tags: tags, chunks: layout.place(decoded), packetBytes: clock.packetBytes,
-      store: audio.spool)
+      caps: caps, codec: codec ?? caps, tags: tags, chunks: chunks, packetBytes: clock.packetBytes, store: audio.spool)
     track?.disposition = disposition
-    return track
+    return (track, anchor)
   }
+
+  /// Forgets what was watched, for another pass through the same pipeline. Nothing may be under way in it.
+  func beginAgain() { ownClock.reset() }
 }
 
 /// Which packet each of a decoder's outputs came from.
@@ -164,6 +181,15 @@ package final class PacketTimestamps: Sendable {
     decoder.staticPad("src")?.onBuffer { [self] _ in
       output()
       return nil
+    }
+  }
+
+  /// Forgets all that was noted.
+  func reset() {
+    state.withLock { state in
+      var new = State()
+      (new.hasDecoder, new.isOneForOne) = (state.hasDecoder, state.isOneForOne)
+      state = new
     }
   }
 

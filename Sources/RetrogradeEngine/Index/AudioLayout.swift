@@ -31,34 +31,69 @@ struct AudioLayout: Sendable {
 
   /// - Returns: the chunks, ascending and without overlap, cut to the segment.
   func place(_ buffers: [DecodedAudio]) -> [AudioChunk] {
-    // Where a decoder gave nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first output with
-    // the time of the first packet, and all that follows is early. Fewer buffers out than packets in tell that apart
-    // from a decoder that works one packet behind.
-    let isEarly = packetCount.map { $0 > buffers.count } ?? false
-    let tolerance = AudioLayout.tolerance.sampleIndex(rate: rate)
-    let nominals = buffers.map { buffer in
-      (isEarly ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map {
-        segment.streamTime(of: $0).sampleIndex(rate: rate)
+    let nominals = nominals(buffers)
+    return chunks(buffers, at: positions(buffers, nominals, from: beginning(buffers, nominals)), AudioFit())
+  }
+
+  /// - Parameter fit: what is wanted of what was decoded.
+  /// - Returns: the same, and what tells where they are.
+  /// - Throws: ``AudioFit/Inexact`` where `fit` asks for more than can be known.
+  func place(
+    _ buffers: [DecodedAudio], _ fit: AudioFit
+  ) throws(AudioFit.Inexact) -> (chunks: [AudioChunk], anchor: AudioAnchor?) {
+    let nominals = nominals(buffers)
+    var positions = positions(buffers, nominals, from: beginning(buffers, nominals))
+    let anchor = AudioAnchor(buffers, positions: positions, nominals: nominals, rate: rate)
+    if let origin = fit.origin, let first = positions.first {
+      guard let shift = anchor?.shift(to: origin, rate: rate) else {
+        throw AudioFit.Inexact(reason: "where its audio belongs is not known to the sample")
       }
+      positions = self.positions(buffers, nominals, from: first + shift)
     }
+    return (chunks(buffers, at: positions, fit), anchor)
+  }
+
+  private func chunks(_ buffers: [DecodedAudio], at positions: [Int], _ fit: AudioFit) -> [AudioChunk] {
     var chunks: [AudioChunk] = []
-    var next = beginning(buffers, nominals)
     var offset = 0
-    for (buffer, nominal) in zip(buffers, nominals) {
-      var position = next ?? nominal ?? 0
-      // Timestamps that run back are put right: audio goes on where it was.
-      if let nominal, let next, nominal - next > tolerance { position = nominal }
+    for (buffer, position) in zip(buffers, positions) {
       if let last = chunks.last, last.position + last.count == position {
         chunks[chunks.count - 1].count += buffer.count
       } else {
         chunks.append(AudioChunk(position: position, count: buffer.count, offset: offset))
       }
       offset += buffer.count
-      next = position + buffer.count
     }
-    let start = segment.time.sampleIndex(rate: rate)
-    let end = segment.streamEnd?.sampleIndex(rate: rate) ?? Int.max
+    let start = max(segment.time, fit.start ?? segment.time).sampleIndex(rate: rate)
+    let end = [segment.streamEnd, fit.end].compactMap { $0 }.min()?.sampleIndex(rate: rate) ?? Int.max
     return clipped(chunks, start, end)
+  }
+
+  /// Where the buffers belong by their timestamps.
+  private func nominals(_ buffers: [DecodedAudio]) -> [Int?] {
+    // Where a decoder gave nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first output with
+    // the time of the first packet, and all that follows is early. Fewer buffers out than packets in tell that apart
+    // from a decoder that works one packet behind.
+    let isEarly = packetCount.map { $0 > buffers.count } ?? false
+    return buffers.map { buffer in
+      (isEarly ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map {
+        segment.streamTime(of: $0).sampleIndex(rate: rate)
+      }
+    }
+  }
+
+  /// Where the buffers belong: each after the one before, unless there is a gap.
+  /// - Parameter start: where the first one belongs; nil: where its timestamp says.
+  private func positions(_ buffers: [DecodedAudio], _ nominals: [Int?], from start: Int?) -> [Int] {
+    let tolerance = AudioLayout.tolerance.sampleIndex(rate: rate)
+    var next = start
+    return zip(buffers, nominals).map { buffer, nominal in
+      var position = next ?? nominal ?? 0
+      // Timestamps that run back are put right: audio goes on where it was.
+      if let nominal, let next, nominal - next > tolerance { position = nominal }
+      next = position + buffer.count
+      return position
+    }
   }
 
   /// Where the audio begins that begins before 0; nil where it does not.

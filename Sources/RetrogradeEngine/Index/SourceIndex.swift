@@ -51,6 +51,12 @@ package struct VideoIndex: Sendable {
   package var obstacle: String? = "nobody has looked at its packets"
   /// The bytes of the largest packet.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
+  /// Whether the packets are the stream's from its first one on.
+  var isFromStart = true
+
+  /// By how many frames before the last one it is judged how long that is shown. Not by all of them: whoever reads only the end of a
+  /// source is to come to the same.
+  static let rhythm = 100
 
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
@@ -73,7 +79,7 @@ package struct VideoIndex: Sendable {
     let isUsable = timed.count == shown.count && zip(timed, timed.dropFirst()).allSatisfy { $0.time < $1.time }
     starts = isUsable ? timed.map(\.time) : nil
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
-    let gaps = zip(timed, timed.dropFirst()).map { $1.time - $0.time }.sorted()
+    let gaps = zip(timed, timed.dropFirst()).suffix(VideoIndex.rhythm).map { $1.time - $0.time }.sorted()
     // Parsers take a variable rate's time base for its rate: no frame is meant to be shown for less than a millisecond.
     let own = timed.last?.packet.duration.flatMap { $0 >= ClockTime(nanoseconds: 1_000_000) ? $0 : nil }
     let median = gaps.isEmpty ? ClockTime(nanoseconds: 40_000_000) : gaps[gaps.count / 2]
@@ -86,6 +92,14 @@ package struct VideoIndex: Sendable {
 
 /// Everything that one pass over a source found, with its audio decoded into the spool.
 package struct SourceIndex: Sendable {
+  /// Of a source of which a stretch was indexed.
+  struct Part: Sendable {
+    /// When the presentation starts, in stream time.
+    var start: ClockTime
+    /// Whether the stretch ends where the source does.
+    var reachesEnd: Bool
+  }
+
   /// A pipeline that decodes all streams, in `gst-launch-1.0` syntax.
   package var decoding = ""
   /// A pipeline that reads the video's packets, but for its end, in `gst-launch-1.0` syntax.
@@ -101,6 +115,8 @@ package struct SourceIndex: Sendable {
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
   package var warnings: [Warning]
+  /// What is known of the rest of the source, where no more than a stretch of it was indexed.
+  var part: Part?
   /// When the source ends by its container's account, where it does not hold all of that.
   package internal(set) var declaredEnd: ClockTime?
 

@@ -6,6 +6,11 @@ public enum SourcePosition: Sendable, Hashable, CustomStringConvertible {
   /// The start of a frame, counted from 0.
   case frame(Int)
 
+  /// nil where it is not a time.
+  package var time: ClockTime? {
+    if case .time(let time) = self { time } else { nil }
+  }
+
   /// As ``init(parsing:)`` reads it.
   public var description: String {
     switch self {

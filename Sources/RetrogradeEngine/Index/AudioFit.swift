@@ -1,0 +1,84 @@
+import MediaTime
+
+/// By what decoded audio from the middle of a source is put where a pass over all of the source would put it. Pure arithmetic.
+///
+/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may be rounded to a
+/// millisecond. But from one packet to another there is a whole number of packets, so that it suffices to know the place of one, and
+/// how many samples they have.
+struct AudioAnchor: Hashable, Sendable {
+  /// The place of a buffer, in sample frames from stream time 0.
+  var position: Int
+  /// What the count of sample frames between any two buffers is a multiple of.
+  var step: Int
+  /// How much later than counted the timestamps say that buffers are, on average of the extremes, in sample frames.
+  var offset: Double
+  /// The latest of them less the earliest.
+  var spread: Int
+
+  /// Until here a decoder may leave out samples, as Opus's does: what it gives has no regular size.
+  private static let settling = ClockTime(nanoseconds: 250_000_000)
+  private static let rounding = ClockTime(nanoseconds: 1_000_000)
+
+  /// - Parameters:
+  ///   - positions: where the buffers are, by counting.
+  ///   - nominals: where their timestamps say that they are.
+  /// - Returns: nil where too little is known.
+  init?(_ buffers: [DecodedAudio], positions: [Int], nominals: [Int?], rate: Int) {
+    guard let start = positions.first else { return nil }
+    let settled = AudioAnchor.settling.sampleIndex(rate: rate)
+    guard let first = positions.firstIndex(where: { $0 - start >= settled }) else { return nil }
+    // The last ones may come out shorter when a decoder is drained; what follows a gap has been placed anew.
+    var numbers: [Int] = []
+    for number in first..<max(first, buffers.count - 2) {
+      if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }
+      numbers.append(number)
+    }
+    let deltas = numbers.compactMap { number in nominals[number].map { $0 - positions[number] } }
+    guard numbers.count >= 4, deltas.count == numbers.count, let low = deltas.min(), let high = deltas.max() else {
+      return nil
+    }
+    position = positions[first]
+    step = numbers.reduce(0) { AudioAnchor.divisor($0, buffers[$1].count) }
+    offset = Double(low + high) / 2
+    spread = high - low
+    guard step > 0 else { return nil }
+  }
+
+  /// How far the buffers that this was made of have to be moved, for them to be where `origin` says.
+  /// - Returns: nil where that can't be told to the sample.
+  func shift(to origin: AudioAnchor, rate: Int) -> Int? {
+    let step = AudioAnchor.divisor(step, origin.step)
+    let estimate = Double(position) + offset - origin.offset
+    guard step > 0, estimate.magnitude < 1e15 else { return nil }
+    let distance = Int(estimate.rounded()) - origin.position
+    let isExact = spread <= 1 && origin.spread <= 1
+    // With timestamps that tell the sample nothing else is needed.
+    if isExact, step < 4 { return spread == 0 && origin.spread == 0 ? Int(estimate.rounded()) - position : nil }
+    let steps = Int((Double(distance) / Double(step)).rounded())
+    let place = origin.position + steps * step
+    let allowed = isExact ? 1 : min(Double(step) / 4, Double(AudioAnchor.rounding.sampleIndex(rate: rate)) + 1)
+    guard (estimate - Double(place)).magnitude <= Double(allowed) else { return nil }
+    return place - position
+  }
+
+  private static func divisor(_ a: Int, _ b: Int) -> Int {
+    var (a, b) = (a, b)
+    while b != 0 { (a, b) = (b, a % b) }
+    return a
+  }
+}
+
+/// What of a stream's audio is indexed, and where it belongs.
+struct AudioFit: Sendable {
+  /// What was found at the beginning of the source; nil where this is the beginning.
+  var origin: AudioAnchor?
+  /// What is wanted of what is decoded, in stream time; without an end: to the end of the source.
+  var start: ClockTime?
+  var end: ClockTime?
+
+  /// A stretch of a source does not come as a pass over all of it would give it.
+  struct Inexact: Error {
+    /// For the log.
+    var reason: String
+  }
+}

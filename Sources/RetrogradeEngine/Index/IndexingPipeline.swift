@@ -1,0 +1,220 @@
+import Containers
+import GStreamer
+import MediaTime
+
+/// The pipeline of an indexing pass, or of several through one source, and the threads that read its streams.
+final class IndexingPipeline {
+  /// What came in one pass.
+  struct Reading {
+    var videos: [VideoIndex] = []
+    var subtitles: [SubtitleTrack] = []
+    var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
+    /// What ended it, how far it had come by then, and the first error that an element posted.
+    var end: IndexingPass.End
+    var position: ClockTime
+    var failure: GStreamerError?
+    var warnings: [Warning] = []
+  }
+
+  private let indexer: Indexer
+  private let streams: ChosenStreams
+  private let pipeline: Pipeline
+  private let gate: StretchGate?
+  private let disk: DiskWatch
+  private let late: LateStreams
+  private let skipped: [SkippedStart]
+  private var tally = StreamTally()
+  private var isStarted = false
+  /// How long is waited for a message at a time; what ends a pass is seen no later.
+  private let step: ClockTime
+
+  private var topology: Topology { indexer.topology }
+
+  /// - Parameter gate: what ends the streams of each pass; nil: they end with the source.
+  init(_ indexer: Indexer, _ streams: ChosenStreams, gate: StretchGate? = nil) throws {
+    self.indexer = indexer
+    self.streams = streams
+    self.gate = gate
+    let topology = indexer.topology
+    step = ClockTime(nanoseconds: gate == nil ? 50_000_000 : 5_000_000)
+    let pipeline: Pipeline
+    do {
+      pipeline = try Pipeline(topology.description(streams.all))
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(topology.source, error)
+    }
+    self.pipeline = pipeline
+    if let gate {
+      // In the order of the streams; before anything else looks at the segments.
+      for (number, (stream, _)) in streams.all.enumerated() {
+        guard let sink = pipeline.element(streams.sinkName(number)), gate.watch(sink, stream.kind) else {
+          throw AudioFit.Inexact(reason: "no demuxer leads to its stream \(number)")
+        }
+      }
+    }
+    // What reads the file by itself takes no packets.
+    if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
+    // Before the threads start: an appsink that has not started says that it has ended.
+    topology.prepare(pipeline)
+    // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
+    for step in streams.videos.flatMap(\.steps) where ["h264parse", "h265parse"].contains(step.factory) {
+      pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
+    }
+    disk = DiskWatch(pipeline, reading: topology.source)
+    late = topology.lateStreams(pipeline, after: tally.samples)
+    skipped = streams.videos.compactMap { SkippedStart($0, in: pipeline) }
+  }
+
+  /// Takes the pipeline down.
+  func stop() { pipeline.set(.null) }
+
+  /// How long the source is by what its container says.
+  var duration: ClockTime? { pipeline.duration }
+
+  /// Goes to the last keyframe up to `time`, for another pass. All streams must have ended.
+  /// - Returns: false where that can't be done.
+  func seek(toKeyframeBefore time: ClockTime) throws -> Bool {
+    streams.tracks.forEach { $0.beginAgain() }
+    tally = StreamTally()
+    return try pipeline.appSink(streams.sinkName(0)).seek(toKeyframeBefore: time)
+  }
+
+  /// Reads all streams, to where the gate ends them or the source.
+  /// - Parameter fits: what of each audio stream is wanted; all of it, where there are none.
+  func read(_ fits: [AudioFit] = []) throws -> Reading {
+    let (tally, indexer) = (tally, indexer)
+    if !isStarted { pipeline.set(.playing) }
+    isStarted = true
+    let videoWorkers = try streams.videos.enumerated().map { number, video in
+      let reader = StreamReader(try pipeline.appSink(IndexingPipeline.videoName(number)), tally)
+      return try Worker("index video") { try reader.read { try IndexingPipeline.indexVideo(indexer, video, $0) } }
+    }
+    let textWorkers = try streams.texts.enumerated().map { number, text in
+      let reader = StreamReader(try pipeline.appSink("text\(number)"), tally)
+      return try Worker("index text") { try reader.read { try IndexingPipeline.indexText(text, $0) } }
+    }
+    let trackWorkers = try streams.tracks.enumerated().map { number, track in
+      let reader = StreamReader(try pipeline.appSink(track.name), tally)
+      let fit = number < fits.count ? fits[number] : AudioFit()
+      return try Worker("index \(track.name)") { try reader.read { try track.run($0, fit) } }
+    }
+    let (end, failure) = watch(tally)
+    // Nothing of what the others would still read is wanted.
+    if end == .cancelled || end == .readerFailed { pipeline.set(.null) }
+    tally.isOver.cancel()
+    var reading = Reading(end: end, position: tally.furthest.time, failure: failure)
+    reading.videos = try videoWorkers.map { try $0.join() }
+    reading.subtitles = try textWorkers.map { try $0.join() }
+    reading.audio = try trackWorkers.map { try $0.join() }
+    try indexer.cancellation.check()
+    reading.warnings = skipped.compactMap(\.warning) + late.warnings
+    return reading
+  }
+
+  /// Waits for the end of the pass.
+  /// - Returns: what ended it, and the first error that an element posted.
+  private func watch(_ tally: StreamTally) -> (end: IndexingPass.End, failure: GStreamerError?) {
+    let count = streams.all.count
+    var step = step
+    var pass = IndexingPass(streams: count, stall: indexer.stall)
+    var failure: GStreamerError?
+    var silence = ClockTime.zero
+    while true {
+      var sight = IndexingPass.Sight(tally, indexer.cancellation)
+      sight.silence = silence
+      sight.isReading = disk.isReading
+      sight.isStreaming = !pass.hasFailed || pipeline.isStreaming
+      if let end = pass.end(seeing: sight) {
+        Log.index.info(
+          "\(topology.source): the pass ends: \(end); \(sight.ended) of \(count) streams ended, \(sight.samples) samples came, "
+            + "up to \(tally.furthest.time)")
+        // Streams end also where reading failed: what says so is on the bus by then.
+        return (end, failure ?? pipeline.pendingFailure)
+      }
+      let message = pipeline.nextMessage(timeout: step)
+      // From now on the readers only take what is left.
+      if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
+      silence = message == nil ? step : .zero
+      if case .failed(let error)? = message {
+        Log.index.warning("\(topology.source): an element failed: \(error.cause); the pass goes on while others run")
+        failure = failure ?? error
+        pass.fail()
+        disk.noteFailure()
+      }
+      if message == nil { indexer.progress(tally.furthest.time) }
+    }
+  }
+
+  static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
+
+  private static func indexText(_ path: StreamPath, _ reader: StreamReader) throws -> SubtitleTrack {
+    var track = SubtitleTrack(caps: path.caps, tags: path.tags, disposition: path.disposition, cues: [])
+    var open = false
+    while let sample = reader.next() {
+      if track.cues.isEmpty, let caps = sample.caps { track.caps = caps }
+      guard let start = sample.streamTime else { continue }
+      // One that does not say how long it is shown is shown until the next.
+      if open, let last = track.cues.indices.last {
+        track.cues[last].span.end = max(start, track.cues[last].span.start)
+      }
+      let bytes = try sample.buffer.withBytes { Array($0) }
+      let duration = sample.buffer.duration
+      open = duration == nil
+      // Timed text in MP4 says by an empty packet that nothing is shown.
+      if bytes.allSatisfy({ $0 == 0 || $0 == 32 || $0 == 10 }) { continue }
+      track.cues.append(
+        Cue(span: TimeSpan(start: start, end: start + (duration ?? ClockTime(seconds: 5))), bytes: bytes))
+    }
+    track.tags = reader.sink.pad?.tags(global: false) ?? track.tags
+    track.cues.sort { $0.span.start < $1.span.start }
+    return track
+  }
+
+  private static func indexVideo(_ indexer: Indexer, _ path: StreamPath, _ reader: StreamReader) throws -> VideoIndex {
+    var packets: [VideoPacket] = []
+    var caps = path.caps
+    var turning: PacketTurning?
+    var end: ClockTime?
+    let isVP8 = caps.mediaType == "video/x-vp8"
+    // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
+    let isOnlyDecoded = path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
+    while let sample = reader.next() {
+      if packets.isEmpty, let known = sample.caps { caps = known }
+      let buffer = sample.buffer
+      if buffer.isHeader && buffer.pts == nil { continue }
+      turning = turning ?? PacketTurning(caps)
+      try turning?.add(sample)
+      end = sample.segment.streamEnd
+      let time = sample.streamTime
+      // Decoding starts before an edit does; what is decoded only for that is not shown.
+      let isOutside = buffer.pts.map { !sample.segment.presents($0) } ?? false
+      // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
+      let isInvisible = try isVP8 && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
+      packets.append(
+        VideoPacket(
+          time: isOnlyDecoded ? nil : time, decodingTime: buffer.dts.map { sample.segment.streamTime(of: $0) },
+          duration: buffer.duration,
+          isKeyframe: buffer.isKeyframe, bytes: buffer.size,
+          isHidden: isInvisible || isOutside))
+      if let time { reader.reach(time) }
+    }
+    let tags = reader.sink.pad?.tags(global: false)
+    var index = VideoIndex(
+      caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
+    index.disposition = path.disposition
+    index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
+    Log.index.info(
+      "\(indexer.topology.source): the packets of \(caps.codecName) "
+        + (index.obstacle.map { "stay in their order: \($0)" } ?? "can stand in any order"))
+    return index
+  }
+}
+
+extension ChosenStreams {
+  /// The appsink that stream `number` of all ends in.
+  fileprivate func sinkName(_ number: Int) -> String {
+    if number < videos.count { return IndexingPipeline.videoName(number) }
+    let rest = number - videos.count
+    return rest < texts.count ? "text\(rest)" : tracks[rest - texts.count].name
+  }
+}

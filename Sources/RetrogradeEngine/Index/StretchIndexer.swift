@@ -1,0 +1,195 @@
+import Containers
+import GStreamer
+import MediaTime
+
+/// Indexes stretches of a source without reading what lies before and after them, each as a pass over all of the source would index it.
+///
+/// It looks at the source's beginning first: when the presentation starts, and by what the audio is placed. Then it goes to the
+/// last keyframe before a stretch, by the container's own index, with as much before it as the audio decoders need.
+/// Where a stretch can't be known to be exact, it says so (``AudioFit/Inexact``), and all of the source is to be indexed.
+final class StretchIndexer {
+  /// When the presentation starts, in stream time.
+  let start: ClockTime
+  private let indexer: Indexer
+  private let streams: ChosenStreams
+  private let gate = StretchGate()
+  private let pipeline: IndexingPipeline
+  /// What places each audio stream; nil of one that has not begun in the first seconds.
+  private let anchors: [AudioAnchor?]
+  /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
+  private let preRolls: [ClockTime]
+
+  /// How much is looked at to find out how the source begins.
+  private static let head = ClockTime(nanoseconds: 1_500_000_000)
+  /// Packets of one time may lie that far apart in a file.
+  private static let interleaving = ClockTime(seconds: 1)
+  /// How much further back is gone, if need be, to find where a stream begins that is wanted.
+  private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
+  /// Demuxers that find a time without reading all that is before it, and give the same times after a seek. tsdemux's
+  /// times are other by a nanosecond, and mpegpsdemux's seeks go anywhere.
+  private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
+
+  /// - Returns: nil where all of the source has to be indexed.
+  init?(_ indexer: Indexer) throws {
+    let streams = try indexer.choose()
+    let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
+    guard preRolls.count == streams.all.count,
+      // What is shown during a stretch may have come an hour before.
+      streams.texts.isEmpty,
+      streams.all.allSatisfy({ stream in StretchIndexer.demuxers.contains { stream.stream.passes($0) } })
+    else { return nil }
+    self.indexer = indexer
+    self.streams = streams
+    self.preRolls = Array(preRolls.suffix(streams.tracks.count))
+    pipeline = try IndexingPipeline(indexer, streams, gate: gate)
+    gate.open(for: StretchIndexer.head)
+    let reading = try pipeline.read()
+    let closed = gate.closed
+    anchors = reading.audio.map(\.anchor)
+    let hasAnchors = zip(reading.audio, anchors).allSatisfy { $0.track == nil || $1 != nil }
+    guard reading.isWhole, hasAnchors, closed.contains(true),
+      reading.videos.allSatisfy({ $0.starts?.isEmpty == false && !$0.isUntimed })
+    else {
+      Log.index.info("\(indexer.topology.source): all of it is indexed: how it begins does not tell enough")
+      pipeline.stop()
+      return nil
+    }
+    start = try indexer.index(streams, reading).presentationStart
+  }
+
+  deinit { pipeline.stop() }
+
+  /// The index of all that is shown and heard from `start` to `end`, in stream time; a nil end is that of the source.
+  /// - Throws: ``AudioFit/Inexact``.
+  func index(from start: ClockTime, to end: ClockTime?) throws -> SourceIndex {
+    var before: [ClockTime?]?
+    let preRoll = (preRolls.max() ?? .zero) + StretchIndexer.interleaving
+    for step in StretchIndexer.steps {
+      let target = start - preRoll - step
+      if target < self.start + StretchIndexer.head { return try index(to: end) }
+      gate.open(until: end)
+      guard try pipeline.seek(toKeyframeBefore: target) else { throw AudioFit.Inexact(reason: "it can't be sought in") }
+      var reading = try pipeline.read(
+        anchors.map { AudioFit(origin: $0, start: start, end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) }) })
+      guard reading.isWhole else { throw AudioFit.Inexact(reason: "a part of it can't be read by itself") }
+      let (first, closed) = (gate.firstTimes, gate.closed)
+      let isCovered = isCovered(start, reading, first, closed, before)
+      before = first
+      guard isCovered else { continue }
+      for number in reading.videos.indices {
+        reading.videos[number] = reading.videos[number].complete(until: closed[number] ? end : nil)
+      }
+      return try finish(reading, first, closed)
+    }
+    throw AudioFit.Inexact(reason: "what comes before \(start) is not found")
+  }
+
+  /// Whether all that is wanted from `start` on has come.
+  /// - Parameters:
+  ///   - first: when the first packet of each stream begins.
+  ///   - before: the same of the pass before this one, which began later.
+  private func isCovered(
+    _ start: ClockTime, _ reading: IndexingPipeline.Reading, _ first: [ClockTime?], _ closed: [Bool],
+    _ before: [ClockTime?]?
+  ) -> Bool {
+    let videos = reading.videos.enumerated().allSatisfy { number, video in
+      guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
+      // How long the last frame of all is shown follows from the frames before it.
+      return closed[number] || video.complete(until: nil).starts.map { $0.count > VideoIndex.rhythm } ?? false
+    }
+    let audios = preRolls.enumerated().allSatisfy { number, preRoll in
+      let stream = streams.videos.count + number
+      if let time = first[stream], time <= start - preRoll { return true }
+      // From further back it was no other: this is where the stream begins; or it has ended.
+      return before.map { $0[stream] == first[stream] && (anchors[number] == nil || first[stream] == nil) } ?? false
+    }
+    return videos && audios
+  }
+
+  /// The index of all up to `end`.
+  private func index(to end: ClockTime?) throws -> SourceIndex {
+    let gate = StretchGate()
+    let pipeline = try IndexingPipeline(indexer, streams, gate: gate)
+    defer { pipeline.stop() }
+    gate.open(until: end)
+    let fit = AudioFit(end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) })
+    var reading = try pipeline.read(streams.tracks.map { _ in fit })
+    guard reading.isWhole else { throw AudioFit.Inexact(reason: "its beginning can't be read by itself") }
+    for (number, isClosed) in gate.closed.prefix(reading.videos.count).enumerated() where isClosed {
+      reading.videos[number] = reading.videos[number].ended(at: end)
+    }
+    return try finish(reading, gate.firstTimes, gate.closed)
+  }
+
+  private func finish(
+    _ reading: IndexingPipeline.Reading, _ first: [ClockTime?], _ closed: [Bool]
+  ) throws -> SourceIndex {
+    var reading = reading
+    guard reading.videos.allSatisfy({ $0.starts?.isEmpty == false && !$0.isUntimed }) else {
+      throw AudioFit.Inexact(reason: "its packets don't say when they are shown")
+    }
+    for (number, time) in first.suffix(streams.tracks.count).enumerated() where time == nil {
+      reading.audio[number].warnings = []
+    }
+    var index = try indexer.index(streams, reading)
+    index.part = SourceIndex.Part(start: start, reachesEnd: !closed.contains(true))
+    return index
+  }
+}
+
+extension IndexingPipeline.Reading {
+  /// Nothing failed, and all streams came to their ends, or those of the stretch.
+  fileprivate var isWhole: Bool { end == .streamsEnded && failure == nil }
+}
+
+extension VideoIndex {
+  /// When the first keyframe in decoding order is shown.
+  fileprivate var firstKeyframe: ClockTime? { packets.first { $0.isKeyframe && !$0.isHidden }?.time }
+
+  /// Without what can't be decoded, or may not be all there: frames shown before the first keyframe, and those from `end` on, but
+  /// for the first of them, which says how long the one before it is shown.
+  fileprivate func complete(until end: ClockTime?) -> VideoIndex {
+    guard let first = packets.firstIndex(where: { $0.isKeyframe && !$0.isHidden }), let start = packets[first].time
+    else { return self }
+    let whole = packets[first...].filter { packet in packet.time.map { $0 >= start } ?? false }
+    return replacing(whole, isFromStart: false).ended(at: end)
+  }
+
+  /// Without the frames from `end` on, but for the first of them.
+  fileprivate func ended(at end: ClockTime?) -> VideoIndex {
+    guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
+      return self
+    }
+    return replacing(packets.filter { packet in packet.time.map { $0 <= next } ?? true }, isFromStart: isFromStart)
+  }
+
+  private func replacing(_ packets: [VideoPacket], isFromStart: Bool) -> VideoIndex {
+    var index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: segmentEnd)
+    index.disposition = disposition
+    index.obstacle = obstacle
+    index.isFromStart = isFromStart
+    return index
+  }
+}
+
+extension StreamPath {
+  /// How much has to be decoded before samples are those that decoding from the beginning on gives; nil where that is not known.
+  ///
+  /// - A frame of AAC, AC-3, Vorbis and Opus overlaps the one before.
+  /// - Opus and SBR predict from frame to frame; what was not there fades away. RFC 7845, 4.6, asks for 80 ms where it is heard; to the bit it
+  ///   takes longer.
+  ///
+  /// AAC and AC-3 may leave bands to noise of the decoder's own (ISO/IEC 14496-3, 4.6.13, PNS; ATSC A/52, 7.3.4, dither):
+  /// decoders take it from where they are in a random sequence, and so it is another one, as it is in every decoder. FFmpeg's
+  /// decoders of MPEG audio to whole numbers carry what they rounded off from sample to sample: a value may be off by one for ever.
+  fileprivate var preRoll: ClockTime? {
+    if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
+    return switch caps.mediaType {
+    case "audio/x-raw", "audio/x-mulaw", "audio/x-alaw", "audio/x-flac", "audio/x-alac":
+      ClockTime(nanoseconds: 300_000_000)
+    case "audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-vorbis": ClockTime(nanoseconds: 1_000_000_000)
+    case "audio/x-opus": ClockTime(seconds: 4)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// A stretch of a source is indexed as all of it would be, without reading the rest.
+@Suite struct StretchTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var media: TestMedia
+    var testDescription: String { media.name }
+
+    init(_ name: String, _ muxer: String, _ change: (inout TestMedia) -> Void = { _ in }) {
+      media = TestMedia()
+      (media.name, media.muxer) = (name, muxer)
+      media.times = TestMedia.regular(420, rate: 30)
+      media.sampleCount = 14 * 48_000
+      media.video = "x264enc key-int-max=20 bframes=2 speed-preset=ultrafast pass=qual quantizer=30 ! h264parse"
+      change(&media)
+    }
+  }
+
+  static let aac = "avenc_aac bitrate=64000 aac-pns=false ! aacparse"
+  static let cases = [
+    Case("aac.mp4", "mp4mux") { $0.audio = aac },
+    Case("fragments.mp4", "mp4mux fragment-duration=1000") { $0.audio = aac },
+    Case("late.mp4", "mp4mux") {
+      $0.audio = aac
+      $0.audioStart = ClockTime(nanoseconds: 513_000_000)
+    },
+    Case("aac.mkv", "matroskamux") { $0.audio = aac },
+    Case("rate.mkv", "matroskamux") {
+      $0.audio = aac
+      ($0.rate, $0.sampleCount) = (44_100, 14 * 44_100)
+    },
+    Case("flac.mkv", "matroskamux"),
+    Case("variable.mkv", "matroskamux") {
+      $0.times = (0...420).map { ClockTime(nanoseconds: Int64($0) * 33_000_000 + Int64($0 % 7) * 3_000_000) }
+    },
+    Case("opus.webm", "webmmux") {
+      $0.video = "vp8enc deadline=1 keyframe-max-dist=20"
+      $0.audio = "opusenc"
+    },
+    Case("vorbis.webm", "webmmux") {
+      $0.video = "vp8enc deadline=1 keyframe-max-dist=20"
+      $0.audio = "vorbisenc"
+    },
+    Case("open.mkv", "matroskamux") {
+      $0.video =
+        "x264enc key-int-max=20 bframes=3 b-adapt=false speed-preset=ultrafast option-string=open-gop=1:scenecut=0 pass=qual quantizer=30 ! h264parse"
+    },
+    Case("opus.ogg", "oggmux") {
+      ($0.video, $0.frameRate) = ("theoraenc", "30/1")
+      $0.audio = "opusenc"
+    },
+    Case("raw.avi", "avimux") {
+      ($0.video, $0.frameRate) = ("jpegenc", "30/1")
+      $0.audio = "identity"
+    },
+    Case("aac.flv", "flvmux") { $0.audio = aac },
+    Case("silent.mp4", "mp4mux") { $0.sampleCount = 0 },
+  ]
+
+  private func indexer(_ path: String, progress: @escaping @Sendable (ClockTime) -> Void = { _ in }) throws -> Indexer {
+    let resources = Resources()
+    let cancellation = Cancellation()
+    let source = try Source(path, resources: resources, cancellation: cancellation)
+    let topology = try Topology(probing: source.path, source.sourceDescription, source.facts, cancellation)
+    return Indexer(
+      topology: topology, playback: PlaybackOptions(), spoolDirectory: resources.spoolDirectory,
+      cancellation: cancellation, progress: progress)
+  }
+
+  private func samples(_ track: AudioTrack, _ span: TimeSpan) throws -> [UInt8] {
+    let range = track.all(during: span)
+    var bytes = [UInt8](repeating: 0, count: range.count * track.bytesPerFrame)
+    try bytes.withUnsafeMutableBytes { try track.read(range, within: track.frames, into: $0) }
+    return bytes
+  }
+
+  /// What differs between a stretch and all of the source.
+  func compare(_ path: String, from start: Double, to end: Double?) throws -> [String] {
+    let indexer = try indexer(path)
+    let whole = try indexer.run()
+    guard let stretches = try StretchIndexer(indexer) else { return ["no stretches"] }
+    let origin = whole.presentationStart
+    var found: [String] = []
+    if stretches.start != origin { found.append("starts at \(stretches.start.nanoseconds), not \(origin.nanoseconds)") }
+    let span = TimeSpan(
+      start: origin + ClockTime(seconds: start),
+      end: end.map { origin + ClockTime(seconds: $0) } ?? whole.presentationEnd)
+    let part: SourceIndex
+    do {
+      part = try stretches.index(from: span.start, to: end == nil ? nil : span.end)
+    } catch let error as AudioFit.Inexact {
+      return found + ["inexact: \(error.reason)"]
+    }
+    if end == nil, part.presentationEnd != whole.presentationEnd {
+      found.append("ends at \(part.presentationEnd.nanoseconds), not \(whole.presentationEnd.nanoseconds)")
+    }
+    if let ours = part.video?.packets.count, let all = whole.video?.packets.count, ours >= all {
+      found.append("all \(ours) packets of video were read")
+    }
+    let videos = { (index: SourceIndex) in [index.video].compactMap { $0 } + index.furtherVideos.map(\.index) }
+    for (one, all) in zip(videos(part), videos(whole)) {
+      guard let ours = one.starts, let theirs = all.starts else { return found + ["no times"] }
+      let (a, b) = (
+        VideoTimeline(starts: ours, end: one.end(afterLast: ours)).clipped(to: span).timeline,
+        VideoTimeline(starts: theirs, end: all.end(afterLast: theirs)).clipped(to: span).timeline
+      )
+      if a != b { found.append("frames: \(a.count), not \(b.count); until \(a.end), not \(b.end)") }
+    }
+    if videos(part).count != videos(whole).count { found.append("videos") }
+    let heard = whole.audio.filter { !$0.frames(during: span).isEmpty }
+    let ours = part.audio.filter { !$0.frames(during: span).isEmpty }
+    if heard.count != ours.count { found.append("\(ours.count) audio streams, not \(heard.count)") }
+    for (one, all) in zip(ours, heard) {
+      if one.frames(during: span) != all.frames(during: span) {
+        found.append("samples \(one.frames(during: span)), not \(all.frames(during: span))")
+      } else if try samples(one, span) != samples(all, span) {
+        let (a, b) = (try samples(one, span), try samples(all, span))
+        let first = zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset ?? 0
+        let count = zip(a, b).count { $0 != $1 }
+        found.append("values of samples: \(count) of \(a.count) bytes from \(first) on")
+      }
+    }
+    return found
+  }
+
+  @Test(arguments: cases)
+  func aStretchIsIndexedAsAllOfTheSourceIs(_ test: Case) throws {
+    let folder = try TemporaryFolder()
+    let path = try test.media.write(to: folder)
+    for (start, end) in [(8.31, 9.7), (0.2, 2.0), (11.4, nil)] as [(Double, Double?)] {
+      let differences = try compare(path, from: start, to: end)
+      #expect(differences.isEmpty, "\(start) to \(end.map { "\($0)" } ?? "the end"): \(differences)")
+    }
+  }
+}
