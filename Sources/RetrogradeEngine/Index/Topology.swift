@@ -130,7 +130,6 @@ extension Topology {
     }
     let shared = Shared(pipeline)
     parse.onPadAdded { pad in shared.add(pad) }
-    parse.onNoMorePads { shared.complete() }
     defer {
       pipeline.set(.null)
       // The signals' closures hold `shared`, and the pipeline holds the closures.
@@ -139,7 +138,7 @@ extension Topology {
     let disk = DiskWatch(pipeline, reading: path)
     pipeline.set(.playing)
     var missing: [MissingPlugin] = []
-    let step = ClockTime(nanoseconds: 20_000_000)
+    let step = ClockTime(nanoseconds: 5_000_000)
     var idle = IdleTime()
     var failure: GStreamerError?
     waiting: while !shared.isReady {
@@ -216,14 +215,15 @@ extension Topology {
         if !found.isComplete { found.pads.append(pad) }
         return !found.isComplete
       }
-      guard isFirst, let element = pad.origin?.element,
-        element.upstream.contains(where: { $0.factoryName == "tsdemux" })
-      else { return }
-      // All pads of a program are there before any packet of it passes. Where another program takes its place, parsebin takes
-      // the elements of this one apart: it must not come to that while they are looked at, nor read all of a long recording.
+      guard isFirst else { return }
+      let isTransportStream =
+        pad.origin?.element.upstream.contains { $0.factoryName == "tsdemux" } ?? false
+      // parsebin 1.22 adds all pads, and lets packets pass only then (gst_parse_bin_expose); it does not say that there are no more.
+      // Where another program of a transport stream takes the place of this one, it takes the elements of this one apart: it must not
+      // come to that while they are looked at, nor read all of a long recording.
       pad.watchBuffers { [self] _, pad in
         complete()
-        if isReady { pad.block() }
+        if isTransportStream, isReady { pad.block() }
       }
     }
 
