@@ -15,11 +15,12 @@ package struct PlayableSource: Sendable {
 
   /// - Parameters:
   ///   - count: how often the loop is played; nil for ever.
+  ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
   ///   - progress: told how far the index is, in stream time.
   /// - Throws: ``RetrogradeError``.
   package init(
     _ input: String, playback: PlaybackOptions, count: Int?, for output: OutputRequirements = OutputRequirements(),
-    resources: Resources, gauge: MemoryGauge, cancellation: Cancellation,
+    resources: Resources, gauge: MemoryGauge, cancellation: Cancellation, until seam: ClockTime? = nil,
     progress: @escaping @Sendable (ClockTime) -> Void
   ) throws {
     guard !(playback.noAudio && playback.noVideo) else {
@@ -43,7 +44,7 @@ package struct PlayableSource: Sendable {
       topology: topology, playback: playback, holdsAlpha: output.holdsAlpha, holdsImages: stored.holdsImages,
       takesPackets: output.takesPackets, spoolDirectory: resources.spoolDirectory, cancellation: cancellation,
       progress: progress)
-    let opening = Opening(playback, output, resources, gauge, cancellation)
+    let opening = Opening(playback, output, resources, gauge, cancellation, seam)
     if let index = try PlayableSource.stretch(indexer, playback, output),
       let parts = try PlayableSource.exactParts(opening, index)
     {
@@ -103,11 +104,13 @@ package struct PlayableSource: Sendable {
     let resources: Resources
     let gauge: MemoryGauge
     let cancellation: Cancellation
+    let seam: ClockTime?
 
     init(
       _ playback: PlaybackOptions, _ output: OutputRequirements, _ resources: Resources, _ gauge: MemoryGauge,
-      _ cancellation: Cancellation
+      _ cancellation: Cancellation, _ seam: ClockTime?
     ) {
+      self.seam = seam
       self.playback = playback
       self.output = output
       self.resources = resources
@@ -124,15 +127,17 @@ package struct PlayableSource: Sendable {
     var warnings: [Warning] = []
     var videos: [VideoSource] { [video].compactMap { $0 } + further }
 
-    init(_ opening: Opening, _ index: SourceIndex) throws {
-      let range = try PlayableSource.range(in: index, opening.playback)
+    /// - Parameter range: what of the source is played; nil: what was asked for.
+    init(_ opening: Opening, _ index: SourceIndex, _ range: TimeSpan? = nil) throws {
+      let range = try range ?? PlayableSource.range(in: index, opening.playback)
       self.range = range
       // One budget for all that is decoded at once.
       let shared = opening.resources.shared(by: 1 + index.furtherVideos.count)
       let rate = FrameRateLimit(opening.playback, opening.output)
+      let read = range ?? opening.seam.map { TimeSpan(start: index.presentationStart, end: $0) }
       func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
         try VideoSource(
-          stream, recipe, range: range, rate: rate, resources: shared, gauge: opening.gauge,
+          stream, recipe, range: read, rate: rate, resources: shared, gauge: opening.gauge,
           cancellation: opening.cancellation)
       }
       video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
@@ -179,6 +184,68 @@ package struct PlayableSource: Sendable {
       range: parts.range, source: stored)
   }
 
+  /// The end of a source, which can be played backwards at once, before all of it has been indexed.
+  package struct Tail: Sendable {
+    /// Its legs are those of all of the source.
+    package let source: PlayableSource
+    /// Where it begins, in stream time.
+    package let start: ClockTime
+    /// Where in the output it has been played, and what comes before it is wanted.
+    package let seam: ClockTime
+  }
+
+  /// How much of the end is indexed. Sources not three times as long are indexed as fast.
+  private static let tailLength = ClockTime(seconds: 8)
+
+  /// - Returns: nil where all of the source has to be indexed first.
+  /// - Throws: ``RetrogradeError``.
+  package static func tail(
+    _ input: String, playback: PlaybackOptions, count: Int?, resources: Resources, gauge: MemoryGauge,
+    cancellation: Cancellation
+  ) throws -> Tail? {
+    guard playback.loop == .reverse, count == 1, playback.timing == .mirror, playback.start == nil, playback.end == nil
+    else { return nil }
+    let stored = try Source(
+      input, sequenceRate: playback.sequenceRate, resources: resources, cancellation: cancellation)
+    guard let declared = stored.facts.report?.presentationEnd, declared > tailLength * 3 else { return nil }
+    let output = OutputRequirements()
+    do {
+      let topology = try Topology(probing: stored.path, stored.sourceDescription, stored.facts, cancellation)
+      let indexer = Indexer(
+        topology: topology, playback: playback, spoolDirectory: resources.spoolDirectory, cancellation: cancellation,
+        progress: { _ in })
+      guard let stretches = try StretchIndexer(indexer) else { return nil }
+      let index = try stretches.index(from: declared - tailLength, to: nil)
+      let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)
+      // A group of pictures that begins there is not decoded twice.
+      let keyframe = index.video.flatMap { video in
+        video.starts.flatMap { starts in video.keyframes.map { starts[$0] }.first { $0 >= declared - tailLength } }
+      }
+      let start = keyframe ?? declared - tailLength
+      guard whole.start < start, start < whole.end else { return nil }
+      let range = TimeSpan(start: start, end: whole.end)
+      // All pads are made of what is here.
+      guard index.audio.count == stretches.trackCount,
+        index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
+        index.video.map({ $0.starts?.contains { $0 >= start } ?? false }) ?? true
+      else { return nil }
+      let opening = Opening(playback, output, resources, gauge, cancellation, start)
+      var parts = try Parts(opening, index, range)
+      guard parts.videos.allSatisfy({ $0.store == nil }), parts.warnings.isEmpty else { return nil }
+      let video = parts.video.take()
+      let source = try PlayableSource(
+        input, index, video, further: [], playback, count: count, for: output, range: range, source: stored,
+        whole: whole)
+      return Tail(source: source, start: start, seam: whole.end - start)
+    } catch let error as AudioFit.Inexact {
+      Log.index.info("\(input): all of it is indexed: \(error.reason)")
+    } catch let error as RetrogradeError {
+      // Whoever indexes all of it says what is wrong, and what can be played all the same.
+      Log.index.info("\(input): all of it is indexed: \(error.message)")
+    }
+    return nil
+  }
+
   /// A source of which all is known.
   package init(
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, playback: PlaybackOptions, count: Int?,
@@ -191,14 +258,14 @@ package struct PlayableSource: Sendable {
 
   private init(
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, further: [VideoSource], _ playback: PlaybackOptions,
-    count: Int?, for output: OutputRequirements, range: TimeSpan?, source: Source?
+    count: Int?, for output: OutputRequirements, range: TimeSpan?, source: Source?, whole: TimeSpan? = nil
   ) throws {
     guard count.map(PlaybackLegs.counts.contains) ?? true else {
       throw RetrogradeError(
         .usage, "a loop is played \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound) times")
     }
     let presentation =
-      try range.map { Presentation($0) }
+      try (whole ?? range).map { Presentation($0) }
       ?? PlayableSource.presentation(input, index, [video].compactMap { $0 } + further)
     legs = PlaybackLegs(
       playback.loop, count: count, presentation, timeline: video?.shown.timeline,

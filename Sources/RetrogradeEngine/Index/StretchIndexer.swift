@@ -59,6 +59,9 @@ final class StretchIndexer {
 
   deinit { pipeline.stop() }
 
+  /// How many audio streams are read.
+  var trackCount: Int { streams.tracks.count }
+
   /// The index of all that is shown and heard from `start` to `end`, in stream time; a nil end is that of the source.
   /// - Throws: ``AudioFit/Inexact``.
   func index(from start: ClockTime, to end: ClockTime?) throws -> SourceIndex {

@@ -215,17 +215,21 @@ extension Topology {
         if !found.isComplete { found.pads.append(pad) }
         return !found.isComplete
       }
-      guard isFirst else { return }
-      let isTransportStream =
-        pad.origin?.element.upstream.contains { $0.factoryName == "tsdemux" } ?? false
-      // parsebin 1.22 adds all pads, and lets packets pass only then (gst_parse_bin_expose); it does not say that there are no more.
-      // Where another program of a transport stream takes the place of this one, it takes the elements of this one apart: it must not
-      // come to that while they are looked at, nor read all of a long recording.
+      guard isFirst, let elements = pad.origin?.element.upstream.compactMap(\.factoryName),
+        elements.contains(where: Shared.prompt.contains)
+      else { return }
+      // Where another program takes the place of one, parsebin takes the elements of that one apart: it must not come to that while
+      // they are looked at, nor read all of a long recording.
+      let isBroadcast = elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()
-        if isTransportStream, isReady { pad.block() }
+        if isBroadcast, isReady { pad.block() }
       }
     }
+
+    /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads (gst_parse_bin_expose, 1.22, which
+    /// does not say that there are no more). Others find streams on their way.
+    private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
     func complete() { found.withLock { $0.isComplete = true } }
 

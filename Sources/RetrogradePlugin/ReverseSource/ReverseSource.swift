@@ -92,10 +92,17 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     let task = ProgressTask(element, "index")
     task.post(GST_PROGRESS_TYPE_START, "Indexing \(path)")
     do {
+      let count = settings.count == 0 ? nil : Int(settings.count)
+      let gauge = MemoryGauge()
+      // The end of a long file is played while all of it is being indexed; both share the budget.
+      let tail = try PlayableSource.tail(
+        path, playback: settings.playback, count: count, resources: settings.resources.shared(by: 2), gauge: gauge,
+        cancellation: run)
+      if let tail { expose(tail.source, settings, run, until: tail.seam) }
       let source = try PlayableSource(
-        path, playback: settings.playback, count: settings.count == 0 ? nil : Int(settings.count),
-        resources: settings.resources, gauge: MemoryGauge(),
-        cancellation: run
+        path, playback: settings.playback, count: count,
+        resources: tail == nil ? settings.resources : settings.resources.shared(by: 2), gauge: gauge,
+        cancellation: run, until: tail?.start
       ) { position in
         task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
       }
@@ -111,7 +118,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
             + "frames=(uint)\(plan.frameCount), frame-bytes=(guint64)\(plan.frameBytes), "
             + "memory=(guint64)\(plan.peakBytes), spool=(guint64)\(plan.peakSpoolBytes)")
       }
-      expose(source, settings, run)
+      if let tail { complete(tail, with: source, settings) } else { expose(source, settings, run) }
     } catch let error as RetrogradeError {
       post(error)
       task.post(GST_PROGRESS_TYPE_ERROR, "Not indexed: \(error.message.inProperties)")
@@ -152,8 +159,54 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     for stream in streams { stream.shared.withLock { $0.order?.cancellation }?.cancel() }
   }
 
+  /// The streams of a source, with their tags and the names of their pads.
+  private func media(
+    of source: PlayableSource, _ settings: SourceSettings
+  ) -> [(SourceStream.Media, TagList?, String)] {
+    var media: [(SourceStream.Media, TagList?, String)] = []
+    if let video = source.video { media.append((.video(video, settings.timing), video.video.tags, "video_0")) }
+    for (index, track) in source.audio.enumerated() { media.append((.audio(track), track.tags, "audio_\(index)")) }
+    return media
+  }
+
+  /// All of a source is known whose end is being played.
+  private func complete(_ tail: PlayableSource.Tail, with source: PlayableSource, _ settings: SourceSettings) {
+    // What has been played lies where it did, should the two not agree when the source ends.
+    let span = TimeSpan(
+      start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
+    let legs =
+      span == source.legs.presentation.span
+      ? source.legs
+      : PlaybackLegs(.reverse, count: 1, Presentation(span), timeline: source.video?.shown.timeline)
+    if let length = legs.duration, length != tail.source.legs.duration {
+      state.withLock { state in
+        state.legs = legs
+        state.segment.duration = guint64(length.raw)
+      }
+      gst_element_post_message(element, gst_message_new_duration_changed(element.asObject))
+    }
+    let known = media(of: source, settings)
+    for stream in streams {
+      let name = takeName(of: stream.pad)
+      guard let media = known.first(where: { $0.2 == name })?.0 else {
+        post(RetrogradeError(.damagedInput, "\(name) is in the end of the source, and not in all of it"))
+        continue
+      }
+      stream.complete(with: SourceStream.Whole(media: media, legs: legs))
+    }
+  }
+
+  private func takeName(of pad: UnsafeMutablePointer<GstPad>) -> String {
+    guard let name = gst_object_get_name(pad.asObject) else { return "" }
+    defer { g_free(name) }
+    return String(cString: name)
+  }
+
   /// Makes the pads, tells who is there, and starts.
-  func expose(_ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation) {
+  /// - Parameter seam: where in the order of play the end of a source ends of which more is to come; nil where this is all.
+  func expose(
+    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, until seam: ClockTime? = nil
+  ) {
     // The same every time for the same URI: editors know streams by it (the design of gst_pad_create_stream_id).
     guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
       let collection = gst_stream_collection_new(upstream)
@@ -163,9 +216,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       gst_object_unref(collection)
     }
     let group = gst_util_group_id_next()
-    var media: [(SourceStream.Media, TagList?, String)] = []
-    if let video = source.video { media.append((.video(video, settings.timing), video.video.tags, "video_0")) }
-    for (index, track) in source.audio.enumerated() { media.append((.audio(track), track.tags, "audio_\(index)")) }
+    var media = media(of: source, settings)
     if let wanted = capsOfParent {
       // Raw streams that it does not want it would give to a decoder, and there is none for them: an error. (GES, which has a
       // uridecodebin for each track.)
@@ -177,7 +228,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         if case .video = media { ("video_%u", GST_STREAM_TYPE_VIDEO) } else { ("audio_%u", GST_STREAM_TYPE_AUDIO) }
       guard let pad = makePad(template, name) else { return nil }
       let tags = [own, source.index.tags].compactMap { $0 }
-      let stream = SourceStream(self, pad, media, source.legs, tags)
+      let stream = SourceStream(self, pad, media, source.legs, tags, until: seam)
       let id = String(cString: upstream) + "/" + name
       let caps = stream.firstCaps
       guard

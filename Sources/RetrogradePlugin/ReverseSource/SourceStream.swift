@@ -58,13 +58,25 @@ final class SourceStream: @unchecked Sendable {
     /// Everything of the order was given out.
     var isDone = false
     var position: ClockTime?
+    /// All of the source, once it is known, where the stream was made of its end.
+    var whole: Whole?
+    /// The task has paused, since the whole is wanted.
+    var awaitsWhole = false
 
     /// Whether no seek has put another order in the place of this one.
     func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
+  /// A stream of all of the source, and the order of play.
+  struct Whole: Sendable {
+    var media: Media
+    var legs: PlaybackLegs
+  }
+
   let pad: UnsafeMutablePointer<GstPad>
   let media: Media
+  /// Where in the order of play `media` ends; nil where it is all of the source.
+  private let seam: ClockTime?
   let tags: [TagList]
   let shared = Mutex(Shared())
   private let legs: PlaybackLegs
@@ -73,6 +85,9 @@ final class SourceStream: @unchecked Sendable {
   // Under the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
+  /// The whole is played after what is being played, or next, from there on.
+  private var wholeAfter: ClockTime?
+  private var wholeNext: ClockTime?
   private var caps: Caps?
   private var position = ClockTime.zero
   private var isDiscontinuous = true
@@ -82,8 +97,11 @@ final class SourceStream: @unchecked Sendable {
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(
-    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: PlaybackLegs, _ tags: [TagList]
+    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: PlaybackLegs,
+    _ tags: [TagList],
+    until seam: ClockTime?
   ) {
+    self.seam = seam
     self.owner = owner
     self.pad = pad
     self.media = media
@@ -111,7 +129,37 @@ final class SourceStream: @unchecked Sendable {
     video = nil
     audio = nil
     unsent = nil
+    (wholeAfter, wholeNext) = (nil, nil)
     isDiscontinuous = true
+  }
+
+  /// All of the source is known.
+  func complete(with whole: Whole) {
+    let waits = shared.withLock { shared in
+      shared.whole = whole
+      defer { shared.awaitsWhole = false }
+      return shared.awaitsWhole
+    }
+    if waits { startTask() }
+  }
+
+  /// Goes over to the whole where that is to be played next.
+  /// - Returns: false where it is not known yet: the task has paused until it is.
+  private func goOn(_ order: Order) -> Bool {
+    guard let from = wholeNext else { return true }
+    let whole = shared.withLock { shared in
+      if shared.whole == nil, shared.isPlaying(order) {
+        shared.awaitsWhole = true
+        gst_pad_pause_task(pad)
+      }
+      return shared.whole
+    }
+    guard let whole else { return false }
+    wholeNext = nil
+    owner.debug("\(name): all of the source is played from \(from) on")
+    warn()
+    play(whole.media, whole.legs, order, from: from, to: order.to)
+    return true
   }
 
   /// Says what was found out on the way of what is missing.
@@ -147,9 +195,11 @@ final class SourceStream: @unchecked Sendable {
       return
     }
     if isNew { begin(order) }
+    guard goOn(order) else { return }
     do {
       guard let next = try unsent ?? next() else {
-        finish(order)
+        wholeNext = wholeAfter.take()
+        if wholeNext == nil { finish(order) }
         return
       }
       let isFirst = shared.withLock { shared in
@@ -214,14 +264,23 @@ final class SourceStream: @unchecked Sendable {
         pad, gst_event_new_gap(GstClockTime(order.from.raw), GstClockTime((end - order.from).raw)))
       return
     }
+    let isWholeKnown = shared.withLock { $0.whole != nil }
+    guard let seam, !isWholeKnown, !order.isDescending, order.from < seam else {
+      if seam == nil { play(media, legs, order, from: order.from, to: order.to) } else { wholeNext = order.from }
+      return
+    }
+    let end = min(order.to ?? seam, seam)
+    play(media, legs, order, from: order.from, to: end)
+    if order.to.map({ $0 > seam }) ?? true { wholeAfter = seam }
+  }
+
+  private func play(_ media: Media, _ legs: PlaybackLegs, _ order: Order, from: ClockTime, to end: ClockTime?) {
     switch media {
     case .video(let source, let timing):
       video = VideoPlayer(
-        source, legs, from: order.from, to: order.to, timing: timing, isDescending: order.isDescending,
-        order.cancellation)
+        source, legs, from: from, to: end, timing: timing, isDescending: order.isDescending, order.cancellation)
     case .audio(let track):
-      audio = AudioPlayer(
-        track, legs, from: order.from, to: order.to, isPadded: false, isDescending: order.isDescending)
+      audio = AudioPlayer(track, legs, from: from, to: end, isPadded: false, isDescending: order.isDescending)
     }
   }
 
