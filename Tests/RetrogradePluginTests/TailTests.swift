@@ -8,13 +8,12 @@ import Testing
 /// reversesrc plays the end of a long file while all of it is still being indexed.
 @Suite struct TailTests {
   /// 750 frames of 40 ms with their number in the picture, 1,440,000 samples that tell their place.
-  private func media(_ name: String = "t.mkv", _ muxer: String = "matroskamux", _ audio: String = "flacenc")
-    -> TestMedia
-  {
+  private func media() -> TestMedia {
     var media = TestMedia()
     media.times = TestMedia.regular(750, rate: 25)
     media.video = "x264enc key-int-max=20 bframes=2 speed-preset=ultrafast pass=qual quantizer=25 ! h264parse"
-    (media.name, media.muxer, media.audio, media.sampleCount) = (name, muxer, audio, 750 * 1920)
+    (media.name, media.muxer, media.audio) = ("t.mkv", "matroskamux", "flacenc")
+    media.sampleCount = 750 * 1920
     return media
   }
 
@@ -41,12 +40,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [("t.mkv", "matroskamux", "flacenc"), ("t.mov", "qtmux", "identity")])
-  func nothingIsMissingAndNothingComesTwiceWhereTheEndMeetsTheRest(name: String, muxer: String, audio: String) throws {
+  @Test func nothingIsMissingAndNothingComesTwiceWhereTheEndMeetsTheRest() throws {
     let folder = try TemporaryFolder()
-    var media = media(name, muxer, audio)
-    // qtmux 1.22 may hide a last frame behind an edit list where there are B-frames.
-    if muxer == "qtmux" { media.video = media.video?.replacing("bframes=2", with: "bframes=0") }
+    let media = media()
     let pipeline = try source(try media.write(to: folder))
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
     pipeline.set(.playing)

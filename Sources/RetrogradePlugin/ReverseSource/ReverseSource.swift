@@ -63,7 +63,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     return result
   }
 
-  /// Begins to look at the source, on a thread of its own: its index takes a pass over the whole file. `unload` waits for that
+  /// Begins to look at the source, on a thread of its own: its index may take a pass over the whole file. `unload` waits for that
   /// thread, and always comes before this object goes: GStreamer releases no element that is not in NULL.
   func load() -> Bool {
     let settings = settings
@@ -93,15 +93,15 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     task.post(GST_PROGRESS_TYPE_START, "Indexing \(path)")
     do {
       let count = settings.count == 0 ? nil : Int(settings.count)
-      let gauge = MemoryGauge()
-      // The end of a long file is played while all of it is being indexed; both share the budget.
+      // The end of a long file is played while all of it is being indexed; each has half the budget.
       let tail = try PlayableSource.tail(
-        path, playback: settings.playback, count: count, resources: settings.resources.shared(by: 2), gauge: gauge,
+        path, playback: settings.playback, count: count, resources: settings.resources.shared(by: 2),
+        gauge: MemoryGauge(),
         cancellation: run)
       if let tail { expose(tail.source, settings, run, until: tail.seam) }
       let source = try PlayableSource(
         path, playback: settings.playback, count: count,
-        resources: tail == nil ? settings.resources : settings.resources.shared(by: 2), gauge: gauge,
+        resources: tail == nil ? settings.resources : settings.resources.shared(by: 2), gauge: MemoryGauge(),
         cancellation: run, until: tail?.start
       ) { position in
         task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
