@@ -22,6 +22,10 @@ import Testing
     Refusal(output: "o.webm", words: "`encoding.constantRateFactor` 99: vp9enc takes 0 to 63") {
       $0.constantRateFactor = 99
     },
+    Refusal(output: "o.mkv", words: "`encoding.constantRateFactor` 64: av1enc takes 0 to 63") {
+      $0.videoCodec = "av1"
+      $0.constantRateFactor = 64
+    },
     Refusal(output: "o.mp4", words: "x265enc takes -1 to 51") {
       $0.videoCodec = "hevc"
       $0.constantRateFactor = 52

@@ -44,6 +44,9 @@ struct EncoderSettings: Sendable {
 
   static func isOdd(_ raw: Caps) -> Bool { ((raw.int("width") ?? 0) | (raw.int("height") ?? 0)) & 1 == 1 }
 
+  /// libaom's scale.
+  private static let av1Quantizers = 0...63
+
   /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
   private static let coarsest = 34
 
@@ -114,9 +117,20 @@ struct EncoderSettings: Sendable {
     case "av1enc":
       set = [("cpu-used", try speed("cpu-used", encoder)), ("threads", "4"), ("row-mt", "true")]
       if options.bitrate == nil, let crf {
-        set += [("end-usage", "3"), ("cq-level", try quantizer(crf, "cq-level", encoder))]
+        guard EncoderSettings.av1Quantizers.contains(crf) else {
+          throw RetrogradeError(
+            .usage,
+            "\(setting: .constantRateFactor) \(crf): av1enc takes \(EncoderSettings.av1Quantizers.lowerBound) to "
+              + "\(EncoderSettings.av1Quantizers.upperBound)")
+        }
+        // It has no property for a constant quality: every frame gets this quantizer, whatever rate that takes.
+        let limit = Int(pixelRate(raw) * 4)
+        set += [("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)")]
+        set += [("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1000))]
       } else {
-        set += [("end-usage", "0"), ("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1000))]
+        // av1enc 1.22 has 0 for the coarsest quantizer where libaom has 63, and would give 20 times the rate.
+        set += [("min-quantizer", "0"), ("max-quantizer", "\(EncoderSettings.av1Quantizers.upperBound)")]
+        set += [("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1000))]
       }
     case "jpegenc":
       let usual = options.quality == .source ? 90 : 97
