@@ -98,16 +98,22 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         path, playback: settings.playback, count: count, resources: settings.resources.shared(by: 2),
         gauge: MemoryGauge(),
         cancellation: run)
-      if let tail { expose(tail.source, settings, run, until: tail.seam) }
+      if let tail {
+        // gst-launch-1.0 waits with PLAYING for as long as a task is under way.
+        task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
+        expose(tail.source, settings, run, until: tail.seam)
+      }
       let source = try PlayableSource(
         path, playback: settings.playback, count: count,
         resources: tail == nil ? settings.resources : settings.resources.shared(by: 2), gauge: MemoryGauge(),
         cancellation: run, until: tail?.start
       ) { position in
-        task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
+        if tail == nil {
+          task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
+        }
       }
       try run.check()
-      task.post(GST_PROGRESS_TYPE_COMPLETE, "Indexed")
+      if tail == nil { task.post(GST_PROGRESS_TYPE_COMPLETE, "Indexed") }
       ReverseSource.log.write(
         .info, "\(path): \(source.audio.count) streams of audio, \(source.legs.duration ?? .zero) long", about: element)
       warn(of: source.warnings)
