@@ -2,15 +2,16 @@
 ///
 /// The usual speeds are the knees of the curves in docs/quality.md, which `make quality` draws: the next slower speed takes a
 /// quarter more time or more for a likeness (SSIM) that is less than 0.003 better. HEVC's is the slowest that takes no longer than
-/// x264's medium, which is what FFmpeg makes of such a source by default.
+/// x264's medium, which is what FFmpeg makes of such a source by default. VP9's is the fastest that tells apart frames that hardly move:
+/// from 5 on libvpx may give one the look of its neighbour.
 enum EncoderSpeed {
   private static let usual = [
-    "x264enc": "veryfast", "x265enc": "ultrafast", "vp9enc": "6", "vp8enc": "8", "av1enc": "9",
+    "x264enc": "veryfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "8",
   ]
 
   /// For those who ask for quality, and have time.
   private static let high = [
-    "x264enc": "medium", "x265enc": "medium", "vp9enc": "4", "vp8enc": "4", "av1enc": "6",
+    "x264enc": "medium", "x265enc": "medium", "vp9enc": "2", "vp8enc": "4", "av1enc": "6",
   ]
 
   /// The speed of `encoder`, one of those in the tables.

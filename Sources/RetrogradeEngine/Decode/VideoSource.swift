@@ -100,7 +100,8 @@ package final class VideoSource: Sendable {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(
-            window, starts: starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
+            window, starts: starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge,
+            cancellation)
           Log.window.info("\(recipe.source): is read in windows: \(plan.words)")
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
@@ -192,7 +193,8 @@ package final class VideoSource: Sendable {
     if let known = ready.withLock({ $0.take() }), known.window == window { return known.frames }
     let spool = try VideoSource.spool(for: window, plan, resources)
     return try decoder.decode(
-      window, starts: timeline.starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
+      window, starts: timeline.starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge,
+      cancellation)
   }
 
   private static func spool(for window: Window, _ plan: Plan, _ resources: Resources) throws -> Spool? {
