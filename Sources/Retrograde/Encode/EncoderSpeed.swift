@@ -11,7 +11,7 @@ enum EncoderSpeed {
 
   /// For those who ask for quality, and have time.
   private static let high = [
-    "x264enc": "medium", "x265enc": "medium", "vp9enc": "2", "vp8enc": "4", "av1enc": "6",
+    "x264enc": "medium", "x265enc": "medium", "vp9enc": "4", "vp8enc": "4", "av1enc": "6",
   ]
 
   /// The speed of `encoder`, one of those in the tables.
