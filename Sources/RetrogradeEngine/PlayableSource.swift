@@ -203,7 +203,9 @@ package struct PlayableSource: Sendable {
     _ input: String, playback: PlaybackOptions, count: Int?, resources: Resources, gauge: MemoryGauge,
     cancellation: Cancellation
   ) throws -> Tail? {
-    guard playback.loop == .reverse, count == 1, playback.timing == .mirror, playback.start == nil, playback.end == nil
+    // What comes through a pipe is gone when it has been looked at.
+    guard playback.loop == .reverse, count == 1, playback.timing == .mirror, playback.start == nil, playback.end == nil,
+      Source.canBeReadAgain(input)
     else { return nil }
     let stored = try Source(
       input, sequenceRate: playback.sequenceRate, resources: resources, cancellation: cancellation)
