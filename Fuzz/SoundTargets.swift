@@ -35,7 +35,9 @@ enum AudioTargets {
           packetStamp: draw.byte() & 1 == 1 ? ClockTime(nanoseconds: draw.nanoseconds()) : nil,
           count: draw.number(0...1 << 31)))
     }
-    let placed = AudioLayout(rate: rate, segment: segment, packetCount: packets).place(buffers)
+    guard let placed = try? AudioLayout(rate: rate, segment: segment, packetCount: packets).place(buffers).chunks else {
+      return
+    }
     for (a, b) in zip(placed, placed.dropFirst()) { precondition(a.position + a.count <= b.position) }
   }
 }

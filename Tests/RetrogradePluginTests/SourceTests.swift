@@ -28,29 +28,29 @@ import Testing
           + "r.audio_0 ! queue ! appsink name=audio sync=false async=false"))
   }
 
-  private func number(_ sample: Sample) throws -> Int {
-    let caps = try #require(sample.caps)
-    let (width, height) = (try #require(caps.int("width")), try #require(caps.int("height")))
-    return try sample.buffer.withBytes { bytes in
-      (0..<16).reduce(0) { number, block in
-        let x = (block % 4 * 2 + 1) * width / 8
-        let y = (block / 4 * 2 + 1) * height / 8
-        return bytes[y * ((width + 3) / 4 * 4) + x] > 125 ? number | 1 << block : number
-      }
-    }
+  /// What comes through a pipe can be looked at once.
+  @Test func aPipeIsPlayedWhole() throws {
+    let folder = try TemporaryFolder()
+    let clip = try media().write(to: folder)
+    let path = folder.path("pipe")
+    try #require(mkfifo(path, 0o600) == 0)
+    let writer = Process()
+    writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+    writer.arguments = ["-c", "cat '\(clip)' > '\(path)'"]
+    try writer.run()
+    let pipeline = try source(path)
+    let video = try pipeline.appSink("video")
+    pipeline.set(.playing)
+    var numbers: [Int] = []
+    while let sample = try pipeline.pull(video) { numbers.append(try sample.number()) }
+    #expect(numbers == (0..<60).reversed())
+    pipeline.set(.null)
+    writer.waitUntilExit()
   }
 
   private func preroll(_ pipeline: Pipeline) throws {
     pipeline.set(.paused)
     #expect(gst_element_get_state(pipeline.raw, nil, nil, GstClockTime(20_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
-  }
-
-  private func pull(_ sink: AppSink, _ pipeline: Pipeline) throws -> Sample? {
-    while true {
-      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
-      if sink.isEndOfStream { return nil }
-      if case .failed(let error)? = pipeline.nextMessage() { throw error }
-    }
   }
 
   @Test(arguments: ["reverse", "ping-pong", "reverse-forward", "forward"])
@@ -62,12 +62,12 @@ import Testing
     pipeline.set(.playing)
     var numbers: [Int] = []
     var times: [ClockTime] = []
-    while let sample = try pull(video, pipeline) {
-      numbers.append(try number(sample))
+    while let sample = try pipeline.pull(video) {
+      numbers.append(try sample.number())
       times.append(try #require(sample.streamTime))
     }
     var sound: [UInt8] = []
-    while let sample = try pull(audio, pipeline) { sound += try sample.buffer.withBytes { Array($0) } }
+    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
     let there = Array(0..<60)
     let frames = [
       "reverse": there.reversed(), "ping-pong": there + there.dropLast().reversed(),
@@ -90,17 +90,17 @@ import Testing
     let pipeline = try source(try media().write(to: folder))
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
     pipeline.set(.playing)
-    _ = try pull(video, pipeline)
+    _ = try pipeline.pull(video)
     var generator = SeededGenerator(40)
     for _ in 0..<40 {
       let place = Int.random(in: 0..<60, using: &generator)
       let inside = Int.random(in: 0..<40, using: &generator)
       #expect(pipeline.seek(to: ms(place * 40 + inside)))
-      let frame = try #require(try pull(video, pipeline))
-      #expect(try number(frame) == 59 - place)
+      let frame = try #require(try pipeline.pull(video))
+      #expect(try frame.number() == 59 - place)
       #expect(frame.streamTime == ms(place * 40 + inside))
       #expect(frame.buffer.duration == ms(40 - inside))
-      let sound = try #require(try pull(audio, pipeline))
+      let sound = try #require(try pipeline.pull(audio))
       #expect(sound.streamTime == ms(place * 40 + inside))
     }
   }
@@ -110,10 +110,10 @@ import Testing
     let pipeline = try source(try media().write(to: folder))
     let video = try pipeline.appSink("video")
     pipeline.set(.playing)
-    _ = try pull(video, pipeline)
+    _ = try pipeline.pull(video)
     for place in (0..<100).map({ $0 * 7 % 60 }) { #expect(pipeline.seek(to: ms(place * 40))) }
     #expect(pipeline.seek(to: ms(2000)))
-    #expect(try number(try #require(try pull(video, pipeline))) == 9)
+    #expect(try #require(try pipeline.pull(video)).number() == 9)
   }
 
   @Test func aSeekWithAStopEndsThere() throws {
@@ -129,7 +129,7 @@ import Testing
         pipeline.raw, 1, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 400_000_000, GST_SEEK_TYPE_SET, 600_000_000) != 0)
     pipeline.set(.playing)
     var numbers: [Int] = []
-    while let sample = try pull(video, pipeline) { numbers.append(try number(sample)) }
+    while let sample = try pipeline.pull(video) { numbers.append(try sample.number()) }
     #expect(numbers == [49, 48, 47, 46, 45])
   }
 
@@ -147,7 +147,7 @@ import Testing
         != 0)
     pipeline.set(.playing)
     var numbers: [Int] = []
-    while let sample = try pull(video, pipeline) { numbers.append(try number(sample)) }
+    while let sample = try pipeline.pull(video) { numbers.append(try sample.number()) }
     #expect(numbers == [58, 59, 58, 57])
   }
 
@@ -158,21 +158,21 @@ import Testing
     let pipeline = try source(try media.write(to: folder), "loop=\(loop)")
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
     pipeline.set(.playing)
-    _ = try pull(video, pipeline)
+    _ = try pipeline.pull(video)
     let flags = GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
     #expect(
       gst_element_seek(pipeline.raw, -1, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET, 1_200_000_000)
         != 0)
     var numbers: [Int] = []
     var times: [ClockTime] = []
-    while let sample = try pull(video, pipeline) {
-      numbers.append(try number(sample))
+    while let sample = try pipeline.pull(video) {
+      numbers.append(try sample.number())
       times.append(try #require(sample.buffer.pts))
     }
     #expect(numbers == (loop == "reverse" ? Array(30..<60) : Array((0..<30).reversed())))
     #expect(times == (0..<30).reversed().map { ms($0 * 40) })
     var parts: [[UInt32]] = []
-    while let sample = try pull(audio, pipeline) {
+    while let sample = try pipeline.pull(audio) {
       parts.append(try sample.buffer.withBytes { Array($0.bindMemory(to: UInt32.self)) })
     }
     // Parts come last first, the samples of each in the order in which they are heard.
@@ -205,7 +205,7 @@ import Testing
     let folder = try TemporaryFolder()
     let pipeline = try source(try media().write(to: folder))
     pipeline.set(.playing)
-    _ = try pull(try pipeline.appSink("video"), pipeline)
+    _ = try pipeline.pull(try pipeline.appSink("video"))
     #expect(pipeline.duration == ms(2400))
     let query = try #require(gst_query_new_seeking(GST_FORMAT_TIME))
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(query).assumingMemoryBound(to: GstMiniObject.self)) }
@@ -222,7 +222,7 @@ import Testing
     pipeline.set(.playing)
     let audio = try pipeline.appSink("audio")
     var count = 0
-    while let sample = try pull(audio, pipeline) { count += sample.buffer.size }
+    while let sample = try pipeline.pull(audio) { count += sample.buffer.size }
     #expect(count == 60 * 1920 * 4)
   }
 
@@ -233,7 +233,7 @@ import Testing
       let pipeline = try source(path)
       pipeline.set(.playing)
       // At once, while the index is made, or when there is a frame.
-      if round % 3 > 0 { _ = try pull(try pipeline.appSink("video"), pipeline) }
+      if round % 3 > 0 { _ = try pipeline.pull(try pipeline.appSink("video")) }
       #expect(pipeline.set(round % 2 == 0 ? .ready : .null))
       // Nothing of the run is left, and nothing was wrong with it.
       #expect(try #require(pipeline.element("r")).raw.pointee.numsrcpads == 0)
@@ -270,8 +270,8 @@ import Testing
     let round = Array(there.dropFirst()) + there.dropLast().reversed()
     let expected = [0] + round + round + round
     for (index, wanted) in expected.enumerated() {
-      let sample = try #require(try pull(video, pipeline))
-      #expect(try number(sample) == wanted)
+      let sample = try #require(try pipeline.pull(video))
+      #expect(try sample.number() == wanted)
       #expect(sample.streamTime == ms(index * 40))
       // The sound's appsink would hold what nobody takes.
       while audio.pull(timeout: .zero) != nil {}

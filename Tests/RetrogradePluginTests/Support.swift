@@ -1,6 +1,7 @@
 import CGStreamer
 import GStreamer
 import MediaTime
+import TestSupport
 import Testing
 
 @testable import RetrogradePlugin
@@ -16,6 +17,29 @@ enum Elements {
 func pipeline(_ description: String) throws -> Pipeline {
   try #require(Elements.areRegistered)
   return try Pipeline(description)
+}
+
+extension Pipeline {
+  /// The next sample; nil at the end of the stream.
+  /// - Throws: what an element failed with.
+  func pull(_ sink: AppSink) throws -> Sample? {
+    while true {
+      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
+      if sink.isEndOfStream { return nil }
+      if case .failed(let error)? = nextMessage() { throw error }
+    }
+  }
+}
+
+extension Sample {
+  /// The number that a frame of GRAY8 carries, as `TestMedia` writes it.
+  func number() throws -> Int {
+    let caps = try #require(caps)
+    let (width, height) = (try #require(caps.int("width")), try #require(caps.int("height")))
+    return try buffer.withBytes { bytes in
+      TestMedia.number(width: width, height: height) { bytes[$1 * ((width + 3) / 4 * 4) + $0] }
+    }
+  }
 }
 
 /// What came out of a filter.

@@ -24,22 +24,6 @@ import Testing
         + "r.audio_0 ! queue ! appsink name=audio sync=false async=false")
   }
 
-  private func pull(_ sink: AppSink, _ pipeline: Pipeline) throws -> Sample? {
-    while true {
-      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample }
-      if sink.isEndOfStream { return nil }
-      if case .failed(let error)? = pipeline.nextMessage() { throw error }
-    }
-  }
-
-  private func number(_ sample: Sample) throws -> Int {
-    let caps = try #require(sample.caps)
-    let (width, height) = (try #require(caps.int("width")), try #require(caps.int("height")))
-    return try sample.buffer.withBytes { bytes in
-      TestMedia.number(width: width, height: height) { bytes[$1 * ((width + 3) / 4 * 4) + $0] }
-    }
-  }
-
   @Test func nothingIsMissingAndNothingComesTwiceWhereTheEndMeetsTheRest() throws {
     let folder = try TemporaryFolder()
     let media = media()
@@ -48,12 +32,12 @@ import Testing
     pipeline.set(.playing)
     var numbers: [Int] = []
     var times: [ClockTime] = []
-    while let sample = try pull(video, pipeline) {
-      numbers.append(try number(sample))
+    while let sample = try pipeline.pull(video) {
+      numbers.append(try sample.number())
       times.append(try #require(sample.streamTime))
     }
     var sound: [UInt8] = []
-    while let sample = try pull(audio, pipeline) { sound += try sample.buffer.withBytes { Array($0) } }
+    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
     #expect(numbers == (0..<750).reversed())
     #expect(times == (0..<750).map { ms($0 * 40) })
     #expect(pipeline.duration == ms(30_000))
@@ -67,13 +51,13 @@ import Testing
     let pipeline = try source(try media().write(to: folder))
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
     pipeline.set(.playing)
-    _ = try pull(video, pipeline)
+    _ = try pipeline.pull(video)
     for place in [700, 10, 198, 205, 0, 749, 350] {
       #expect(pipeline.seek(to: ms(place * 40)))
-      let frame = try #require(try pull(video, pipeline))
-      #expect(try number(frame) == 749 - place)
+      let frame = try #require(try pipeline.pull(video))
+      #expect(try frame.number() == 749 - place)
       #expect(frame.streamTime == ms(place * 40))
-      #expect(try #require(try pull(audio, pipeline)).streamTime == ms(place * 40))
+      #expect(try #require(try pipeline.pull(audio)).streamTime == ms(place * 40))
     }
   }
 
@@ -83,8 +67,8 @@ import Testing
     for _ in 0..<5 {
       let pipeline = try source(path)
       pipeline.set(.playing)
-      let first = try #require(try pull(try pipeline.appSink("video"), pipeline))
-      #expect(try number(first) == 749)
+      let first = try #require(try pipeline.pull(try pipeline.appSink("video")))
+      #expect(try first.number() == 749)
       // Ends when no thread of it is left.
       pipeline.set(.null)
     }

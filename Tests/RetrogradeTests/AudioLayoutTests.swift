@@ -12,52 +12,52 @@ import Testing
     }
   }
 
-  @Test func jitterOfTimestampsMovesNoSample() {
+  @Test func jitterOfTimestampsMovesNoSample() throws {
     let layout = AudioLayout(rate: 48000, segment: Segment())
-    let chunks = layout.place(stamped([0, 21, 41, 63, 84]))
+    let chunks = try layout.place(stamped([0, 21, 41, 63, 84])).chunks
     #expect(chunks == [AudioChunk(position: 0, count: 5000, offset: 0)])
   }
 
-  @Test func aGapStaysAGap() {
+  @Test func aGapStaysAGap() throws {
     let layout = AudioLayout(rate: 48000, segment: Segment())
-    let chunks = layout.place(stamped([0, 21, 1000]))
+    let chunks = try layout.place(stamped([0, 21, 1000])).chunks
     #expect(
       chunks == [
         AudioChunk(position: 0, count: 2000, offset: 0), AudioChunk(position: 48000, count: 1000, offset: 2000),
       ])
   }
 
-  @Test func soundOutsideTheSegmentIsCut() {
+  @Test func soundOutsideTheSegmentIsCut() throws {
     var segment = Segment()
     segment.start = ClockTime(sampleIndex: 1024, rate: 48000)
     segment.stop = ClockTime(sampleIndex: 4000, rate: 48000)
     let buffers = (0..<5).map { index in
       DecodedAudio(stamp: ClockTime(sampleIndex: index * 1024, rate: 48000), packetStamp: nil, count: 1024)
     }
-    let chunks = AudioLayout(rate: 48000, segment: segment).place(buffers)
+    let chunks = try AudioLayout(rate: 48000, segment: segment).place(buffers).chunks
     #expect(chunks == [AudioChunk(position: 0, count: 2976, offset: 1024)])
   }
 
-  @Test func soundBeforeTheFirstTimestampMovesNothing() {
+  @Test func soundBeforeTheFirstTimestampMovesNothing() throws {
     var segment = Segment()
     segment.stop = ClockTime(sampleIndex: 2001, rate: 48000)
     let buffers = [(0, 959), (0, 1), (1, 1000), (1001, 1000)].map { place, count in
       DecodedAudio(stamp: ClockTime(sampleIndex: place, rate: 48000), packetStamp: nil, count: count)
     }
-    let chunks = AudioLayout(rate: 48000, segment: segment).place(buffers)
+    let chunks = try AudioLayout(rate: 48000, segment: segment).place(buffers).chunks
     #expect(chunks == [AudioChunk(position: 0, count: 2001, offset: 959)])
   }
 
-  @Test func aDecoderThatSwallowsItsFirstPacketIsStampedByItsPackets() {
+  @Test func aDecoderThatSwallowsItsFirstPacketIsStampedByItsPackets() throws {
     // GstAudioDecoder stamps the first output with the first packet's time; the packet was the second.
     let buffers = (0..<4).map { index in
       DecodedAudio(
         stamp: ClockTime(sampleIndex: index * 1024, rate: 48000),
         packetStamp: ClockTime(sampleIndex: (index + 1) * 1024, rate: 48000), count: 1024)
     }
-    let early = AudioLayout(rate: 48000, segment: Segment(), packetCount: 5).place(buffers)
+    let early = try AudioLayout(rate: 48000, segment: Segment(), packetCount: 5).place(buffers).chunks
     #expect(early == [AudioChunk(position: 1024, count: 4096, offset: 0)])
-    let delayed = AudioLayout(rate: 48000, segment: Segment(), packetCount: 4).place(buffers)
+    let delayed = try AudioLayout(rate: 48000, segment: Segment(), packetCount: 4).place(buffers).chunks
     #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
   }
 }

@@ -6,18 +6,26 @@ import Testing
 @testable import RetrogradeEngine
 
 @Suite struct DecodedWindowTests {
-  /// A decoder of hardware has a few places for frames, and waits until one is free.
-  @Test func framesOfASmallPoolAreCopiedOutOfIt() throws {
+  /// A pool of buffers of 16 bytes, of which there are so many at the most; 0 for any number.
+  private func pool(ofMost count: guint) throws -> UnsafeMutablePointer<GstBufferPool> {
     try GStreamer.initialize()
     let pool = try #require(gst_buffer_pool_new())
     let configuration = gst_buffer_pool_get_config(pool)
-    gst_buffer_pool_config_set_params(configuration, nil, 16, 0, 2)
+    gst_buffer_pool_config_set_params(configuration, nil, 16, 0, count)
     #expect(gst_buffer_pool_set_config(pool, configuration) != 0)
     gst_buffer_pool_set_active(pool, 1)
-    defer {
-      gst_buffer_pool_set_active(pool, 0)
-      gst_object_unref(UnsafeMutableRawPointer(pool))
-    }
+    return pool
+  }
+
+  private func close(_ pool: UnsafeMutablePointer<GstBufferPool>) {
+    gst_buffer_pool_set_active(pool, 0)
+    gst_object_unref(UnsafeMutableRawPointer(pool))
+  }
+
+  /// A decoder of hardware has a few places for frames, and waits until one is free.
+  @Test func framesOfASmallPoolAreCopiedOutOfIt() throws {
+    let pool = try pool(ofMost: 2)
+    defer { close(pool) }
     let window = DecodedWindow(spool: nil, gauge: MemoryGauge())
     var parameters = GstBufferPoolAcquireParams()
     parameters.flags = GST_BUFFER_POOL_ACQUIRE_FLAG_DONTWAIT
@@ -35,16 +43,8 @@ import Testing
 
   /// gstbufferpool.c throws a buffer away whose memory somebody else has.
   @Test func aFrameThatIsStampedGoesBackToItsPool() throws {
-    try GStreamer.initialize()
-    let pool = try #require(gst_buffer_pool_new())
-    let configuration = gst_buffer_pool_get_config(pool)
-    gst_buffer_pool_config_set_params(configuration, nil, 16, 0, 0)
-    #expect(gst_buffer_pool_set_config(pool, configuration) != 0)
-    gst_buffer_pool_set_active(pool, 1)
-    defer {
-      gst_buffer_pool_set_active(pool, 0)
-      gst_object_unref(UnsafeMutableRawPointer(pool))
-    }
+    let pool = try pool(ofMost: 0)
+    defer { close(pool) }
     var seen: Set<UnsafeMutablePointer<GstBuffer>> = []
     for number in 0..<5 {
       var raw: UnsafeMutablePointer<GstBuffer>?

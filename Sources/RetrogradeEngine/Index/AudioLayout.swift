@@ -29,17 +29,11 @@ struct AudioLayout: Sendable {
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
-  /// - Returns: the chunks, ascending and without overlap, cut to the segment.
-  func place(_ buffers: [DecodedAudio]) -> [AudioChunk] {
-    let nominals = nominals(buffers)
-    return chunks(buffers, at: positions(buffers, nominals, from: beginning(buffers, nominals)), AudioFit())
-  }
-
   /// - Parameter fit: what is wanted of what was decoded.
-  /// - Returns: the same, and what tells where they are.
+  /// - Returns: the chunks, ascending and without overlap, cut to the segment, and what tells where they are.
   /// - Throws: ``AudioFit/Inexact`` where `fit` asks for more than can be known.
   func place(
-    _ buffers: [DecodedAudio], _ fit: AudioFit
+    _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
   ) throws(AudioFit.Inexact) -> (chunks: [AudioChunk], anchor: AudioAnchor?) {
     let nominals = nominals(buffers)
     var positions = positions(buffers, nominals, from: beginning(buffers, nominals))

@@ -68,9 +68,6 @@ final class IndexingPipeline {
   /// Takes the pipeline down.
   func stop() { pipeline.set(.null) }
 
-  /// How long the source is by what its container says.
-  var duration: ClockTime? { pipeline.duration }
-
   /// Goes to the last keyframe up to `time`, for another pass. All streams must have ended.
   /// - Returns: false where that can't be done.
   func seek(toKeyframeBefore time: ClockTime) throws -> Bool {

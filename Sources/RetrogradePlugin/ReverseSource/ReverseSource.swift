@@ -166,46 +166,13 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// The streams of a source, with their tags and the names of their pads.
-  private func media(
+  func media(
     of source: PlayableSource, _ settings: SourceSettings
   ) -> [(SourceStream.Media, TagList?, String)] {
     var media: [(SourceStream.Media, TagList?, String)] = []
     if let video = source.video { media.append((.video(video, settings.timing), video.video.tags, "video_0")) }
     for (index, track) in source.audio.enumerated() { media.append((.audio(track), track.tags, "audio_\(index)")) }
     return media
-  }
-
-  /// All of a source is known whose end is being played.
-  private func complete(_ tail: PlayableSource.Tail, with source: PlayableSource, _ settings: SourceSettings) {
-    // What has been played lies where it did, should the two not agree when the source ends.
-    let span = TimeSpan(
-      start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
-    let legs =
-      span == source.legs.presentation.span
-      ? source.legs
-      : PlaybackLegs(.reverse, count: 1, Presentation(span), timeline: source.video?.shown.timeline)
-    if let length = legs.duration, length != tail.source.legs.duration {
-      state.withLock { state in
-        state.legs = legs
-        state.segment.duration = guint64(length.raw)
-      }
-      gst_element_post_message(element, gst_message_new_duration_changed(element.asObject))
-    }
-    let known = media(of: source, settings)
-    for stream in streams {
-      let name = takeName(of: stream.pad)
-      guard let media = known.first(where: { $0.2 == name })?.0 else {
-        post(RetrogradeError(.damagedInput, "\(name) is in the end of the source, and not in all of it"))
-        continue
-      }
-      stream.complete(with: SourceStream.Whole(media: media, legs: legs))
-    }
-  }
-
-  private func takeName(of pad: UnsafeMutablePointer<GstPad>) -> String {
-    guard let name = gst_object_get_name(pad.asObject) else { return "" }
-    defer { g_free(name) }
-    return String(cString: name)
   }
 
   /// Makes the pads, tells who is there, and starts.
@@ -234,7 +201,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         if case .video = media { ("video_%u", GST_STREAM_TYPE_VIDEO) } else { ("audio_%u", GST_STREAM_TYPE_AUDIO) }
       guard let pad = makePad(template, name) else { return nil }
       let tags = [own, source.index.tags].compactMap { $0 }
-      let stream = SourceStream(self, pad, media, source.legs, tags, until: seam)
+      let stream = SourceStream(self, pad, name, media, source.legs, tags, until: seam)
       let id = String(cString: upstream) + "/" + name
       let caps = stream.firstCaps
       guard
@@ -381,37 +348,6 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     else { return }
     gst_message_set_seqnum(message, number)
     gst_element_post_message(element, message)
-  }
-
-  // MARK: Messages
-
-  func post(_ error: RetrogradeError) {
-    let (domain, code): (GQuark, Int32) =
-      switch error.code {
-      case .noInput: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_NOT_FOUND.rawValue))
-      case .missingPlugin: (gst_core_error_quark(), Int32(GST_CORE_ERROR_MISSING_PLUGIN.rawValue))
-      case .inputOutput: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_READ.rawValue))
-      case .usage: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_SETTINGS.rawValue))
-      default: (gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue))
-      }
-    let text = error.message.inProperties
-    postError(element, domain, code, text, debug: error.underlying?.debug ?? text)
-  }
-
-  func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(.debug, text(), about: element) }
-
-  /// Says what is new among them: what decoders find wrong is known when it has been decoded.
-  func warn(of warnings: [Warning]) {
-    let new = state.withLock { state in
-      warnings.map(\.message.inProperties).filter { state.warned.insert($0).inserted }
-    }
-    new.forEach(warn)
-  }
-
-  private func warn(_ text: String) {
-    gst_element_message_full(
-      element, GST_MESSAGE_WARNING, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue),
-      g_strdup(text), g_strdup(text), #fileID, #function, #line)
   }
 }
 

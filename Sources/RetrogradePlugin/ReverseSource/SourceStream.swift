@@ -74,6 +74,8 @@ final class SourceStream: @unchecked Sendable {
   }
 
   let pad: UnsafeMutablePointer<GstPad>
+  /// The pad's.
+  let name: String
   let media: Media
   /// Where in the order of play `media` ends; nil where it is all of the source.
   private let seam: ClockTime?
@@ -97,10 +99,10 @@ final class SourceStream: @unchecked Sendable {
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(
-    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ media: Media, _ legs: PlaybackLegs,
-    _ tags: [TagList],
-    until seam: ClockTime?
+    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ name: String, _ media: Media, _ legs: PlaybackLegs,
+    _ tags: [TagList], until seam: ClockTime?
   ) {
+    self.name = name
     self.seam = seam
     self.owner = owner
     self.pad = pad
@@ -242,10 +244,6 @@ final class SourceStream: @unchecked Sendable {
     guard let event = gst_event_new_eos() else { return }
     gst_event_set_seqnum(event, order.number)
     gst_pad_push_event(pad, event)
-  }
-
-  private var name: String {
-    if case .video = media { "video" } else { "audio" }
   }
 
   private func begin(_ order: Order) {

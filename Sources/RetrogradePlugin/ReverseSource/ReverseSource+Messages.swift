@@ -1,0 +1,35 @@
+import CGStreamer
+import GStreamer
+import RetrogradeEngine
+
+/// What the application hears.
+extension ReverseSource {
+  func post(_ error: RetrogradeError) {
+    let (domain, code): (GQuark, Int32) =
+      switch error.code {
+      case .noInput: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_NOT_FOUND.rawValue))
+      case .missingPlugin: (gst_core_error_quark(), Int32(GST_CORE_ERROR_MISSING_PLUGIN.rawValue))
+      case .inputOutput: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_READ.rawValue))
+      case .usage: (gst_resource_error_quark(), Int32(GST_RESOURCE_ERROR_SETTINGS.rawValue))
+      default: (gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue))
+      }
+    let text = error.message.inProperties
+    postError(element, domain, code, text, debug: error.underlying?.debug ?? text)
+  }
+
+  func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(.debug, text(), about: element) }
+
+  /// Says what is new among them: what decoders find wrong is known when it has been decoded.
+  func warn(of warnings: [Warning]) {
+    let new = state.withLock { state in
+      warnings.map(\.message.inProperties).filter { state.warned.insert($0).inserted }
+    }
+    new.forEach(warn)
+  }
+
+  private func warn(_ text: String) {
+    gst_element_message_full(
+      element, GST_MESSAGE_WARNING, gst_stream_error_quark(), Int32(GST_STREAM_ERROR_DECODE.rawValue),
+      g_strdup(text), g_strdup(text), #fileID, #function, #line)
+  }
+}
