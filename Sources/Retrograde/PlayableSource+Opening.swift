@@ -16,9 +16,10 @@ extension PlayableSource {
         try isDescribed
         ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
     } else {
-      source = try PlayableSource(
-        input, playback: options.playback, count: options.playback.count, for: output, resources: options.resources,
-        gauge: work.gauge, cancellation: work.cancellation, progress: tell)
+      let settings = PlaybackSettings(
+        options.playback, count: options.playback.count, for: output, resources: options.resources,
+        gauge: work.gauge, cancellation: work.cancellation)
+      source = try PlayableSource(OpenedSource(input, settings), settings, progress: tell)
     }
     if let subtitles = options.subtitles {
       source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, work.cancellation))

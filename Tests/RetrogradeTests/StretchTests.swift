@@ -95,7 +95,7 @@ import Testing
     let part: SourceIndex
     do {
       part = try stretches.index(from: span.start, to: end == nil ? nil : span.end)
-    } catch let error as AudioFit.Inexact {
+    } catch let error as InexactStretch {
       return found + ["inexact: \(error.reason)"]
     }
     if end == nil, part.presentationEnd != whole.presentationEnd {

@@ -75,10 +75,4 @@ struct AudioFit: Sendable {
   /// What is wanted of what is decoded, in stream time; without an end: to the end of the source.
   var start: ClockTime?
   var end: ClockTime?
-
-  /// A stretch of a source does not come as a pass over all of it would give it.
-  struct Inexact: Error {
-    /// For the log.
-    var reason: String
-  }
 }

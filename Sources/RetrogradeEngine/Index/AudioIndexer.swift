@@ -101,7 +101,7 @@ package final class AudioIndexer: Sendable {
   }
 
   /// - Parameter fit: what is wanted of what comes.
-  /// - Throws: ``AudioFit/Inexact`` too.
+  /// - Throws: ``InexactStretch`` too.
   func run(
     _ reader: StreamReader, _ fit: AudioFit, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning]) {

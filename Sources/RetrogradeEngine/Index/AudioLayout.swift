@@ -31,16 +31,16 @@ struct AudioLayout: Sendable {
 
   /// - Parameter fit: what is wanted of what was decoded.
   /// - Returns: the chunks, ascending and without overlap, cut to the segment, and what tells where they are.
-  /// - Throws: ``AudioFit/Inexact`` where `fit` asks for more than can be known.
+  /// - Throws: ``InexactStretch`` where `fit` asks for more than can be known.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
-  ) throws(AudioFit.Inexact) -> (chunks: [AudioChunk], anchor: AudioAnchor?) {
+  ) throws(InexactStretch) -> (chunks: [AudioChunk], anchor: AudioAnchor?) {
     let nominals = nominals(buffers)
     var positions = positions(buffers, nominals, from: beginning(buffers, nominals))
     let anchor = AudioAnchor(buffers, positions: positions, nominals: nominals, rate: rate)
     if let origin = fit.origin, let first = positions.first {
       guard let shift = anchor?.shift(to: origin, rate: rate) else {
-        throw AudioFit.Inexact(reason: "where its audio belongs is not known to the sample")
+        throw InexactStretch(reason: "where its audio belongs is not known to the sample")
       }
       positions = self.positions(buffers, nominals, from: first + shift)
     }

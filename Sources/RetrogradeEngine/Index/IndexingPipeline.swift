@@ -48,7 +48,7 @@ final class IndexingPipeline {
       // In the order of the streams; before anything else looks at the segments.
       for (number, (stream, _)) in streams.all.enumerated() {
         guard let sink = pipeline.element(streams.sinkName(number)), gate.watch(sink, stream.kind) else {
-          throw AudioFit.Inexact(reason: "no demuxer leads to its stream \(number)")
+          throw InexactStretch(reason: "no demuxer leads to its stream \(number)")
         }
       }
     }

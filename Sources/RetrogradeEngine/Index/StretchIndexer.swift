@@ -6,7 +6,7 @@ import MediaTime
 ///
 /// It looks at the source's beginning first: when the presentation starts, and by what the audio is placed. Then it goes to the
 /// last keyframe before a stretch, by the container's own index, with as much before it as the audio decoders need.
-/// Where a stretch can't be known to be exact, it says so (``AudioFit/Inexact``), and all of the source is to be indexed.
+/// Where a stretch can't be known to be exact, it says so (``InexactStretch``), and all of the source is to be indexed.
 final class StretchIndexer {
   /// When the presentation starts, in stream time.
   let start: ClockTime
@@ -63,7 +63,7 @@ final class StretchIndexer {
   var trackCount: Int { streams.tracks.count }
 
   /// The index of all that is shown and heard from `start` to `end`, in stream time; a nil end is that of the source.
-  /// - Throws: ``AudioFit/Inexact``.
+  /// - Throws: ``InexactStretch``.
   func index(from start: ClockTime, to end: ClockTime?) throws -> SourceIndex {
     var before: [ClockTime?]?
     let preRoll = (preRolls.max() ?? .zero) + StretchIndexer.interleaving
@@ -71,10 +71,10 @@ final class StretchIndexer {
       let target = start - preRoll - step
       if target < self.start + StretchIndexer.head { return try index(to: end) }
       gate.open(until: end)
-      guard try pipeline.seek(toKeyframeBefore: target) else { throw AudioFit.Inexact(reason: "it can't be sought in") }
+      guard try pipeline.seek(toKeyframeBefore: target) else { throw InexactStretch(reason: "it can't be sought in") }
       var reading = try pipeline.read(
         anchors.map { AudioFit(origin: $0, start: start, end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) }) })
-      guard reading.isWhole else { throw AudioFit.Inexact(reason: "a part of it can't be read by itself") }
+      guard reading.isWhole else { throw InexactStretch(reason: "a part of it can't be read by itself") }
       let (first, closed) = (gate.firstTimes, gate.closed)
       let isCovered = isCovered(start, reading, first, closed, before)
       before = first
@@ -84,7 +84,7 @@ final class StretchIndexer {
       }
       return try finish(reading, first, closed)
     }
-    throw AudioFit.Inexact(reason: "what comes before \(start) is not found")
+    throw InexactStretch(reason: "what comes before \(start) is not found")
   }
 
   /// Whether all that is wanted from `start` on has come.
@@ -117,7 +117,7 @@ final class StretchIndexer {
     gate.open(until: end)
     let fit = AudioFit(end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) })
     var reading = try pipeline.read(streams.tracks.map { _ in fit })
-    guard reading.isWhole else { throw AudioFit.Inexact(reason: "its beginning can't be read by itself") }
+    guard reading.isWhole else { throw InexactStretch(reason: "its beginning can't be read by itself") }
     for (number, isClosed) in gate.closed.prefix(reading.videos.count).enumerated() where isClosed {
       reading.videos[number] = reading.videos[number].ended(at: end)
     }
@@ -129,7 +129,7 @@ final class StretchIndexer {
   ) throws -> SourceIndex {
     var reading = reading
     guard reading.videos.allSatisfy({ $0.starts?.isEmpty == false && !$0.isUntimed }) else {
-      throw AudioFit.Inexact(reason: "its packets don't say when they are shown")
+      throw InexactStretch(reason: "its packets don't say when they are shown")
     }
     for (number, time) in first.suffix(streams.tracks.count).enumerated() where time == nil {
       reading.audio[number].warnings = []

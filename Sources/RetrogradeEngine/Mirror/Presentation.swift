@@ -54,6 +54,12 @@ package struct VideoTimeline: Hashable, Sendable {
 
   package var count: Int { starts.count }
 
+  /// Frames per second, on average.
+  package var frameRate: Double {
+    guard let first = starts.first, end > first else { return 25 }
+    return Double(count) / (end - first).seconds
+  }
+
   /// When frame `index` is shown: until the next one starts.
   package func span(of index: Int) -> TimeSpan {
     TimeSpan(start: starts[index], end: index + 1 < starts.count ? starts[index + 1] : end)

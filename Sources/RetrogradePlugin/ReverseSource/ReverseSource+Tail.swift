@@ -6,7 +6,7 @@ import RetrogradeEngine
 /// The end of a long source, played while all of it is being indexed.
 extension ReverseSource {
   /// All of a source is known whose end is being played.
-  func complete(_ tail: PlayableSource.Tail, with source: PlayableSource, _ settings: SourceSettings) {
+  func complete(_ tail: SourceTail, with source: PlayableSource, _ settings: SourceSettings) {
     // What has been played lies where it did, should the two not agree when the source ends.
     let span = TimeSpan(
       start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)

@@ -92,22 +92,19 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     let task = ProgressTask(element, "index")
     task.post(GST_PROGRESS_TYPE_START, "Indexing \(path)")
     do {
-      let count = settings.count == 0 ? nil : Int(settings.count)
-      // The end of a long file is played while all of it is being indexed; each has half the budget.
-      let tail = try PlayableSource.tail(
-        path, playback: settings.playback, count: count, resources: settings.resources.shared(by: 2),
-        gauge: MemoryGauge(),
+      var wanted = PlaybackSettings(
+        settings.playback, count: settings.count == 0 ? nil : Int(settings.count), resources: settings.resources,
         cancellation: run)
+      let opened = try OpenedSource(path, wanted)
+      // The end of a long file is played while all of it is being indexed; each has half the budget.
+      let tail = try SourceTail(opened, wanted.shared(by: 2))
       if let tail {
         // gst-launch-1.0 waits with PLAYING for as long as a task is under way.
         task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
         expose(tail.source, settings, run, until: tail.seam)
+        wanted = wanted.shared(by: 2)
       }
-      let source = try PlayableSource(
-        path, playback: settings.playback, count: count,
-        resources: tail == nil ? settings.resources : settings.resources.shared(by: 2), gauge: MemoryGauge(),
-        cancellation: run, until: tail?.start
-      ) { position in
+      let source = try PlayableSource(opened, wanted, until: tail?.start) { position in
         if tail == nil {
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }

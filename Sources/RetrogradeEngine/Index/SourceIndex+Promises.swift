@@ -1,0 +1,48 @@
+import Containers
+
+/// What the container promises, and the source does not hold.
+extension SourceIndex {
+  /// Warns of what is missing.
+  mutating func compare(with opened: OpenedSource, _ videos: [VideoSource], _ playback: PlaybackOptions) {
+    let facts = opened.stored.facts
+    let chapters = playback.wants(.chapters) ? facts.tagChapterCount : 0
+    if chapters > 0 {
+      warnings.append(
+        Warning(
+          .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
+          count: chapters))
+    }
+    if facts.isContinuous { warnings += audio.compactMap(\.missing) }
+    guard let declared = facts.report else { return }
+    let found = found(videos)
+    var missing: [Warning] = []
+    if part?.reachesEnd ?? true {
+      missing = declared.warnings(
+        found, isDamaged: warnings.contains { $0.code == .damaged }, isWhole: isWhole(of: declared, playback))
+    }
+    warnings += part == nil ? declared.missingPackets : []
+    if !missing.isEmpty { declaredEnd = declared.presentationEnd }
+    warnings += missing + opened.topology.unknown(of: declared, playback) + declared.unread
+    if part == nil { warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
+  }
+
+  /// What was found of each stream, to be compared with what the container says. How many frames there are is only known where all
+  /// of them were indexed.
+  private func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
+    videos.map {
+      ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)
+    } + audio.map { ContainerReport.Found(kind: .audio, frames: nil, end: $0.span.end) }
+      + subtitles.compactMap { track in
+        track.cues.map(\.span.end).max().map { ContainerReport.Found(kind: .subtitles, frames: nil, end: $0) }
+      }
+  }
+
+  /// Whether all streams of which the container says something are here.
+  private func isWhole(of declared: ContainerReport, _ playback: PlaybackOptions) -> Bool {
+    let kinds = Set(declared.streams.map(\.kind))
+    return playback.streams == nil
+      // What was left out, with a word, may be what lasts longest.
+      && !warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
+      && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
+  }
+}

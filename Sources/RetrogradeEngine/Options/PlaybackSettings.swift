@@ -1,0 +1,30 @@
+/// How a source is to be played, for what, and what may be used for it.
+package struct PlaybackSettings: Sendable {
+  package var playback: PlaybackOptions
+  /// How often the loop is played; nil for ever.
+  package var count: Int?
+  package var output: OutputRequirements
+  package var resources: Resources
+  package var gauge: MemoryGauge
+  package var cancellation: Cancellation
+
+  package init(
+    _ playback: PlaybackOptions, count: Int?, for output: OutputRequirements = OutputRequirements(),
+    resources: Resources, gauge: MemoryGauge = MemoryGauge(), cancellation: Cancellation
+  ) {
+    self.playback = playback
+    self.count = count
+    self.output = output
+    self.resources = resources
+    self.gauge = gauge
+    self.cancellation = cancellation
+  }
+
+  /// With so much of the memory for each of `count` sources that are read at once.
+  package func shared(by count: Int) -> PlaybackSettings {
+    var settings = self
+    settings.resources = resources.shared(by: count)
+    settings.gauge = MemoryGauge()
+    return settings
+  }
+}

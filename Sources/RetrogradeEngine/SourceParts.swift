@@ -1,0 +1,44 @@
+import MediaTime
+
+/// The video streams of a source, ready to be decoded, and what of it is played.
+struct SourceParts {
+  let range: TimeSpan?
+  private(set) var video: VideoSource?
+  private(set) var further: [VideoSource] = []
+  private(set) var warnings: [Warning] = []
+
+  var videos: [VideoSource] { [video].compactMap { $0 } + further }
+
+  /// Whether all of it can be read in windows, as far as it is indexed.
+  var isExact: Bool { videos.allSatisfy { $0.store == nil } && warnings.isEmpty }
+
+  /// - Parameter video: the only one; nil where there is none.
+  init(_ video: VideoSource?, _ range: TimeSpan?) {
+    self.video = video
+    self.range = range
+  }
+
+  /// - Parameters:
+  ///   - range: what of the source is played; nil: all of it.
+  ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
+  init(_ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil) throws {
+    self.range = range
+    // One budget for all that is decoded at once.
+    let shared = settings.resources.shared(by: 1 + index.furtherVideos.count)
+    let rate = FrameRateLimit(settings.playback, settings.output)
+    let read = range ?? seam.map { TimeSpan(start: index.presentationStart, end: $0) }
+    func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
+      try VideoSource(
+        stream, recipe, range: read, rate: rate, resources: shared, gauge: settings.gauge,
+        cancellation: settings.cancellation)
+    }
+    video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
+    for (stream, recipe) in index.furtherVideos {
+      do {
+        further.append(try source(stream, recipe))
+      } catch let error as RetrogradeError where error.code == .damagedInput {
+        warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
+      }
+    }
+  }
+}
