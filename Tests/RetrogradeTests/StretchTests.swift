@@ -64,6 +64,22 @@ import Testing
     Case("silent.mp4", "mp4mux") { $0.sampleCount = 0 },
   ]
 
+  /// What was indexed lasts as long as it is, wherever it lies.
+  @Test func aLateStretchGetsTheRateOfTheSource() async throws {
+    let folder = try TemporaryFolder()
+    let path = try Case("rate.mp4", "mp4mux") { $0.sampleCount = 0 }.media.write(to: folder)
+    func rate(_ playback: PlaybackOptions) async throws -> Int {
+      let pipelines = try await Reverser(path, options: ReverseOptions(playback: playback))
+        .pipelines(to: folder.path("mirror.mp4"))
+      let found = try #require(pipelines.encoding.firstMatch(of: /[^-]bitrate=(\d+)/))
+      return try #require(Int(found.1))
+    }
+    let whole = try await rate(PlaybackOptions())
+    let late = try await rate(
+      PlaybackOptions(start: .time(ClockTime(seconds: 12)), end: .time(ClockTime(seconds: 14))))
+    #expect(abs(late - whole) < whole / 4, "\(late) against \(whole) kbit/s")
+  }
+
   private func indexer(_ path: String, progress: @escaping @Sendable (ClockTime) -> Void = { _ in }) throws -> Indexer {
     let resources = Resources()
     let cancellation = Cancellation()

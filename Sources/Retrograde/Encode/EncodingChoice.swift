@@ -129,7 +129,9 @@ struct EncodingChoice: Sendable {
         if let encoder = codec.encoder {
           try EncodingChoice.check(choice.raw(video.raw), codec, container, output)
           let settings = EncoderSettings(
-            options: options, sourceBitrate: EncodingChoice.bitrate(video.index.bytes, duration), frameRate: frameRate)
+            options: options,
+            sourceBitrate: EncodingChoice.bitrate(video.index.bytes, video.index.duration ?? duration),
+            frameRate: frameRate)
           choice.settings = try settings.video(encoder, video.raw)
           try EncodingChoice.check(options.encoderOptions, of: encoder)
           if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }

@@ -58,6 +58,11 @@ package struct VideoIndex: Sendable {
   /// source is to come to the same.
   static let rhythm = 100
 
+  /// How long the frames are shown whose packets are here; nil where those don't say when.
+  package var duration: ClockTime? {
+    starts.flatMap { starts in starts.first.map { end(afterLast: starts) - $0 } }
+  }
+
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
   /// When the frames are shown, in decoding order.
