@@ -48,7 +48,7 @@ package struct ContainerFacts: Sendable {
       report = .mp4(file, index)
       lacksIndex = index == nil && ContainerReport.lacksIndex(file)
       guard let index else { return }
-      tracks = MP4Track.all(in: index)
+      tracks = MP4Track.all(in: index, fileSize: file.size)
       chapters = MP4Chapters.read(index, file)
       correction = MP4Corrections(index)
     case .matroska:

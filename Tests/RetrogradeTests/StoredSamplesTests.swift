@@ -1,11 +1,12 @@
 import Foundation
+import MediaTime
 import TestSupport
 import Testing
 
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// PCM in WAV is read where it lies.
+/// PCM of which the container says where it lies is read there.
 @Suite struct StoredSamplesTests {
   private func media(_ format: String, channels: Int) -> TestMedia {
     var media = TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: 150_001)
@@ -37,5 +38,57 @@ import Testing
     try file.close()
     let report = try await Reverser(source).plan()
     #expect(report.spoolBytes > 0 && !report.warnings.isEmpty)
+  }
+
+  @Test(arguments: [("s.mov", "qtmux", "S16LE"), ("s.mov", "qtmux", "S24LE"), ("s.w64", "avmux_w64", "S16LE")])
+  func soItIsInOtherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = media(format, channels: 2)
+    // Edits of QuickTime and chunks of Wave64 are rounded.
+    media.sampleCount = 150_000
+    let plain = try DecodedMedia(media.write(to: folder), like: media).audio
+    (media.name, media.muxer) = (name, muxer)
+    let source = try media.write(to: folder)
+    #expect(try await Reverser(source).plan().spoolBytes == 0)
+    try await Reverser(source).reverse(to: folder.path("o.wav"))
+    let mirror = try DecodedMedia(folder.path("o.wav"), like: media).audio
+    #expect(mirror.count == 150_000 * 16)
+    #expect(mirror == reversed(plain))
+  }
+
+  @Test(arguments: [0, 500])
+  func besideVideoItIsHeardWhenItWas(_ milliseconds: Int64) async throws {
+    let start = ClockTime(nanoseconds: milliseconds * 1_000_000)
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    (media.name, media.muxer, media.audio) = ("s.mov", "qtmux", "identity")
+    media.video = "jpegenc quality=95"
+    (media.sampleCount, media.audioStart) = (60_000, start)
+    let source = try media.write(to: folder)
+    #expect(try await Reverser(source).plan().spoolBytes == 0)
+    try await Reverser(source).reverse(to: folder.path("o.mov"))
+    let mirror = try DecodedMedia(folder.path("o.mov"), like: media)
+    #expect(try mirror.audio == reversed(DecodedMedia(source, like: media).audio))
+    // The video lasts two seconds, the audio one and a quarter.
+    let late = try #require(mirror.audioStart) - (ClockTime(nanoseconds: 750_000_000) - start)
+    #expect(abs(late.nanoseconds) < 1_000_000_000 / 48_000)
+    #expect(mirror.numbers == (0..<media.frameCount).reversed())
+  }
+
+  @Test func aCutMovieGoesTheOldWay() async throws {
+    let folder = try TemporaryFolder()
+    var media = media("S16LE", channels: 2)
+    (media.name, media.muxer) = ("s.mov", "qtmux faststart=true")
+    let source = try media.write(to: folder)
+    let file = try #require(FileHandle(forWritingAtPath: source))
+    try file.truncate(atOffset: 400_000)
+    try file.close()
+    let report = try await Reverser(source).plan()
+    #expect(report.spoolBytes > 0 && !report.warnings.isEmpty)
+  }
+
+  /// The sample frames of two channels, from the last one on.
+  private func reversed(_ samples: [UInt8]) -> [UInt8] {
+    stride(from: 0, to: samples.count, by: 16).reversed().flatMap { samples[$0..<$0 + 16] }
   }
 }

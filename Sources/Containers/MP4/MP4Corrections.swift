@@ -79,21 +79,13 @@ struct MP4Corrections: FileCorrection {
 extension MP4Corrections {
   /// What a track's boxes say of its times (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
   private struct Track {
-    struct Edit {
-      /// Where its duration stands, and what it is, at the movie's timescale.
-      var field: Range<Int>
-      var duration: Int
-      /// At the media's timescale; nil for a stretch in which nothing is shown.
-      var start: Int?
-    }
-
     let kind: StreamKind
     let timescale: Int
     /// Of the media, and where it stands.
     let duration: Int
     let durationField: Range<Int>
     let unknownDuration: Int
-    let edits: [Edit]
+    let edits: [MP4Edit]
     /// When the last sample is decoded, and when it ends, or would if it lasted as long as the one before.
     let lastStart: Int
     let lastEnd: Int
@@ -110,7 +102,7 @@ extension MP4Corrections {
       durationField = field
       duration = header.number(field)
       unknownDuration = header.unknownDuration(field)
-      edits = header.box("edts", "elst", in: track).map { Track.edits($0, in: header) } ?? []
+      edits = MP4Edit.all(in: track, of: header)
       let table = header.box("mdia", "minf", "stbl", in: track) ?? 0..<0
       let steps = header.box("stts", in: table).map { header.pairs($0) } ?? []
       var total = 0
@@ -126,21 +118,6 @@ extension MP4Corrections {
       lastEnd = steps.isEmpty ? 0 : lastStart + last
       let offsets = header.box("ctts", in: table).map { header.pairs($0) } ?? []
       lead = -(offsets.map { Int(Int32(truncatingIfNeeded: $0.1)) }.min().map { min($0, 0) } ?? 0)
-    }
-
-    private static func edits(_ list: Range<Int>, in header: [UInt8]) -> [Edit] {
-      guard list.count >= 8 else { return [] }
-      let width = header[list.lowerBound] == 1 ? 8 : 4
-      let step = 2 * width + 4
-      let count = min(header.integer(list.lowerBound + 4), (list.count - 8) / step)
-      return (0..<count).map { number in
-        let entry = list.lowerBound + 8 + number * step
-        let start = header.number(entry + width..<entry + 2 * width)
-        // An empty edit has -1 there.
-        return Edit(
-          field: entry..<entry + width, duration: header.number(entry..<entry + width),
-          start: start < 1 << 31 ? start : nil)
-      }
     }
 
     /// No time that is believed is longer than this, in any timescale: so sums of as many as there are edits fit.

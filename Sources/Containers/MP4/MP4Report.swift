@@ -130,7 +130,7 @@ extension [UInt8] {
   }
 
   /// Whether the samples of a track lie in the file itself (8.7.2).
-  fileprivate func isSelfContained(_ track: Range<Int>) -> Bool {
+  func isSelfContained(_ track: Range<Int>) -> Bool {
     guard let list = box("mdia", "minf", "dinf", "dref", in: track), list.count > 8 else { return true }
     return Box.all(in: self[list.lowerBound + 8..<list.upperBound]).allSatisfy {
       $0.body.count >= 4 && self[$0.body.lowerBound + 3] & 1 == 1

@@ -1,21 +1,23 @@
 /// The tracks of MP4 and MOV files.
 enum MP4Track {
   /// In order, without those that only hold the names of chapters.
-  static func all(in index: MP4Index) -> [ContainerTrack] {
+  /// - Parameter fileSize: in bytes.
+  static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes
     let lists = index.tracks.compactMap { bytes.box("tref", "chap", in: $0) }
     let chapters = Set(
       lists.flatMap { list in
         stride(from: list.lowerBound, through: list.upperBound - 4, by: 4).map { bytes.integer($0) }
       })
-    return index.tracks.compactMap { track in
+    return index.tracks.compactMap { track -> ContainerTrack? in
       guard let header = bytes.box("tkhd", in: track), let identifier = identifier(in: header, of: bytes),
         !chapters.contains(identifier)
       else { return nil }
+      let kind = bytes.box("mdia", "hdlr", in: track).map { self.kind(ofHandler: $0, of: bytes) } ?? StreamKind.other
       return ContainerTrack(
-        kind: bytes.box("mdia", "hdlr", in: track).map { kind(ofHandler: $0, of: bytes) } ?? .other,
-        disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
-        orientation: MP4Matrix.orientation(in: header, of: bytes))
+        kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
+        orientation: MP4Matrix.orientation(in: header, of: bytes),
+        stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
   }
 

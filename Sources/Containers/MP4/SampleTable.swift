@@ -10,7 +10,7 @@ struct SampleTable {
   /// The bytes of a chunk's place.
   private let width: Int
   /// The size of all samples; 0 where each has one of its own.
-  private let commonSize: Int
+  let commonSize: Int
 
   /// - Parameter table: the body of an `stbl` box.
   init?(_ bytes: [UInt8], _ table: Range<Int>) {

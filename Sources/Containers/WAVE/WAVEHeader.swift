@@ -8,8 +8,10 @@ package struct WAVEHeader: Sendable {
   package let isCutShort: Bool
   /// The file ends before the audio does, of which it says how long it is.
   package let isIncomplete: Bool
-  /// Where the audio lies, and the bytes of a sample frame; nil where the file does not hold all of it, or part of a frame more.
-  package let samples: (bytes: Range<Int>, frameBytes: Int)?
+  /// Where the audio lies; nil where the file does not hold all of it, or part of a sample frame more.
+  package let stored: StoredAudio?
+  /// What the samples are, of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before it has decoded.
+  package let wave64: PCMFormat?
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
   package init?(_ file: RandomAccessFile) {
@@ -25,9 +27,12 @@ package struct WAVEHeader: Sendable {
     // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
-    let frame = file.number(at: format.body + 12, 2, isLittleEndian: true) ?? 0
-    let isWhole = bytes <= file.size - data.body && frame > 0 && bytes.isMultiple(of: max(frame, 1))
-    samples = isWhole ? (data.body..<data.body + bytes, frame) : nil
+    let pcm = PCMFormat(file, at: format)
+    wave64 = isWave64 ? pcm : nil
+    var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
+    let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
+    stored?.append(data.body..<data.body + min(bytes, file.size))
+    self.stored = isWhole ? stored : nil
   }
 
   /// Whether the first sample of its audio is not found.

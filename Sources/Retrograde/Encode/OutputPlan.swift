@@ -69,8 +69,7 @@ struct OutputPlan: Sendable {
     var counts = try Feed(
       legs: source.legs, timing: options.playback.timing, videos: videos, audio: audio, subtitles: choice.subtitles,
       isPadded: choice.container.needsAudioFromStart, drawing: drawing, copy: copy,
-      // Nothing else waits for its turn in WAV: there, larger parts take less time.
-      audioPartSize: choice.container.isWave ? 1 << 16 : AudioReader.partSize, pipeline: pipeline, work: work
+      audioPartSize: audioPartSize, pipeline: pipeline, work: work
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
@@ -83,6 +82,13 @@ struct OutputPlan: Sendable {
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
+  }
+
+  /// How many sample frames are given at a time. Where nothing encodes them, larger parts take less time; but a part is a packet of the
+  /// file, on which players wait, and which no frame of video can stand in. WAV has no packets.
+  private var audioPartSize: Int {
+    if choice.container.isWave { return 1 << 16 }
+    return videos.isEmpty && choice.audioCodecs.allSatisfy(\.isRaw) ? 1 << 14 : AudioReader.partSize
   }
 
   /// Compares what was written with the source.

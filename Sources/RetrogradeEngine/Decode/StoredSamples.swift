@@ -10,39 +10,83 @@ protocol SampleStore: Sendable {
 
 extension Spool: SampleStore {}
 
+extension Array {
+  /// How many of the first elements fulfil what none fulfils that follows them.
+  func endOfPrefix(where belongs: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if belongs(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
+
 /// Samples that can be taken from the source as they are: they are read where they lie, in any direction, and need no spool.
 final class StoredSamples: SampleStore {
   private let descriptor: Int32
-  private let start: Int
   private let source: String
+  private let runs: [Range<Int>]
+  /// Where each run begins, counted from the first sample, in bytes.
+  private let starts: [Int]
 
-  /// - Parameter start: where the first sample is.
   /// - Throws: ``RetrogradeError``, where the file can't be opened.
-  private init(_ path: String, start: Int) throws {
+  private init(_ path: String, _ stored: StoredAudio) throws {
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw RetrogradeError(reading: path, errno: errno) }
-    self.start = start
     source = path
+    runs = stored.runs
+    var next = 0
+    starts = stored.runs.map { run in
+      defer { next += run.count }
+      return next
+    }
   }
 
   deinit { close(descriptor) }
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
-    guard readAll(bytes, from: descriptor, at: start + offset) else {
-      throw RetrogradeError(reading: source, errno: errno)
+    var done = 0
+    var number = starts.endOfPrefix { $0 <= offset } - 1
+    while done < bytes.count {
+      guard runs.indices.contains(number) else { throw RetrogradeError(reading: source, errno: EIO) }
+      let skipped = offset + done - starts[number]
+      let count = min(bytes.count - done, runs[number].count - skipped)
+      guard
+        readAll(
+          UnsafeMutableRawBufferPointer(rebasing: bytes[done..<done + count]), from: descriptor,
+          at: runs[number].lowerBound + skipped)
+      else { throw RetrogradeError(reading: source, errno: errno) }
+      done += count
+      number += 1
     }
   }
 
-  /// The audio of a WAVE file that holds PCM, and all that its header says; nil of all else.
+  /// The audio of a stream that is PCM and of which its container says where it lies; nil of all else.
   static func track(_ stream: StreamPath, of topology: Topology) throws -> AudioTrack? {
-    guard stream.steps.map(\.factory) == ["wavparse"], stream.caps.mediaType == "audio/x-raw",
-      stream.caps.string("layout") == "interleaved", let samples = topology.facts.wave?.samples,
-      samples.frameBytes == stream.caps.bytesPerSampleFrame
+    guard let stored = stream.stored, let caps = stream.storedCaps, caps.mediaType == "audio/x-raw",
+      caps.string("layout") == "interleaved", stored.frameBytes == caps.bytesPerSampleFrame,
+      stored.rate == caps.int("rate")
     else { return nil }
-    let count = samples.bytes.count / samples.frameBytes
-    return AudioTrack(
-      caps: stream.caps, codec: stream.caps, tags: stream.tags,
-      chunks: [AudioChunk(position: 0, count: count, offset: 0)], packetBytes: 0,
-      store: try StoredSamples(topology.source, start: samples.bytes.lowerBound))
+    let layout = AudioLayout(rate: stored.rate, segment: stored.segment, packetCount: nil)
+    guard let chunks = try? layout.place([DecodedAudio(stamp: .zero, packetStamp: nil, count: stored.count)]).chunks,
+      !chunks.isEmpty
+    else { return nil }
+    var track = AudioTrack(
+      caps: caps, codec: caps, tags: stream.tags, chunks: chunks, packetBytes: 0,
+      store: try StoredSamples(topology.source, stored))
+    track?.disposition = stream.disposition
+    return track
+  }
+}
+
+extension StreamPath {
+  /// The caps of the samples that lie in the file.
+  fileprivate var storedCaps: Caps? {
+    guard let format = wave64 else { return caps }
+    // Which channel is which is not known of more than two.
+    guard let name = format.name, format.channels <= 2 else { return nil }
+    return Caps(
+      "audio/x-raw,format=\(name),layout=interleaved,rate=\(format.rate),channels=\(format.channels)")
   }
 }

@@ -68,13 +68,8 @@ package struct AudioTrack: Sendable {
   func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
     // Silence lies at the middle of an unsigned format's range.
     bytes.initializeMemory(as: UInt8.self, repeating: caps.string("format") == "U8" ? 0x80 : 0)
-    var low = 0
-    var high = chunks.count
-    while low < high {  // the first chunk that ends after the range starts
-      let middle = (low + high) / 2
-      if chunks[middle].position + chunks[middle].count <= range.lowerBound { low = middle + 1 } else { high = middle }
-    }
-    for chunk in chunks[low...] {
+    let first = chunks.endOfPrefix { $0.position + $0.count <= range.lowerBound }
+    for chunk in chunks[first...] {
       guard chunk.position < range.upperBound else { break }
       let part = range.clamped(to: limits).clamped(to: chunk.position..<chunk.position + chunk.count)
       if part.isEmpty { continue }

@@ -25,21 +25,17 @@ struct Indexer: Sendable {
 
   func run() throws -> SourceIndex {
     let streams = try choose()
-    if let stored = try storedSamples(streams) { return stored }
+    guard !streams.all.isEmpty else { return index(ofStored: streams) }
     let pass = try IndexingPipeline(self, streams)
     defer { pass.stop() }
     return try index(streams, try pass.read())
   }
 
-  /// The index of a source that is nothing but samples, which are read where they lie; nil of others.
-  private func storedSamples(_ streams: ChosenStreams) throws -> SourceIndex? {
-    guard streams.all.count == 1, streams.tracks.count == 1, let only = streams.all.first,
-      let track = try StoredSamples.track(only.stream, of: topology)
-    else { return nil }
-    Log.index.info("\(topology.source): its samples are read where they lie")
+  /// The index of a source that is nothing but samples which are read where they lie.
+  private func index(ofStored streams: ChosenStreams) -> SourceIndex {
     var result = SourceIndex(
-      decoding: topology.description([only]), recipe: nil, video: nil, audio: [track], tags: topology.fileTags,
-      warnings: streams.warnings)
+      decoding: topology.description(streams.audio), recipe: nil, video: nil,
+      audio: streams.stored.map(\.track), tags: topology.fileTags, warnings: streams.warnings)
     result.chapters = !playback.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
     return result
   }
@@ -66,17 +62,7 @@ struct Indexer: Sendable {
       ($1, "appsink name=\(IndexingPipeline.videoName($0)) \(Indexer.sink)")
     }
     for (number, text) in texts.enumerated() { chosen.append((text, "appsink name=text\(number) \(Indexer.sink)")) }
-    var tracks: [AudioIndexer] = []
-    for (stream, decoder) in playable {
-      Log.decode.info(
-        "\(topology.source): \(stream.caps.codecName): decoded by \(decoder.factory ?? "nothing"), \(decoder.reason)")
-      chosen.append((stream, AudioIndexer.tail(tracks.count, stream, decoder)))
-      tracks.append(
-        AudioIndexer(
-          name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
-          trim: stream.trim, disposition: stream.disposition))
-    }
-    guard !videos.isEmpty || !tracks.isEmpty else {
+    guard !videos.isEmpty || !playable.isEmpty else {
       if playback.streams != nil {
         throw RetrogradeError(
           .usage,
@@ -89,7 +75,26 @@ struct Indexer: Sendable {
         "nothing in it can be decoded: "
           + "\(topology.streams.map(\.caps.codecName).joined(separator: ", "))", remedy: "\(PackageHint.all)")
     }
-    return ChosenStreams(all: chosen, videos: videos, tracks: tracks, texts: texts, warnings: warnings)
+    let stored = try playable.enumerated().compactMap { number, audio in
+      try StoredSamples.track(audio.stream, of: topology).map {
+        (stream: audio.stream, tail: AudioIndexer.tail(number, audio.stream, audio.decoder), track: $0)
+      }
+    }
+    if stored.count == playable.count, !stored.isEmpty {
+      Log.index.info("\(topology.source): the samples of its audio are read where they lie")
+      return ChosenStreams(all: chosen, videos: videos, tracks: [], stored: stored, texts: texts, warnings: warnings)
+    }
+    var tracks: [AudioIndexer] = []
+    for (stream, decoder) in playable {
+      Log.decode.info(
+        "\(topology.source): \(stream.caps.codecName): decoded by \(decoder.factory ?? "nothing"), \(decoder.reason)")
+      chosen.append((stream, AudioIndexer.tail(tracks.count, stream, decoder)))
+      tracks.append(
+        AudioIndexer(
+          name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
+          trim: stream.trim, disposition: stream.disposition))
+    }
+    return ChosenStreams(all: chosen, videos: videos, tracks: tracks, stored: [], texts: texts, warnings: warnings)
   }
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
@@ -97,7 +102,7 @@ struct Indexer: Sendable {
   /// What is known of the source by what was read of it.
   func index(_ streams: ChosenStreams, _ reading: IndexingPipeline.Reading) throws -> SourceIndex {
     var warnings = streams.warnings
-    let audio = reading.audio
+    let audio = streams.stored.map(\.track) + reading.audio.compactMap(\.track)
     let position = reading.position
     let place = TimeSpan(start: position, end: position)
     if reading.end == .stalled {
@@ -106,7 +111,7 @@ struct Indexer: Sendable {
           .damaged, "damaged: the source stops making progress after \(position); the rest is left out", span: place))
     }
     if let failure = reading.failure {
-      let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.allSatisfy { $0.track == nil }
+      let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
       // Streams end after an error too, and what an element then gave may be all that it could have given.
       let what =
@@ -114,7 +119,7 @@ struct Indexer: Sendable {
         ? "reading it failed at \(position)" : "read until \(position), and of the file GStreamer says"
       warnings.append(Warning(.damaged, "damaged: \(what): \(failure.cause)", span: place))
     }
-    warnings += reading.warnings + audio.flatMap(\.warnings)
+    warnings += reading.warnings + reading.audio.flatMap(\.warnings)
     let shown = zip(streams.videos, reading.videos).enumerated().filter { $1.1.packets.contains { !$0.isHidden } }
     if !holdsAlpha, shown.contains(where: { $1.1.caps.description.contains("codec-alpha=(boolean)true") }) {
       warnings.append(
@@ -126,7 +131,7 @@ struct Indexer: Sendable {
     if shown.count < reading.videos.count {
       warnings.append(Warning(.streamLeftOut, "left out: a video stream without a frame"))
     }
-    if shown.isEmpty && audio.allSatisfy({ $0.track == nil }) {
+    if shown.isEmpty && audio.isEmpty {
       throw RetrogradeError(.damagedInput, about: topology.source, "no video and no audio can be read from it")
     }
     let tags = topology.fileTags
@@ -144,12 +149,10 @@ struct Indexer: Sendable {
         warnings.append(Warning(.streamLeftOut, "left out: a further video stream (\(error.message))"))
       }
     }
-    let branches =
-      streams.all.filter { $0.stream.kind == .audio } + videos.map { (stream: $0.path, tail: $0.recipe.tail) }
     var result = SourceIndex(
-      decoding: topology.description(branches),
+      decoding: topology.description(streams.audio + videos.map { ($0.path, $0.recipe.tail) }),
       packets: videos.first.map { topology.description([($0.path, "queue")]) }, recipe: videos.first?.recipe,
-      video: videos.first?.index, audio: audio.compactMap(\.track), tags: tags, warnings: warnings)
+      video: videos.first?.index, audio: audio, tags: tags, warnings: warnings)
     result.furtherVideos = videos.dropFirst().map { ($0.index, $0.recipe) }
     result.subtitles = reading.subtitles.filter { !$0.cues.isEmpty }
     result.chapters = !playback.wants(.chapters) ? [] : chapters(until: result.presentationEnd)
@@ -179,7 +182,15 @@ struct ChosenStreams: Sendable {
   /// The video, then text, then audio.
   var all: [(stream: StreamPath, tail: String)]
   var videos: [StreamPath]
+  /// The audio that is decoded.
   var tracks: [AudioIndexer]
+  /// The audio that is read where it lies, which no pass reads; there is none beside such as is decoded.
+  var stored: [(stream: StreamPath, tail: String, track: AudioTrack)]
   var texts: [StreamPath]
   var warnings: [Warning]
+
+  /// All audio, with the ends of the branches that decode it.
+  var audio: [(stream: StreamPath, tail: String)] {
+    all.filter { $0.stream.kind == .audio } + stored.map { ($0.stream, $0.tail) }
+  }
 }

@@ -34,6 +34,7 @@ final class StretchIndexer {
     let streams = try indexer.choose()
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
+      !streams.all.isEmpty,
       // What is shown during a stretch may have come an hour before.
       streams.texts.isEmpty,
       streams.all.allSatisfy({ stream in StretchIndexer.demuxers.contains { stream.stream.passes($0) } })
@@ -60,7 +61,7 @@ final class StretchIndexer {
   deinit { pipeline.stop() }
 
   /// How many audio streams are read.
-  var trackCount: Int { streams.tracks.count }
+  var trackCount: Int { streams.audio.count }
 
   /// The index of all that is shown and heard from `start` to `end`, in stream time; a nil end is that of the source.
   /// - Throws: ``InexactStretch``.

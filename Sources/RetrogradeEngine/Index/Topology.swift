@@ -20,6 +20,10 @@ package struct StreamPath: Sendable {
   var trim = GaplessInfo()
   /// nil where the container has no word for it.
   var disposition: Disposition?
+  /// Where its samples lie, if the container says so.
+  var stored: StoredAudio?
+  /// What they are, in a file of Wave64.
+  var wave64: PCMFormat?
   let globalTags: TagList?
   private(set) var steps: [Step]
 
@@ -269,6 +273,9 @@ extension StreamPath {
     // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a file
     // that is read to its end is none either.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.duration }
+    if isFile || steps.map(\.factory) == ["wavparse"] {
+      (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
+    }
     if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
       steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
     {
@@ -281,6 +288,7 @@ extension StreamPath {
       let track = facts.tracks.filter({ $0.kind == kind }).dropFirst(number).first
     else { return stream }
     stream.disposition = track.disposition
+    stream.stored = track.stored
     if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
     if kind == .video, let orientation = track.orientation, tags?.has("image-orientation") != true,
       let tag = TagList("taglist, image-orientation=\(orientation)")

@@ -1,0 +1,37 @@
+/// What the samples of a WAVE file are (`WAVEFORMATEX` and `WAVEFORMATEXTENSIBLE`, Microsoft).
+package struct PCMFormat: Sendable {
+  /// In sample frames per second.
+  package let rate: Int
+  package let channels: Int
+  /// The bytes of a sample frame.
+  package let frameBytes: Int
+  /// As GStreamer names it, such as `S16LE`; nil of what is not PCM.
+  package let name: String?
+
+  /// - Parameter chunk: where the body of the `fmt ` chunk begins, and its size in bytes.
+  /// - Returns: nil where it is cut, or says nothing that can be believed.
+  init?(_ file: RandomAccessFile, at chunk: (body: Int, size: Int)) {
+    func field(_ offset: Int, _ count: Int) -> Int? {
+      file.number(at: chunk.body + offset, count, isLittleEndian: true)
+    }
+    guard let tag = field(0, 2), let channels = field(2, 2), let rate = field(4, 4), let frameBytes = field(12, 2),
+      let bits = field(14, 2), channels > 0, rate > 0, frameBytes > 0
+    else { return nil }
+    self.rate = rate
+    self.channels = channels
+    self.frameBytes = frameBytes
+    // The long form names the format by an identifier of 16 bytes, which begins with the short form's number.
+    let kind = tag == 0xFFFE && chunk.size >= 40 ? field(24, 2) : tag
+    name =
+      switch (kind, bits) {
+      case _ where frameBytes != channels * ((bits + 7) / 8): nil
+      case (1, 8): "U8"
+      case (1, 16): "S16LE"
+      case (1, 24): "S24LE"
+      case (1, 32): "S32LE"
+      case (3, 32): "F32LE"
+      case (3, 64): "F64LE"
+      default: nil
+      }
+  }
+}
