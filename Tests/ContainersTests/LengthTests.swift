@@ -1,6 +1,7 @@
 import Containers
 import Foundation
 import MediaTime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -23,6 +24,42 @@ import Testing
     let wave = try #require(ContainerFacts(folder.path("a.wav")).wave)
     #expect(wave.duration == ClockTime(sampleIndex: bytes, rate: 1000))
     #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
+  }
+
+  /// A film of hours has thousands of clusters, and reading a little of each takes a disk seconds.
+  @Test func ofAMatroskaFileNoMoreIsReadThanItsHeaders() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mkv")
+    let duration = withUnsafeBytes(of: Double(20_000_000).bitPattern.bigEndian, Array.init)
+    let info = EBMLElement(id: 0x1549_A966, bytes: EBMLElement(id: 0x4489, bytes: duration).encoded)
+    let track = EBMLElement(id: 0xAE, bytes: EBMLElement(id: 0x83, number: 1).encoded)
+    let headers = info.encoded + EBMLElement(id: 0x1654_AE6B, bytes: track.encoded).encoded
+    // Of 2^20 bytes, behind nine that say so.
+    let cluster: [UInt8] = [0x1F, 0x43, 0xB6, 0x75, 0x08, 0x00, 0x10, 0x00, 0x00]
+    let size = cluster.count + 1 << 20
+    let count = 500
+    // A length of eight bytes, behind its mark.
+    let length = UInt64(headers.count + count * size) | 1 << 56
+    let beginning =
+      EBMLElement(id: 0x1A45_DFA3, bytes: []).encoded + [0x18, 0x53, 0x80, 0x67]
+      + withUnsafeBytes(of: length.bigEndian, Array.init) + headers
+    try Data(beginning).write(to: URL(fileURLWithPath: path))
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    // All else is a hole.
+    for number in 0..<count {
+      try file.seek(toOffset: UInt64(beginning.count + number * size))
+      try file.write(contentsOf: Data(cluster))
+    }
+    try file.truncate(atOffset: UInt64(beginning.count + count * size))
+    try file.close()
+    let reads = Mutex(0)
+    let facts = ContainerFacts(path) {
+      reads.withLock { $0 += 1 }
+      return false
+    }
+    #expect(facts.report?.presentationEnd == ClockTime(seconds: 20_000))
+    #expect(facts.report?.isCut == false && facts.tracks.map(\.kind) == [.video])
+    #expect(reads.withLock { $0 } < 20)
   }
 
   /// 2^36 samples at 1 Hz are more nanoseconds than there are.

@@ -88,10 +88,12 @@ package struct EBMLElement {
 
 extension RandomAccessFile {
   /// The elements of a master that lie in `range`, up to the first that has no known length.
-  package func elements(in range: Range<Int>) -> [(id: UInt32, body: Range<Int>)] {
+  /// - Parameter last: none is looked for after the first of these; nil: all are wanted.
+  package func elements(in range: Range<Int>, upTo last: UInt32? = nil) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
     var place = range.lowerBound
-    while found.count < EBMLElement.most, place < range.upperBound, let bytes = read(place..<min(place + 12, size)),
+    while found.count < EBMLElement.most, last == nil || found.last?.id != last, place < range.upperBound,
+      let bytes = read(place..<min(place + 12, size)),
       let header = EBMLElement.header(in: bytes[...]), place + header.size + header.length <= size
     {
       found.append((header.id, place + header.size..<place + header.size + header.length))

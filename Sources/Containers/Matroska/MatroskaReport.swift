@@ -5,6 +5,8 @@ extension ContainerReport {
   static func matroska(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport(slack: ClockTime(seconds: 1))
     var place = 0
+    /// Where the segment ends whose elements are being read, if it says so.
+    var segmentEnd: Int?
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {
         // A live file's segment and clusters do not say how long they are; what is in them does.
@@ -18,15 +20,16 @@ extension ContainerReport {
       let body = place + header.size
       if header.length > file.size - body { declared.isCut = true }
       switch header.id {
-      case MatroskaID.segment: place = body
+      case MatroskaID.segment:
+        segmentEnd = header.length > file.size - body ? file.size : body + header.length
+        place = body
       case MatroskaID.info:
         // What it says fits into far less; a damaged length is not believed.
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
-        place = body + header.length
-      default:
-        // Whole clusters in a segment of known length need not be walked one by one.
-        place = body + min(header.length, file.size)
+        // Clusters in a segment of known length need not be walked one by one: of a long film they are thousands.
+        place = segmentEnd ?? body + min(header.length, file.size)
+      default: place = body + min(header.length, file.size)
       }
     }
     return declared

@@ -4,8 +4,10 @@ import MediaTime
 enum MatroskaTrack {
   /// In order.
   static func all(in file: RandomAccessFile) -> [ContainerTrack] {
-    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }),
-      let tracks = file.elements(in: segment.body).first(where: { $0.id == MatroskaID.tracks }),
+    // Of a long film the clusters that follow are thousands, each another place of the disk.
+    guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
+      segment.id == MatroskaID.segment,
+      let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,
       tracks.body.count < 1 << 24,
       let bytes = file.read(tracks.body)
     else { return [] }
