@@ -111,6 +111,23 @@ import Testing
     #expect(mirror.audio.count == media.sampleCount * media.channels * 8)
   }
 
+  /// As FFmpeg writes it into MOV: nothing says that it is not RGB, and openjpegdec refuses it.
+  @Test func jpeg2000WithHalvedColourIsDecoded() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(12, rate: 30)
+    media.frameRate = "30/1"
+    media.video =
+      "video/x-raw,format=I420 ! avenc_jpeg2000 ! capssetter caps=\"image/x-j2c,colorspace=(string)sRGB,fields=(int)1\""
+    (media.name, media.muxer) = ("s.mj2", "mj2mux")
+    let source = try media.write(to: folder)
+    var options = lossless()
+    options.encoding.reencodes = true
+    try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
+    let mirror = try DecodedMedia(folder.path("m.mkv"), like: media)
+    #expect(mirror.numbers == (0..<media.frameCount).reversed())
+  }
+
   /// tsdemux takes three seconds without a clock reference for a jump of time.
   @Test func packetsOfATransportStreamAreShownWhenTheySayAndNotWhenItsClockDoes() async throws {
     let folder = try TemporaryFolder()

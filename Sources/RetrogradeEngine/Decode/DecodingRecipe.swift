@@ -1,3 +1,4 @@
+import Containers
 package import GStreamer
 
 /// How to make a pipeline that decodes one video stream.
@@ -42,19 +43,33 @@ package struct DecodingRecipe: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
 
+  /// The decoder that takes such packets, or gives what is in them, where GStreamer 1.22 ranks others first:
+  ///
+  /// - jpegdec gives 4:2:0 whatever the video has.
+  /// - openjpegdec takes a codestream for RGB whose container does not say what it is, and refuses it if it is 4:2:0 or 4:2:2. Of
+  ///   others it gives depths that FFmpeg's decoder has no name for in GStreamer.
+  ///
+  /// - Parameter packet: the first.
+  static func decoder(of caps: Caps, startingWith packet: UnsafeRawBufferPointer) -> String? {
+    switch caps.mediaType {
+    case "image/jpeg": "avdec_mjpeg"
+    case "image/x-jpc", "image/x-j2c", "image/jp2": JPEG2000Packet.isSubsampled(packet) ? "avdec_jpeg2000" : nil
+    default: nil
+    }
+  }
+
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
   /// - Parameter wantsAlpha: decode also what lies in a second stream beside the video (VP8 and VP9).
   init(
-    _ path: StreamPath, _ caps: Caps, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
+    _ video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
   ) throws {
+    let caps = video.caps
     let hasAlpha = caps.description.contains("codec-alpha=(boolean)true")
     let all = Registry.factories(.decoder, sinks: caps)
     let candidates = all.filter { $0.hasSuffix("alphadecodebin") == (hasAlpha && wantsAlpha) }
-    // jpegdec gives 4:2:0 whatever the video has; FFmpeg's decoder gives what is there.
-    let isJPEG = caps.mediaType == "image/jpeg"
     let isRaw = caps.mediaType == "video/x-raw"
-    let decoder = (isJPEG ? candidates.first { $0 == "avdec_mjpeg" } : nil) ?? candidates.first
+    let decoder = candidates.first { $0 == video.decoder } ?? candidates.first
     guard isRaw || decoder != nil else {
       throw RetrogradeError(
         .missingPlugin, about: topology.source, "no decoder for \(caps.codecName)", remedy: "\(PackageHint.all)")

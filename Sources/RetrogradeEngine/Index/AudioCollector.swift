@@ -4,6 +4,9 @@ import MediaTime
 /// Takes decoded audio into the spool as it comes. What comes in another format than the first is converted to that one.
 struct AudioCollector {
   let spool: Spool
+  /// What is not in the spool yet: packets of PCM are small, and a call for each takes longer than its bytes.
+  private var waiting: [UInt8] = []
+  private static let batch = 1 << 18
   /// What is in the spool, in its order.
   private(set) var decoded: [DecodedAudio] = []
   /// The caps of the first sample, and so of all that is in the spool.
@@ -54,12 +57,25 @@ struct AudioCollector {
       caps = current
       bytesPerFrame = size
     }
-    _ = try sample.buffer.withBytes { try spool.append($0) }
+    try sample.buffer.withBytes { try store($0) }
     decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: packetStamp, count: count))
   }
 
   /// To be called when nothing more comes.
-  mutating func finish() throws { try endConversion() }
+  mutating func finish() throws {
+    try endConversion()
+    try flush()
+  }
+
+  private mutating func store(_ bytes: UnsafeRawBufferPointer) throws {
+    waiting.append(contentsOf: bytes)
+    if waiting.count >= AudioCollector.batch { try flush() }
+  }
+
+  private mutating func flush() throws {
+    _ = try waiting.withUnsafeBytes { try spool.append($0) }
+    waiting.removeAll(keepingCapacity: true)
+  }
 
   private mutating func change(from current: Caps, to caps: Caps) throws {
     if let conversion, conversion.from.isEqual(current) { return }
@@ -75,8 +91,8 @@ struct AudioCollector {
   }
 
   /// - Returns: how many sample frames those are.
-  private func append(_ bytes: [UInt8]) throws -> Int {
-    _ = try bytes.withUnsafeBytes { try spool.append($0) }
+  private mutating func append(_ bytes: [UInt8]) throws -> Int {
+    try bytes.withUnsafeBytes { try store($0) }
     return bytes.count / bytesPerFrame
   }
 

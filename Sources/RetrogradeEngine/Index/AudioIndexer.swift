@@ -63,7 +63,8 @@ package final class AudioIndexer: Sendable {
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
-    let queue = stream.isFile ? "" : "queue name=queue\(number) ! "
+    // What need not be decoded is not worth a thread of its own: the appsink holds enough for the demuxer to go on.
+    let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
     // Opus does not have, 44.1 kHz, but says beforehand that it does not.
     let open = stream.isMisnamed || isOpus ? "capssetter ! " : ""

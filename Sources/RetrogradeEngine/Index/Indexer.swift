@@ -142,7 +142,7 @@ struct Indexer: Sendable {
         let recipe =
           takesPackets(index)
           ? DecodingRecipe(packetsOf: index, path, in: topology, name: name)
-          : try DecodingRecipe(path, index.caps, in: topology, name: name, wantsAlpha: holdsAlpha)
+          : try DecodingRecipe(index, path, in: topology, name: name, wantsAlpha: holdsAlpha)
         videos.append((path, index, recipe))
       } catch let error as RetrogradeError where !videos.isEmpty {
         // One bad extra stream does not fail the run.

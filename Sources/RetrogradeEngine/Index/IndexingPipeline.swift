@@ -172,6 +172,7 @@ final class IndexingPipeline {
     var caps = path.caps
     var turning: PacketTurning?
     var end: ClockTime?
+    var decoder: String?
     let isVP8 = caps.mediaType == "video/x-vp8"
     // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
     let isOnlyDecoded = path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
@@ -179,6 +180,7 @@ final class IndexingPipeline {
       if packets.isEmpty, let known = sample.caps { caps = known }
       let buffer = sample.buffer
       if buffer.isHeader && buffer.pts == nil { continue }
+      if packets.isEmpty { decoder = try buffer.withBytes { DecodingRecipe.decoder(of: caps, startingWith: $0) } }
       turning = turning ?? PacketTurning(caps)
       try turning?.add(sample)
       end = sample.segment.streamEnd
@@ -199,6 +201,7 @@ final class IndexingPipeline {
     var index = VideoIndex(
       caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
     index.disposition = path.disposition
+    index.decoder = decoder
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(
       "\(indexer.topology.source): the packets of \(caps.codecName) "

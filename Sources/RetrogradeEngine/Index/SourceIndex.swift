@@ -49,6 +49,8 @@ package struct VideoIndex: Sendable {
   package let bytes: Int
   /// Why its packets can't be given out in another order as they are, for people; nil where they can.
   package var obstacle: String? = "nobody has looked at its packets"
+  /// The decoder that takes its packets where the first by rank does not.
+  var decoder: String?
   /// The bytes of the largest packet.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
   /// Whether the packets are the stream's from its first one on.

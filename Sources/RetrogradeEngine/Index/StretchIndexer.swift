@@ -171,6 +171,7 @@ extension VideoIndex {
     var index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: segmentEnd)
     index.disposition = disposition
     index.obstacle = obstacle
+    index.decoder = decoder
     index.isFromStart = isFromStart
     return index
   }
