@@ -4,6 +4,8 @@
 package struct ContainerFacts: Sendable {
   /// Its first bytes, 1,024 at the most.
   package private(set) var beginning: [UInt8] = []
+  /// Whether files like it hold, as a rule, what MPEG has standardised: H.264, HEVC and AAC, or what was before them.
+  package private(set) var isUsuallyMPEG = false
   /// How long it is, in bytes.
   package private(set) var size = 0
   /// What the file says that it holds; nil where its format says nothing, or is not known.
@@ -42,6 +44,12 @@ package struct ContainerFacts: Sendable {
     size = file.size
     beginning = file.read(0..<min(size, 1024)) ?? []
     guard let format = ContainerFormat(file) else { return }
+    isUsuallyMPEG =
+      switch format {
+      case .mp4, .avi, .flv, .programStream, .transportStream: true
+      case .matroska: !beginning.prefix(64).contains("webm".utf8)
+      default: false
+      }
     switch format {
     case .mp4:
       let index = MP4Index(file)

@@ -71,6 +71,12 @@ package enum Registry {
     return gst_plugin_feature_get_rank(feature)
   }
 
+  /// Loads a plugin before elements of it are made, if it is installed (`gst_plugin_load_by_name`).
+  package static func load(plugin name: String) {
+    guard (try? GStreamer.initialize()) != nil, let plugin = gst_plugin_load_by_name(name) else { return }
+    gst_object_unref(UnsafeMutableRawPointer(plugin))
+  }
+
   /// Whether an element can be made from `factory`.
   package static func has(_ factory: String) -> Bool {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }

@@ -18,6 +18,9 @@ package struct OpenedSource: Sendable {
     name = input
     stored = try Source(
       input, sequenceRate: playback.sequenceRate, resources: settings.resources, cancellation: settings.cancellation)
+    let plugins =
+      settings.isWatched && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
+    defer { _ = try? plugins?.join() }
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)

@@ -21,18 +21,24 @@ struct SourceParts {
   /// - Parameters:
   ///   - range: what of the source is played; nil: all of it.
   ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
-  init(_ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil) throws {
+  ///   - opened: a decoder of the first video stream; nil: one is opened.
+  init(
+    _ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil,
+    _ opened: VideoDecoder? = nil
+  ) throws {
     self.range = range
     // One budget for all that is decoded at once.
     let shared = settings.resources.shared(by: 1 + index.furtherVideos.count)
     let rate = FrameRateLimit(settings.playback, settings.output)
     let read = range ?? seam.map { TimeSpan(start: index.presentationStart, end: $0) }
-    func source(_ stream: VideoIndex, _ recipe: DecodingRecipe) throws -> VideoSource {
+    func source(
+      _ stream: VideoIndex, _ recipe: DecodingRecipe, _ opened: VideoDecoder? = nil
+    ) throws -> VideoSource {
       try VideoSource(
-        stream, recipe, range: read, rate: rate, resources: shared, gauge: settings.gauge,
-        cancellation: settings.cancellation)
+        stream, recipe, opened: opened, range: read, rate: rate, isWatched: settings.isWatched, resources: shared,
+        gauge: settings.gauge, cancellation: settings.cancellation)
     }
-    video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0) } }
+    video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0, opened) } }
     for (stream, recipe) in index.furtherVideos {
       do {
         further.append(try source(stream, recipe))

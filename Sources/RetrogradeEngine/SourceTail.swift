@@ -36,6 +36,15 @@ package struct SourceTail: Sendable {
   /// - Parameter beginning: nothing that is shown or heard from there on is missing.
   private init?(_ opened: OpenedSource, _ settings: PlaybackSettings, from beginning: ClockTime) throws {
     guard let stretches = try StretchIndexer(opened.indexer(settings)) else { return nil }
+    // The demuxer may take as long to find its way to the end as all else that is looked at there.
+    let opening = try stretches.recipe.map { recipe in
+      try Worker("open decoder") {
+        let decoder = try VideoDecoder(recipe, FormatChanges(), settings.cancellation)
+        decoder.approach(beginning)
+        return decoder
+      }
+    }
+    defer { _ = try? opening?.join() }
     let index = try stretches.index(from: beginning, to: nil)
     let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)
     // A group of pictures that begins there is not decoded twice.
@@ -50,7 +59,8 @@ package struct SourceTail: Sendable {
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ [start] in $0.starts?.contains { $0 >= start } ?? false }) ?? true
     else { return nil }
-    let parts = try SourceParts(index, settings, range)
+    let isAsBegun = index.recipe.map { stretches.recipe?.isSame(as: $0) ?? false } ?? false
+    let parts = try SourceParts(index, settings, range, isAsBegun ? try? opening?.join() : nil)
     guard parts.isExact else { return nil }
     source = try PlayableSource(
       opened.name, index, parts, settings.playback, count: settings.count, for: settings.output, stored: opened.stored,

@@ -10,9 +10,10 @@ import Testing
     for _ in 0..<5000 {
       let count = Int.random(in: 1...2000, using: &generator)
       let keyframes = (0..<count).filter { _ in Int.random(in: 0..<40, using: &generator) == 0 }
-      let planner = Planner(
+      var planner = Planner(
         budget: Int.random(in: 2...500, using: &generator) * 100, frameBytes: 100,
         spoolRoom: Int.random(in: 0...3000, using: &generator) * 100)
+      planner.isWatched = Bool.random(using: &generator)
       let low = Int.random(in: 0..<count, using: &generator)
       let frames = low..<Int.random(in: low + 1...count, using: &generator)
       let plan = try #require(planner.plan(frames: frames, keyframes: keyframes))
@@ -35,6 +36,14 @@ import Testing
     #expect(plan.decodingWork == 1)
     #expect(
       plan.windows.map(\.frames.count) == Array(repeating: 20, count: 10), "groups are merged up to half the budget")
+  }
+
+  @Test func whoeverWatchesWaitsForNoMoreThanTheLastGroup() throws {
+    var planner = Planner(budget: 4000, frameBytes: 100, spoolRoom: 0)
+    planner.isWatched = true
+    let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 200, by: 10))))
+    #expect(plan.decodingWork == 1)
+    #expect(plan.windows.map(\.frames.count) == [10, 10] + Array(repeating: 20, count: 9))
   }
 
   @Test func aGroupLargerThanTheBudgetIsSpooledWhereThereIsRoom() throws {

@@ -29,6 +29,12 @@ package struct DecodingRecipe: Sendable {
     self.prepare = prepare
   }
 
+  /// Whether a pipeline made by `other` decodes as one made by this does.
+  func isSame(as other: DecodingRecipe) -> Bool {
+    let areEqual = packetCaps.flatMap { caps in other.packetCaps.map { caps.isEqual($0) } } ?? false
+    return areEqual && (description, sink, largestPacket) == (other.description, other.sink, other.largestPacket)
+  }
+
   /// Gives out the packets of a video as if they were frames: nothing decodes them.
   /// - Parameter name: of the appsink.
   init(packetsOf video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String) {

@@ -17,7 +17,7 @@ final class VideoDecoder: Sendable {
 
   /// The caps of the first frame, as the decoder gave them.
   private let decodedCaps: Caps
-  private let changes: FormatChanges
+  let changes: FormatChanges
   private let output: DecoderOutput
   private let source: String
   /// Whether nothing decodes the frames.
@@ -84,6 +84,13 @@ final class VideoDecoder: Sendable {
       Log.window.warning("\(source): can't be sought in")
       throw Mismatch()
     }
+  }
+
+  /// Has the demuxer find its way to `time`, which may take long the first time.
+  func approach(_ time: ClockTime) {
+    first.withLock { $0 = nil }
+    // Of the keyframe there no more is decoded than the appsink holds.
+    _ = output.sink.seek(toKeyframeBefore: time)
   }
 
   /// A window did not come out as the index says.

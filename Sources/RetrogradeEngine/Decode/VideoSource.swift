@@ -74,21 +74,34 @@ package final class VideoSource: Sendable {
 
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
-  package init(
+  package convenience init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, rate: FrameRateLimit, resources: Resources,
     gauge: MemoryGauge, cancellation: Cancellation
+  ) throws {
+    try self.init(
+      video, recipe, opened: nil, range: range, rate: rate, resources: resources, gauge: gauge,
+      cancellation: cancellation)
+  }
+
+  /// - Parameters:
+  ///   - opened: a decoder made by `recipe`; nil: one is opened.
+  ///   - isWatched: whether somebody waits for the first frame.
+  init(
+    _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?, rate: FrameRateLimit,
+    isWatched: Bool = false, resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
   ) throws {
     self.video = video
     self.recipe = recipe
     self.resources = resources
     let gauge = MemoryGauge(within: gauge)
     self.gauge = gauge
-    changes = FormatChanges()
-    let decoder = try VideoDecoder(recipe, changes, cancellation)
+    let decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), cancellation)
+    changes = decoder.changes
     caps = decoder.caps
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
     var planner = try Planner(resources, frameBytes: decoder.frameBytes)
+    planner.isWatched = isWatched
     if decoder.arePackets {
       planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
     }

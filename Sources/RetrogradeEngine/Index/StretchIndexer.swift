@@ -10,6 +10,8 @@ import MediaTime
 final class StretchIndexer {
   /// When the presentation starts, in stream time.
   let start: ClockTime
+  /// The way to the first video, decoded, as far as its beginning tells; nil where there is none.
+  let recipe: DecodingRecipe?
   private let indexer: Indexer
   private let streams: ChosenStreams
   private let gate = StretchGate()
@@ -55,7 +57,8 @@ final class StretchIndexer {
       pipeline.stop()
       return nil
     }
-    start = try indexer.index(streams, reading).presentationStart
+    let beginning = try indexer.index(streams, reading)
+    (start, recipe) = (beginning.presentationStart, beginning.recipe)
   }
 
   deinit { pipeline.stop() }

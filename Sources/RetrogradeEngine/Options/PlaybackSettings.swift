@@ -7,6 +7,8 @@ package struct PlaybackSettings: Sendable {
   package var resources: Resources
   package var gauge: MemoryGauge
   package var cancellation: Cancellation
+  /// Whether somebody waits for the first frame.
+  package var isWatched = false
 
   package init(
     _ playback: PlaybackOptions, count: Int?, for output: OutputRequirements = OutputRequirements(),

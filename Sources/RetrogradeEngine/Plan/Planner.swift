@@ -6,6 +6,8 @@ package struct Planner: Sendable {
   package var frameBytes: Int
   /// Bytes that the spool has room for.
   package var spoolRoom: Int
+  /// Whether the first window, which holds the last frames, is to be there as soon as can be: then it is one group of pictures.
+  package var isWatched = false
 
   package init(budget: Int, frameBytes: Int, spoolRoom: Int) {
     self.budget = budget
@@ -40,8 +42,9 @@ package struct Planner: Sendable {
       let window = Window(frames: frames, keyframe: groups[0].keyframe, spooled: 0)
       return Plan(method: .windows, windows: [window], budget: budget, frameBytes: frameBytes)
     }
-    for group in groups {
-      if let last = windows.last, last.spooled == 0, last.frames.upperBound == group.frames.lowerBound,
+    for (number, group) in groups.enumerated() {
+      let isAlone = isWatched && number == groups.count - 1
+      if !isAlone, let last = windows.last, last.spooled == 0, last.frames.upperBound == group.frames.lowerBound,
         last.keyframe <= group.keyframe, last.frames.count + group.frames.count <= framesPerWindow
       {
         windows[windows.count - 1].frames = last.frames.lowerBound..<group.frames.upperBound

@@ -95,6 +95,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       var wanted = PlaybackSettings(
         settings.playback, count: settings.count == 0 ? nil : Int(settings.count), resources: settings.resources,
         cancellation: run)
+      wanted.isWatched = true
       let opened = try OpenedSource(path, wanted)
       // The end of a long file is played while all of it is being indexed; each has half the budget.
       let tail = try SourceTail(opened, wanted.shared(by: 2))
