@@ -31,20 +31,49 @@ package final class WebPAnimation {
 
   deinit { WebPAnimEncoderDelete(encoder) }
 
+  /// What the bytes of a frame are.
+  package enum Layout: Sendable {
+    /// 8 bits each, rows without padding.
+    case rgba
+    /// Y, U and V, 4:2:0, as BT.601 has them (RFC 9649, 2.5), one plane after the other; rows are padded to four bytes, and to an even
+    /// number of them. What WebP with loss holds is this: nothing is lost on the way there and back.
+    case i420
+  }
+
   /// Adds a frame.
-  /// - Parameters:
-  ///   - pixels: RGBA, 8 bits each, rows without padding.
-  ///   - milliseconds: when it is shown.
-  package func add(_ pixels: UnsafeRawBufferPointer, at milliseconds: Int) throws {
+  /// - Parameter milliseconds: when it is shown.
+  package func add(_ pixels: UnsafeRawBufferPointer, as layout: Layout, at milliseconds: Int) throws {
     var image = WebPPicture()
     guard WebPPictureInit(&image) != 0 else { throw failure }
     defer { WebPPictureFree(&image) }
-    image.use_argb = 1
     image.width = Int32(width)
     image.height = Int32(height)
-    guard WebPPictureImportRGBA(&image, pixels.bindMemory(to: UInt8.self).baseAddress, Int32(width * 4)) != 0,
-      WebPAnimEncoderAdd(encoder, &image, Int32(clamping: milliseconds), &config) != 0
-    else { throw failure }
+    switch layout {
+    case .rgba:
+      image.use_argb = 1
+      guard pixels.count >= width * height * 4,
+        WebPPictureImportRGBA(&image, pixels.bindMemory(to: UInt8.self).baseAddress, Int32(width * 4)) != 0
+      else { throw failure }
+    case .i420: try point(&image, at: pixels)
+    }
+    guard WebPAnimEncoderAdd(encoder, &image, Int32(clamping: milliseconds), &config) != 0 else { throw failure }
+  }
+
+  /// Has the image show planes that are the caller's.
+  private func point(_ image: inout WebPPicture, at pixels: UnsafeRawBufferPointer) throws {
+    func padded(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }
+    let (rows, stride, halfStride) = (padded(height, to: 2), padded(width, to: 4), padded((width + 1) / 2, to: 4))
+    let size = rows * stride
+    guard pixels.count >= size + rows * halfStride, let start = pixels.baseAddress else {
+      throw ImageError(message: "a frame has fewer bytes than it should")
+    }
+    // libwebp only reads them.
+    func plane(_ offset: Int) -> UnsafeMutablePointer<UInt8> {
+      UnsafeMutablePointer(mutating: (start + offset).assumingMemoryBound(to: UInt8.self))
+    }
+    image.colorspace = WEBP_YUV420
+    (image.y, image.u, image.v) = (plane(0), plane(size), plane(size + rows / 2 * halfStride))
+    (image.y_stride, image.uv_stride) = (Int32(stride), Int32(halfStride))
   }
 
   /// Ends the animation `milliseconds` after its start, and gives its bytes to `body`.

@@ -32,6 +32,20 @@ import Testing
     #expect(read.loops == 0)
   }
 
+  /// WebP with loss gets frames of halved colour plane by plane; rows of these sizes are padded.
+  @Test(arguments: [(90, 62), (94, 66), (128, 64)])
+  func aWebPOfAnySizeShowsItsFramesGreyAsTheyAre(_ width: Int, _ height: Int) async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    (media.width, media.height, media.times) = (width, height, TestMedia.regular(9, rate: 10))
+    let read = try DecodedAnimation(try await reverse(media, to: "a.webp", in: folder))
+    #expect(read.numbers == (0..<9).reversed() && (read.width, read.height) == (width, height))
+    let isGrey = stride(from: 0, to: read.last.count, by: 4).allSatisfy {
+      abs(Int(read.last[$0]) - Int(read.last[$0 + 2])) < 16
+    }
+    #expect(isGrey)
+  }
+
   @Test func delaysOfAVariableRateAreMirroredWithoutDrift() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

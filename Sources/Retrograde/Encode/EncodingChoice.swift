@@ -18,6 +18,8 @@ struct EncodingChoice: Sendable {
     var size: (width: Int, height: Int)?
     /// Whether the pixels say how much of them is seen.
     var hasAlpha = false
+    /// Whether an encoder of images gets them with the halved colour that they have.
+    var isHalved = false
     /// The form in which packets are written that nobody encodes; nil where frames are encoded.
     var packets: PacketForm?
   }
@@ -337,6 +339,7 @@ extension EncodingChoice.VideoChoice {
     _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container, _ options: EncodingOptions
   ) throws {
     hasAlpha = video.raw.hasAlpha
+    isHalved = options.quality != .lossless && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format"))
     size = try FrameSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
       to: options.width, for: container)
   }

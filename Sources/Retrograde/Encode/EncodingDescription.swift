@@ -86,7 +86,7 @@ struct EncodingDescription {
     switch choice.container.imageFormat {
     case nil: return parts + own(frame.profile) + [pad("video", number)]
     case .animation(let format):
-      return parts + format.preparation(hasAlpha: frame.hasAlpha)
+      return parts + format.preparation(hasAlpha: frame.hasAlpha, isHalved: frame.isHalved)
         + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
     case .sequence(let encoder):
       return parts + [encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))"]

@@ -13,9 +13,13 @@ enum AnimationFormat: Sendable {
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
   /// What comes before the appsink that the file is written from, in `gst-launch-1.0` syntax.
-  func preparation(hasAlpha: Bool) -> [String] {
-    self == .apng
-      ? ["video/x-raw,format=\(hasAlpha ? "RGBA" : "RGB")", "pngenc compression-level=9"] : ["video/x-raw,format=RGBA"]
+  /// - Parameter isHalved: the frames have halved colour, and need not have another.
+  func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
+    switch self {
+    case .gif: ["video/x-raw,format=RGBA"]
+    case .webp: [isHalved ? "video/x-raw,format=I420,colorimetry=bt601" : "video/x-raw,format=RGBA"]
+    case .apng: ["video/x-raw,format=\(hasAlpha ? "RGBA" : "RGB")", "pngenc compression-level=9"]
+    }
   }
 
   /// Begins a file; to be used on one thread.
@@ -152,7 +156,9 @@ private final class WebPAnimationFile: AnimationFile {
     let size = sample.size
     let animation = try self.animation ?? WebPAnimation(width: size.width, height: size.height, quality: quality)
     self.animation = animation
-    try sample.buffer.withBytes { try animation.add($0, at: shown.start.milliseconds) }
+    let isHalved = sample.caps?.string("format") == "I420"
+    let frame = try isHalved ? sample.caps.map { try sample.buffer.inPlainLayout($0) } ?? sample.buffer : sample.buffer
+    try frame.withBytes { try animation.add($0, as: isHalved ? .i420 : .rgba, at: shown.start.milliseconds) }
     end = shown.end
   }
 
