@@ -45,9 +45,11 @@ package final class RandomAccessFile {
 
   private func load(_ range: Range<Int>) -> [UInt8]? {
     if isCancelled() { return nil }
-    var bytes = [UInt8](repeating: 0, count: range.count)
-    let isRead = bytes.withUnsafeMutableBytes { readAll($0, from: descriptor, at: range.lowerBound) }
-    guard isRead else {
+    let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
+      let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[..<range.count])
+      if readAll(target, from: descriptor, at: range.lowerBound) { count = range.count }
+    }
+    guard bytes.count == range.count else {
       readingFailure = errno
       return nil
     }

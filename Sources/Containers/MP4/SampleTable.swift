@@ -52,15 +52,16 @@ struct SampleTable {
     }
   }
 
-  /// The end of what lies furthest back in the file.
+  /// The end of what lies furthest back in the file. Chunks lie side by side, so it is that of the one that begins last: hours of
+  /// film have millions of samples, and only those of one chunk are looked at.
   var end: Int {
-    var furthest = 0
+    var last = (place: 0, samples: 0..<0)
     forEachChunk { place, samples in
-      var size = commonSize.multipliedReportingOverflow(by: samples.count).partialValue
-      if commonSize == 0 { for sample in samples { size += self.size(of: sample) } }
-      furthest = max(furthest, place.addingReportingOverflow(size).partialValue)
+      if place >= last.place { last = (place, samples) }
       return true
     }
-    return furthest
+    var size = commonSize.multipliedReportingOverflow(by: last.samples.count).partialValue
+    if commonSize == 0 { for sample in last.samples { size += self.size(of: sample) } }
+    return last.place.addingReportingOverflow(size).partialValue
   }
 }
