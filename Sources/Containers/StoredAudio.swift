@@ -19,10 +19,12 @@ package struct StoredAudio: Sendable {
   }
 
   /// How many sample frames there are.
-  package var count: Int { runs.reduce(0) { $0 + $1.count } / frameBytes }
+  package var count: Int { bytes / frameBytes }
+  private var bytes = 0
 
   /// Notes what follows on what was noted before.
   mutating func append(_ run: Range<Int>) {
+    bytes += run.count
     if let last = runs.last, last.upperBound == run.lowerBound {
       runs[runs.count - 1] = last.lowerBound..<run.upperBound
     } else if !run.isEmpty {

@@ -40,7 +40,10 @@ import Testing
     #expect(report.spoolBytes > 0 && !report.warnings.isEmpty)
   }
 
-  @Test(arguments: [("s.mov", "qtmux", "S16LE"), ("s.mov", "qtmux", "S24LE"), ("s.w64", "avmux_w64", "S16LE")])
+  @Test(arguments: [
+    ("s.mov", "qtmux", "S16LE"), ("s.mov", "qtmux", "S24LE"), ("s.w64", "avmux_w64", "S16LE"),
+    ("s.mkv", "matroskamux", "S24LE"),
+  ])
   func soItIsInOtherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
     let folder = try TemporaryFolder()
     var media = media(format, channels: 2)

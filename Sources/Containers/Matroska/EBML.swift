@@ -22,6 +22,15 @@ package struct EBMLElement {
   /// The body as an unsigned integer.
   package var number: Int64 { bytes.suffix(7).reduce(0) { $0 << 8 | Int64($1) } }
 
+  /// The body as a floating point number of four or eight bytes (RFC 8794, 7.3); nil of other lengths.
+  package var float: Double? {
+    switch bytes.count {
+    case 4: Double(Float(bitPattern: UInt32(bytes.integer(0))))
+    case 8: Double(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    default: nil
+    }
+  }
+
   /// How many elements are read side by side, at the most: an element of nothing takes two bytes, and many more to note.
   fileprivate static let most = 1 << 20
 

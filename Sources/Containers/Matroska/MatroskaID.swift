@@ -5,11 +5,23 @@ enum MatroskaID {
 
   static let info: UInt32 = 0x1549_A966
   static let timestampScale: UInt32 = 0x2AD7_B1
+  static let timestamp: UInt32 = 0xE7
+  static let simpleBlock: UInt32 = 0xA3
+  static let blockGroup: UInt32 = 0xA0
+  static let block: UInt32 = 0xA1
+  static let blockDuration: UInt32 = 0x9B
   static let duration: UInt32 = 0x4489
 
   static let tracks: UInt32 = 0x1654_AE6B
   static let trackEntry: UInt32 = 0xAE
+  static let trackNumber: UInt32 = 0xD7
   static let trackType: UInt32 = 0x83
+  static let codec: UInt32 = 0x86
+  static let contentEncodings: UInt32 = 0x6D80
+  static let audio: UInt32 = 0xE1
+  static let samplingFrequency: UInt32 = 0xB5
+  static let channels: UInt32 = 0x9F
+  static let bitDepth: UInt32 = 0x6264
   static let flagDefault: UInt32 = 0x88
   static let flagForced: UInt32 = 0x55AA
   static let codecDelay: UInt32 = 0x56AA

@@ -44,13 +44,7 @@ extension ContainerReport {
 
   private static func duration(_ info: [UInt8]) -> ClockTime? {
     let elements = EBMLElement.all(in: info)
-    guard let bytes = elements.first(where: { $0.id == MatroskaID.duration })?.bytes else { return nil }
-    let value: Double
-    switch bytes.count {
-    case 4: value = Double(Float(bitPattern: UInt32(bytes.integer(0))))
-    case 8: value = Double(bitPattern: bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-    default: return nil
-    }
+    guard let value = elements.first(where: { $0.id == MatroskaID.duration })?.float else { return nil }
     let scale = elements.first { $0.id == MatroskaID.timestampScale }?.number ?? 1_000_000
     let seconds = value * Double(scale) / 1e9
     return seconds.isFinite && seconds > 0 ? ClockTime(seconds: seconds) : nil

@@ -11,14 +11,16 @@ enum MatroskaTrack {
       tracks.body.count < 1 << 24,
       let bytes = file.read(tracks.body)
     else { return [] }
-    return EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.trackEntry }.map { entry in
+    let entries = EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.trackEntry }
+    return entries.map { entry in
       let parts = EBMLElement.all(in: entry.bytes)
       func number(_ id: UInt32) -> Int64? { parts.first { $0.id == id }?.number }
       return ContainerTrack(
         kind: kind(ofType: number(MatroskaID.trackType)),
         disposition: Disposition(
           isDefault: number(MatroskaID.flagDefault) != 0, isForced: number(MatroskaID.flagForced) == 1),
-        codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)))
+        codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)),
+        stored: entries.count == 1 ? StoredAudio(parts, in: segment.body, of: file) : nil)
     }
   }
 

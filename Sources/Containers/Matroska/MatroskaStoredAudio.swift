@@ -1,0 +1,79 @@
+import MediaTime
+
+extension StoredAudio {
+  /// The samples of a Matroska file that holds PCM and nothing else, in blocks one after the other (RFC 9559, 10).
+  /// - Parameters:
+  ///   - track: the elements of its only `TrackEntry`.
+  ///   - segment: the body of its `Segment`.
+  /// - Returns: nil where something is left out, comes between, or is not simply there.
+  init?(_ track: [EBMLElement], in segment: Range<Int>, of file: RandomAccessFile) {
+    func element(_ id: UInt32) -> EBMLElement? { track.first { $0.id == id } }
+    let audio = element(MatroskaID.audio).map { EBMLElement.all(in: $0.bytes) } ?? []
+    func number(_ id: UInt32, or usual: Int64) -> Int64 { audio.first { $0.id == id }?.number ?? usual }
+    let isPlain = ![MatroskaID.codecDelay, MatroskaID.contentEncodings].contains { element($0) != nil }
+    let channels = number(MatroskaID.channels, or: 1)
+    let bits = number(MatroskaID.bitDepth, or: 0)
+    guard isPlain, let codec = element(MatroskaID.codec), codec.bytes.starts(with: "A_PCM/".utf8),
+      let name = element(MatroskaID.trackNumber)?.number, (1..<0x7F).contains(name), (1...255).contains(channels),
+      [8, 16, 24, 32, 64].contains(bits),
+      let rate = audio.first(where: { $0.id == MatroskaID.samplingFrequency })?.float.flatMap({ Int(exactly: $0) })
+    else { return nil }
+    self.init(frameBytes: Int(channels * bits / 8), rate: rate)
+    var scale: Int64 = 1_000_000
+    let parts = file.elements(in: segment)
+    // What is damaged, or has no known length, ends the list before the file does.
+    guard parts.last?.body.upperBound == segment.upperBound else { return nil }
+    for (id, body) in parts {
+      if id == MatroskaID.info {
+        guard body.count < 1 << 20, let bytes = file.read(body) else { return nil }
+        scale = EBMLElement.all(in: bytes).first { $0.id == MatroskaID.timestampScale }?.number ?? scale
+      } else if id == MatroskaID.cluster, !append(cluster: body, of: file, UInt8(0x80 | name), scale) {
+        return nil
+      }
+    }
+    if runs.isEmpty { return nil }
+  }
+
+  /// Notes the blocks of a cluster.
+  /// - Returns: false where they do not simply follow on those before.
+  private mutating func append(cluster: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ scale: Int64) -> Bool {
+    var time: Int?
+    let parts = file.elements(in: cluster)
+    guard parts.last?.body.upperBound == cluster.upperBound else { return false }
+    for (id, body) in parts {
+      switch id {
+      case MatroskaID.timestamp: time = file.number(at: body.lowerBound, min(body.count, 8))
+      case MatroskaID.simpleBlock:
+        guard append(block: body, of: file, track, time, scale) else { return false }
+      case MatroskaID.blockGroup:
+        let parts = file.elements(in: body)
+        // What else there may be changes what is heard, as `DiscardPadding` does.
+        let blocks = parts.filter { $0.id != MatroskaID.blockDuration }
+        guard let block = blocks.first, blocks.count == 1, block.id == MatroskaID.block,
+          append(block: block.body, of: file, track, time, scale)
+        else { return false }
+      default: break
+      }
+    }
+    return true
+  }
+
+  /// - Parameter time: of its cluster, in ticks.
+  private mutating func append(
+    block: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ time: Int?, _ scale: Int64
+  ) -> Bool {
+    // The track, when it is heard after the cluster's time, and flags: of them, which lacing there is.
+    guard let time, time < 1 << 40, (1...1_000_000_000).contains(scale), block.count > 4,
+      let header = file.read(block.lowerBound..<block.lowerBound + 4), header[0] == track, header[3] & 6 == 0,
+      (block.count - 4).isMultiple(of: frameBytes)
+    else { return false }
+    let offset = Int(Int16(bitPattern: UInt16(header[1]) << 8 | UInt16(header[2])))
+    let (start, isOver) = Int64(time + offset).multipliedReportingOverflow(by: scale)
+    if isOver { return false }
+    // Times are rounded, or cut off, to a tick.
+    let late = ClockTime(nanoseconds: start) - ClockTime(sampleIndex: count, rate: rate)
+    guard abs(late.nanoseconds) <= scale, count > 0 || start == 0 else { return false }
+    append(block.lowerBound + 4..<block.upperBound)
+    return true
+  }
+}
