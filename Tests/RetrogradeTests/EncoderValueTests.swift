@@ -99,6 +99,12 @@ import Testing
     #expect(settings.first { $0.name == "bitrate" }?.value == "102400")
   }
 
+  @Test func opusOfSixChannelsGetsNoMoreThanItsEncoderTakes() {
+    let settings = EncoderSettings(options: EncodingOptions(quality: .high), sourceBitrate: nil, frameRate: 0)
+      .audio("opusenc", rate: 48_000, channels: 6)
+    #expect(settings.first { $0.name == "bitrate" }?.value == "650000")
+  }
+
   /// FFmpeg refuses slices that are too large.
   @Test(arguments: [
     "3840,height=2160,format=GBRA_12LE", "7680,height=4320,format=Y444", "8192,height=8192,format=GRAY8",

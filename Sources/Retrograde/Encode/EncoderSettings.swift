@@ -169,7 +169,10 @@ struct EncoderSettings: Sendable {
     let wanted = options.quality == .source ? min(max(sourceBitrate ?? 96_000 * channels, least), most) : most
     switch encoder {
     case "avenc_aac", "voaacenc", "opusenc":
-      return [(name: "bitrate", value: "\(wanted)")]
+      guard case .whole(let range)? = Registry.allowed("bitrate", of: encoder) else {
+        return [(name: "bitrate", value: "\(wanted)")]
+      }
+      return [(name: "bitrate", value: "\(min(max(wanted, range.lowerBound), range.upperBound))")]
     case "vorbisenc":
       return [(name: "quality", value: options.quality == .source ? "0.5" : "0.9")]
     case "lamemp3enc":

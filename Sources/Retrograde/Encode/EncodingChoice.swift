@@ -166,8 +166,7 @@ struct EncodingChoice: Sendable {
         )
       }
       let settings = EncoderSettings(
-        options: options, sourceBitrate: EncodingChoice.bitrate(track.packetBytes, track.span.duration),
-        frameRate: frameRate)
+        options: options, sourceBitrate: track.bitrate, frameRate: frameRate)
       audioProfiles.append(
         EncodingChoice.stream(
           codec.text,

@@ -23,6 +23,6 @@ package struct RecordedAudio {
   package var track: AudioTrack? {
     guard let size = caps.bytesPerSampleFrame, size > 0 else { return nil }
     let chunks = bytes < size ? [] : [AudioChunk(position: 0, count: bytes / size, offset: 0)]
-    return AudioTrack(caps: caps, codec: caps, tags: nil, chunks: chunks, packetBytes: 0, store: spool)
+    return AudioTrack(caps: caps, codec: caps, tags: nil, chunks: chunks, store: spool)
   }
 }

@@ -73,7 +73,7 @@ final class StoredSamples: SampleStore {
       !chunks.isEmpty
     else { return nil }
     var track = AudioTrack(
-      caps: caps, codec: caps, tags: stream.tags, chunks: chunks, packetBytes: 0,
+      caps: caps, codec: caps, tags: stream.tags, chunks: chunks,
       store: try StoredSamples(topology.source, stored))
     track?.disposition = stream.disposition
     return track

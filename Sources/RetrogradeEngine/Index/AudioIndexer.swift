@@ -138,8 +138,12 @@ package final class AudioIndexer: Sendable {
     }
     let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     let (chunks, anchor) = try layout.place(decoded, fit)
+    // Of all that was decoded: of a stretch, more than is kept.
+    let length = ClockTime(sampleIndex: decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
+    let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(
-      caps: caps, codec: codec ?? caps, tags: tags, chunks: chunks, packetBytes: clock.packetBytes, store: audio.spool)
+      caps: caps, codec: codec ?? caps, tags: tags, chunks: chunks,
+      bitrate: bits > 0 && length > 0 ? Int(exactly: (bits / length).rounded()) : nil, store: audio.spool)
     track?.disposition = disposition
     return (track, anchor)
   }

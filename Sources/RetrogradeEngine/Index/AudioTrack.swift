@@ -15,11 +15,11 @@ package struct AudioTrack: Sendable {
   package let bytesPerFrame: Int
   /// Ascending, without overlap. What is between them is silence.
   let chunks: [AudioChunk]
-  /// The bytes of all packets.
-  package let packetBytes: Int
+  /// The bits per second of its packets; nil where there are none.
+  package let bitrate: Int?
   private let store: any SampleStore
 
-  init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], packetBytes: Int, store: any SampleStore) {
+  init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], bitrate: Int? = nil, store: any SampleStore) {
     guard let rate = caps.int("rate"), rate > 0, let channels = caps.int("channels"), channels > 0,
       let bytesPerFrame = caps.bytesPerSampleFrame
     else { return nil }
@@ -30,7 +30,7 @@ package struct AudioTrack: Sendable {
     self.channels = channels
     self.bytesPerFrame = bytesPerFrame
     self.chunks = chunks
-    self.packetBytes = packetBytes
+    self.bitrate = bitrate
     self.store = store
   }
 
