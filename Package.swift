@@ -67,7 +67,7 @@ let package = Package(
     .target(
       name: "Retrograde",
       dependencies: [
-        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport",
+        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport", "CVersion",
       ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer", "CVersion"]),
     .target(

@@ -57,3 +57,25 @@ int system_flush_output(void) {
 void system_name_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
 }
+
+static int lock_byte(int descriptor, int command, short type, long place, struct flock *lock) {
+  *lock = (struct flock){.l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+  return fcntl(descriptor, command, lock);
+}
+
+int system_lock(int descriptor, long place) {
+  struct flock lock;
+  if (lock_byte(descriptor, F_OFD_SETLK, F_WRLCK, place, &lock) == 0) return 0;
+  return errno == EAGAIN || errno == EACCES ? 1 : -1;
+}
+
+int system_unlock(int descriptor, long place) {
+  struct flock lock;
+  return lock_byte(descriptor, F_OFD_SETLK, F_UNLCK, place, &lock);
+}
+
+int system_is_locked(int descriptor, long place) {
+  struct flock lock;
+  if (lock_byte(descriptor, F_OFD_GETLK, F_WRLCK, place, &lock) != 0) return -1;
+  return lock.l_type != F_UNLCK;
+}

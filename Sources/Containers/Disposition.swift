@@ -1,5 +1,5 @@
 /// How a player chooses among the streams of a kind (RFC 9559, 5.1.4.1.5 and 5.1.4.1.6; ISO/IEC 14496-12, 8.3.2).
-package struct Disposition: Hashable, Sendable {
+package struct Disposition: Hashable, Sendable, Codable {
   /// Played where nobody chooses.
   package var isDefault: Bool
   /// Shown whatever is chosen, as subtitles of what is not in the main language are. MP4 has no such mark.

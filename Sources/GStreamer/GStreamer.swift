@@ -32,6 +32,10 @@ package enum GStreamer {
 }
 
 extension GStreamer {
+  /// Has GLib's random numbers follow from `seed`: muxers take identifiers of tracks and files from them, in an order of their own. Whatever
+  /// else the process does with GStreamer meanwhile takes some too.
+  package static func seed(_ seed: UInt32) { g_random_set_seed(seed) }
+
   /// The text that `gst_value_serialize` wrote in quotes; nil if that is none.
   package static func unquoted(_ text: String) -> String? {
     guard (try? initialize()) != nil else { return nil }

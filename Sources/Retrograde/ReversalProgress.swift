@@ -13,6 +13,8 @@ public struct ReversalProgress: Sendable {
     case indexing
     /// Decoding the frames backwards, and encoding.
     case reversing
+    /// Putting chunks together.
+    case joining
     /// Comparing the mirror with its source.
     case verifying
   }

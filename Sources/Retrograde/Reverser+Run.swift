@@ -91,7 +91,7 @@ extension Reverser {
       settings: settings.map(PipelineFile.literal))
   }
 
-  private func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
+  func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
     var requirements = try OutputRequirements(of: output, options.encoding)
     if overlay == nil, title == nil {
       let packets = PacketOutput(try Container.of(output), options)

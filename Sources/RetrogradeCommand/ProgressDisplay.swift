@@ -83,6 +83,8 @@ struct ProgressDisplay {
         + (progress.fraction > 0 ? "  \(Int(progress.fraction * 100))%" : "  Ctrl-C ends it")
     case .indexing:
       return "indexing  \(progress.position)"
+    case .joining:
+      return "joining  \(progress.position) / \(progress.duration)"
     case .verifying:
       return "verifying  \(progress.position) / \(progress.duration)"
     case .reversing:

@@ -24,77 +24,45 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
         cat clip.mp4 | retrograde reverse - out.mp4
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
+        retrograde reverse film.mkv out.mkv --work film.work
       """)
 
-  @OptionGroup var source: SourceArguments
-
-  @OptionGroup var output: OutputArguments
-
-  @Option(help: .loop)
-  var loop: Loop = .reverse
-
-  @Option(
-    help: ArgumentHelp(
-      "mirror: each frame is shown as long as in the source; source: frame i starts when the source's frame i did.",
-      valueName: "timing"))
-  var timing: Timing = .mirror
-
-  @Option(
-    help: ArgumentHelp(
-      "The most frames per second; those between are left out. Of numbered images: how fast they are shown (25).",
-      valueName: "rate"))
-  var fps: FrameRate?
-
-  @Option(
-    help: ArgumentHelp("Mirror this file of subtitles too (srt, vtt, …).", valueName: "file"), completion: .file())
-  var subtitles: String?
-
-  @Option(
-    help: ArgumentHelp("Write the mirrored subtitles as a file of their own, .srt or .vtt.", valueName: "file"),
-    completion: .file())
-  var subtitlesOutput: String?
-
-  @Flag(
-    help:
-      "Carry what is played forwards as it is, without encoding it again: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or webm."
-  )
-  var copyForward = false
-
-  @Flag(
-    help:
-      "Decode and encode also where every packet is a frame by itself, which is turned round as it is in a container that takes it."
-  )
-  var reencode = false
-
-  @Flag(help: "Compare the mirror with its source, as `retrograde verify` does, before it gets its name.")
-  var verify = false
+  @OptionGroup var arguments: ReverseArguments
 
   @Flag(help: "Print the pipeline file that would do it, for `retrograde run`, and write nothing.")
   var printPipeline = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Make it in chunks, which wait in this folder: after any end, the same command goes on. The folder is gone when OUTPUT is whole.",
+      valueName: "folder"), completion: .directory)
+  var work: String?
+
+  @Option(help: ArgumentHelp("With --work: make so many chunks at once.", valueName: "n"))
+  var jobs: Int?
+
+  @OptionGroup var length: ChunkLengthArguments
+
   func validate() throws {
-    if copyForward && loop == .reverse { throw ValidationError("--copy-forward needs a --loop that plays forwards.") }
-    if copyForward && printPipeline { throw ValidationError("What --copy-forward does is not one pipeline.") }
+    if printPipeline && arguments.copyForward { throw ValidationError("What --copy-forward does is not one pipeline.") }
+    if work == nil && (jobs != nil || length.isSet) {
+      throw ValidationError("--jobs, --chunks and --chunk-length need --work.")
+    }
+    if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be 1 to 1024.") }
   }
 
   func run() async throws {
-    var options = source.options
-    output.apply(to: &options)
-    options.playback.timing = timing
-    options.playback.loop = loop
-    options.encoding.copiesForward = copyForward
-    options.encoding.reencodes = reencode
-    options.output.isVerified = verify
-    options.subtitles = subtitles
-    options.output.subtitles = subtitlesOutput
-    options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
-    if let fps { options.playback.sequenceRate = fps }
-    var reverser = Reverser(source.input, options: options)
-    reverser.overlay = output.overlay
+    let reverser = arguments.reverser
     if printPipeline {
-      Terminal.print(file: try await reverser.pipelines(to: output.output).file)
+      Terminal.print(file: try await reverser.pipelines(to: arguments.output.output).file)
       return
     }
-    try await output.reporting.display.follow(reverser.start(to: output.output), source.machine.memory)
+    let reversal =
+      if let work {
+        reverser.start(to: arguments.output.output, in: work, jobs: jobs, chunks: length.length)
+      } else {
+        reverser.start(to: arguments.output.output)
+      }
+    try await arguments.output.reporting.display.follow(reversal, arguments.source.machine.memory)
   }
 }

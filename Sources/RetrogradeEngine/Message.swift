@@ -48,6 +48,32 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
+/// As a list of texts and of objects with the name of a `setting`.
+extension Message: Codable {
+  private struct Named: Codable { var setting: String }
+
+  public init(from decoder: any Decoder) throws {
+    var parts = try decoder.unkeyedContainer()
+    while !parts.isAtEnd {
+      if let text = try? parts.decode(String.self) {
+        append(.text(text))
+      } else {
+        append(.setting(Setting(rawValue: try parts.decode(Named.self).setting)))
+      }
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.unkeyedContainer()
+    for part in parts {
+      switch part {
+      case .text(let text): try container.encode(text)
+      case .setting(let setting): try container.encode(Named(setting: setting.rawValue))
+      }
+    }
+  }
+}
+
 extension Message: ExpressibleByStringInterpolation {
   public init(stringLiteral text: String) { self.init(text) }
 
@@ -78,6 +104,7 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   /// Its own name, without those of the options that it is among.
   package var name: Substring { rawValue.split(separator: ".").last ?? "" }
 
+  public static let work = Setting(rawValue: "work")
   public static let memory = Setting(rawValue: "resources.memory")
   public static let spoolDirectory = Setting(rawValue: "resources.spoolDirectory")
   public static let start = Setting(rawValue: "playback.start")

@@ -9,6 +9,8 @@ package struct PlayableSource: Sendable {
   /// The video streams after the first.
   package let furtherVideos: [VideoSource]
   package let audio: [AudioTrack]
+  /// What of the source is played, in stream time, where that was asked for; nil: all of it.
+  package let range: TimeSpan?
   package var index: SourceIndex
   /// Keeps what came through a pipe.
   private let stored: Source?
@@ -112,6 +114,7 @@ package struct PlayableSource: Sendable {
       dropsSeam: playback.dropsSeam ?? output.isRepeated, keepsForwardWhole: output.keepsForwardWhole)
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
+    range = parts.range
     video = parts.video
     furtherVideos = parts.further
     self.stored = stored

@@ -24,3 +24,11 @@ void system_name_thread(const char *name);
 /// From here on, a signal that only a fault in this process sends itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT) writes `text`, the
 /// signal and the thread to standard error, and ends the process with `status`.
 void system_end_on_crash(const char *text, int status);
+
+/// Takes the lock on byte `place` of a file, for as long as `descriptor` is open, or until system_unlock: an open file description lock
+/// (F_OFD_SETLK, fcntl(2)), which the kernel lets go when the process dies, and NFS when the machine does. 0; 1 where somebody else has it;
+/// -1 and errno where there are no locks.
+int system_lock(int descriptor, long place);
+int system_unlock(int descriptor, long place);
+/// Whether somebody else has that lock: 1 or 0; -1 and errno where there are no locks.
+int system_is_locked(int descriptor, long place);

@@ -48,6 +48,9 @@ package struct MP4Header {
   /// Whether each track of text is enabled.
   package var subtitles: [Bool?] = []
 
+  /// When the file is said to be made, in seconds since 1970; nil: when it was.
+  package var date: Int?
+
   /// Written beside what is there (`chpl`), where the header is the last thing in the file.
   package var chapters: [ChapterMark] = []
 
@@ -82,6 +85,7 @@ package struct MP4Header {
     guard let timescale = parts.first(where: { $0.type == "mvhd" }).flatMap({ movie.timescale($0.body) }) else {
       return
     }
+    if let date { MP4Header.setDate(date, in: &movie) }
     var audio = Array(zip(audio, MP4Header.playable(audio.map(\.isEnabled))))[...]
     var videos = Array(zip(videos, MP4Header.playable(videos.map(\.isEnabled))))[...]
     var subtitles = subtitles[...]
@@ -115,6 +119,18 @@ package struct MP4Header {
       case .subtitles: enable(&movie, header, subtitles.popFirst() ?? nil)
       default: break
       }
+    }
+  }
+
+  /// Has all headers say that what they head was made at `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12, 8.2.2).
+  private static func setDate(_ date: Int, in movie: inout [UInt8]) {
+    let parts = Box.all(in: movie[...])
+    let tracks = parts.filter { $0.type == "trak" }.map(\.body)
+    let headers =
+      parts.filter { $0.type == "mvhd" }.map(\.body)
+      + tracks.flatMap { [movie.box("tkhd", in: $0), movie.box("mdia", "mdhd", in: $0)].compactMap { $0 } }
+    for header in headers where header.count >= 12 && movie[header.lowerBound] == 0 {
+      for field in [4, 8] { movie.set(date + 2_082_844_800, at: header.lowerBound + field) }
     }
   }
 

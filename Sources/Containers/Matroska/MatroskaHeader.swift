@@ -32,15 +32,18 @@ package struct MatroskaHeader {
   private let tracks: [StreamKind: [Track]]
   /// The text that GStreamer serialised in quotes.
   private let unquoted: (String) -> String?
+  /// When the file is said to be made, in seconds since 1970; nil: when it was.
+  private let date: Int?
 
   package init(
-    videos: [Track], audio: [Track], subtitles: [Track], unquoted: @escaping (String) -> String?
+    videos: [Track], audio: [Track], subtitles: [Track], date: Int? = nil, unquoted: @escaping (String) -> String?
   ) {
+    self.date = date
     tracks = [.video: videos, .audio: audio, .subtitles: subtitles]
     self.unquoted = unquoted
   }
 
-  package enum FieldOrder: UInt8 {
+  package enum FieldOrder: UInt8, Codable {
     case topFirst = 1
     case bottomFirst = 6
 
@@ -54,15 +57,35 @@ package struct MatroskaHeader {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
     guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else { return }
     for part in file.elements(in: segment.body) {
-      guard [MatroskaID.tracks, MatroskaID.tags].contains(part.id), part.body.count < 1 << 24,
-        let bytes = file.read(part.body)
-      else {
+      guard part.body.count < 1 << 24, let change = change(of: part.id), let bytes = file.read(part.body) else {
         continue
       }
-      let changed = part.id == MatroskaID.tags ? tags(bytes) : tracks(bytes)
+      let changed = change(bytes)
       if changed.count == bytes.count, changed != bytes, !file.write(changed, at: part.body.lowerBound) {
         throw FileError.last
       }
+    }
+  }
+
+  /// What is changed in an element of the file; nil where nothing is.
+  private func change(of element: UInt32) -> (([UInt8]) -> [UInt8])? {
+    switch element {
+    case MatroskaID.tracks: tracks
+    case MatroskaID.tags: tags
+    case MatroskaID.info: date.map { date in { dated($0, date) } }
+    default: nil
+    }
+  }
+
+  /// `DateUTC` counts nanoseconds from the beginning of 2001 (RFC 8794, 7.6).
+  private func dated(_ bytes: [UInt8], _ date: Int) -> [UInt8] {
+    let time = (Int64(date) - 978_307_200).multipliedReportingOverflow(by: 1_000_000_000).partialValue
+    return EBMLElement.all(in: bytes).flatMap { element in
+      var element = element
+      if element.id == MatroskaID.dateUTC, element.bytes.count == 8 {
+        element.bytes = withUnsafeBytes(of: time.bigEndian, Array.init)
+      }
+      return element.encoded
     }
   }
 

@@ -11,6 +11,7 @@ enum MatroskaID {
   static let block: UInt32 = 0xA1
   static let blockDuration: UInt32 = 0x9B
   static let duration: UInt32 = 0x4489
+  static let dateUTC: UInt32 = 0x4461
 
   static let tracks: UInt32 = 0x1654_AE6B
   static let trackEntry: UInt32 = 0xAE

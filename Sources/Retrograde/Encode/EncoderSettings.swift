@@ -62,7 +62,7 @@ struct EncoderSettings: Sendable {
     let stretch = named.map { $0 > frameRate && frameRate > 0 ? min($0 / frameRate, 10) : 1 } ?? 1
     let kilobits = { try rate(Int(Double(wanted) * stretch), "bitrate", encoder, unit: 1000) }
     try refuseWhatIsUnknown(to: encoder)
-    let crf = options.constantRateFactor ?? (options.quality == .high ? 16 : nil)
+    let crf = crf
     let isLossless = options.quality == .lossless
     guard !isLossless || EncoderSettings.lossless.contains(encoder) else {
       throw RetrogradeError(
@@ -185,6 +185,17 @@ struct EncoderSettings: Sendable {
     default:
       return []
     }
+  }
+
+  /// The constant quality that is asked for, on the encoder's own scale.
+  private var crf: Int? { options.constantRateFactor ?? (options.quality == .high ? 16 : nil) }
+
+  /// The bits per second that an encoder of video is asked for; nil where it keeps to a quality instead.
+  func bitrate(of encoder: String, _ raw: Caps) -> Int? {
+    guard options.quality != .lossless, options.bitrate != nil || crf == nil,
+      EncoderSettings.takes[encoder]?.contains(.bitrate) ?? false
+    else { return nil }
+    return options.bitrate ?? defaultBitrate(raw)
   }
 
   private func defaultBitrate(_ raw: Caps) -> Int {

@@ -10,6 +10,8 @@ struct EncodingChoice: Sendable {
     var codec: Codec?
     /// The properties of its encoder.
     var settings: [(name: String, value: String)] = []
+    /// The bits per second that its encoder is asked for; nil where it keeps to a quality instead.
+    var bitrate: Int?
     /// The encoding profile of the stream by itself.
     var profile = ""
     /// The pixel format that the encoder needs, where it can't take the source's own.
@@ -135,6 +137,7 @@ struct EncodingChoice: Sendable {
             sourceBitrate: EncodingChoice.bitrate(video.index.bytes, video.index.duration ?? duration),
             frameRate: frameRate)
           choice.settings = try settings.video(encoder, video.raw)
+          choice.bitrate = settings.bitrate(of: encoder, video.raw)
           try EncodingChoice.check(options.encoderOptions, of: encoder)
           if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }
           choice.profile = EncodingChoice.stream(codec.profile + "|variable-framerate=true", choice.settings)

@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import RetrogradeEngine
 
@@ -10,12 +11,14 @@ struct EncodingDescription {
   var audio: [TagList?] = []
   /// Whether the first video comes as packets.
   var copiesVideo = false
+  /// Whether the audio comes as packets.
+  var copiesAudio = false
   /// Whether the lengths in a WAV file's header, of 32 bits, can't say how long it is: RF64 can (EBU Tech 3306).
   var isLongWave = false
 
   /// `encodebin` has no way to take packets and subtitles: then each stream has its own, and the muxer stands after them.
   private var isInParts: Bool {
-    copiesVideo || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
+    copiesVideo || copiesAudio || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
   }
 
   var text: String {
@@ -31,9 +34,22 @@ struct EncodingDescription {
     }
     for (number, tags) in videos.enumerated() {
       let isCopied = number == 0 && copiesVideo || choice.videos[number].packets != nil
-      lines.append((isCopied ? packets(number, tags) : video(number, tags)).joined(separator: " ! "))
+      let form = choice.videos[number].packets
+      lines.append(
+        (isCopied
+          ? packets(EncodingDescription.videoName(number), tags, form?.conversion ?? [], pad("video", number))
+          : video(number, tags)).joined(separator: " ! "))
     }
-    for (number, tags) in audio.enumerated() { lines.append(audio(number, tags).joined(separator: " ! ")) }
+    for (number, tags) in audio.enumerated() {
+      lines.append(
+        (copiesAudio
+          // What is not encoded is kept as it was before: muxers take samples in forms of their own.
+          ? packets(
+            "audio\(number)", tags,
+            choice.audioCodecs[number].isRaw ? ["audioconvert dithering=none", "audioresample"] : [],
+            pad("audio", number))
+          : audio(number, tags)).joined(separator: " ! "))
+    }
     for (number, track) in choice.subtitles.enumerated() {
       // All of it is given at once: a muxer waits for the stream that has nothing yet.
       lines.append(
@@ -46,11 +62,20 @@ struct EncodingDescription {
 
   static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
 
-  private func packets(_ number: Int, _ tags: TagList?) -> [String] {
-    [
-      "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=8 max-bytes=0"
-    ] + EncodingDescription.inject(tags) + (choice.videos[number].packets?.conversion ?? [])
-      + ["queue", pad("video", number)]
+  private func packets(_ name: String, _ tags: TagList?, _ conversion: [String], _ pad: String) -> [String] {
+    ["appsrc name=\(name) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
+      + conversion + ["queue", pad]
+  }
+
+  /// What encodes one video, or one audio stream, by itself, into a file of packets whose name is set later.
+  func kept(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
+    let encoding =
+      kind == .video
+      ? frames(number, nil) + ["encodebin profile=\(Description.quoted(choice.videos[number].profile))"]
+      : samples(number, nil)
+        + (choice.audioCodecs[number].isRaw
+          ? [] : ["encodebin profile=\(Description.quoted(choice.audioProfiles[number]))"])
+    return (encoding + form + PacketFile.writing).joined(separator: " ! ")
   }
 
   /// A pad of the muxer, or of `encodebin`.
@@ -60,29 +85,7 @@ struct EncodingDescription {
 
   private func video(_ number: Int, _ tags: TagList?) -> [String] {
     let frame = choice.videos[number]
-    var parts = [
-      "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
-    ]
-    if choice.deinterlaces {
-      // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times.
-      parts += ["videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top"]
-    }
-    var tags = tags
-    if !choice.container.carriesOrientation, let orientation = tags?.string("image-orientation") {
-      tags = tags?.removing(["image-orientation"])
-      if let direction = EncodingDescription.directions[orientation] {
-        parts += ["videoconvert n-threads=2", "videoflip video-direction=\(direction)"]
-      }
-    }
-    parts += EncodingDescription.inject(tags)
-    if let size = frame.size {
-      parts += [
-        "videoscale method=lanczos n-threads=2",
-        "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
-      ]
-    }
-    parts += ["videoconvert n-threads=2 dither=none"]
-    if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
+    let parts = frames(number, tags)
     switch choice.container.imageFormat {
     case nil: return parts + own(frame.profile) + [pad("video", number)]
     case .animation(let format):
@@ -93,13 +96,50 @@ struct EncodingDescription {
     }
   }
 
+  /// Tags of a video whose frames are turned upright, and which way that is done: where the container can't say how they lie.
+  func upright(_ tags: TagList?) -> (tags: TagList?, direction: String?) {
+    guard !choice.container.carriesOrientation, let orientation = tags?.string("image-orientation") else {
+      return (tags, nil)
+    }
+    return (tags?.removing(["image-orientation"]), EncodingDescription.directions[orientation])
+  }
+
+  /// What brings frames into the form that is encoded.
+  private func frames(_ number: Int, _ tags: TagList?) -> [String] {
+    let frame = choice.videos[number]
+    var parts = [
+      "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
+    ]
+    if choice.deinterlaces {
+      // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times.
+      parts += ["videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top"]
+    }
+    let (tags, direction) = upright(tags)
+    if let direction { parts += ["videoconvert n-threads=2", "videoflip video-direction=\(direction)"] }
+    parts += EncodingDescription.inject(tags)
+    if let size = frame.size {
+      parts += [
+        "videoscale method=lanczos n-threads=2",
+        "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
+      ]
+    }
+    parts += ["videoconvert n-threads=2 dither=none"]
+    if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
+    return parts
+  }
+
   private func audio(_ number: Int, _ tags: TagList?) -> [String] {
+    samples(number, tags)
+      + (isInParts && choice.audioCodecs[number].isRaw ? ["queue"] : own(choice.audioProfiles[number]))
+      + [pad("audio", number)]
+  }
+
+  /// What brings samples into the form that is encoded.
+  private func samples(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
       + (choice.channelMasks[number].map {
         ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""]
       } ?? []) + ["audioconvert dithering=none", "audioresample"]
-      + (isInParts && choice.audioCodecs[number].isRaw ? ["queue"] : own(choice.audioProfiles[number]))
-      + [pad("audio", number)]
   }
 
   /// What encodes one stream, where that is not done for all together.

@@ -19,6 +19,8 @@ final class EncodingPipeline: Sendable {
     var sampleCount: Int?
     /// Properties of the encoder, in place of what the description says of them.
     var encoderOptions: [String: String] = [:]
+    /// Of what is given as packets, their caps; nil where frames or samples are given.
+    var packets: Caps?
   }
 
   /// What is to be written, and where.
@@ -38,6 +40,12 @@ final class EncodingPipeline: Sendable {
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `frames`.
     var animation: (format: AnimationFormat, quality: EncodingOptions.Quality, spoolDirectory: String)?
+    /// What is known of the audio's priming; nil: it is measured.
+    var priming: AudioPriming?
+    /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline decides.
+    var hasEditLists: Bool?
+    /// What muxers would take from chance and the clock; nil: they do.
+    var origin: FileOrigin?
     /// Whether the user wrote the description down.
     var isOfUser = false
     /// An encoder that was asked for by name.
@@ -56,11 +64,13 @@ final class EncodingPipeline: Sendable {
   /// container has no other way to say so.
   let mirrorStart: ClockTime
 
+  /// What was found of the audio's encoders, or was known.
+  let priming: AudioPriming
   private let pipeline: Pipeline
   private let path: String
   private let contents: Contents
   /// Whether the container can't hold the chapters that there are.
-  let losesChapters: Bool
+  private let losesChapters: Bool
   private let header: FinishedHeader
   /// By kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
@@ -91,13 +101,14 @@ final class EncodingPipeline: Sendable {
     self.cancellation = cancellation
     let frames: AppSink?
     do {
+      if let origin = contents.origin { GStreamer.seed(origin.seed) }
       let pipeline = try Codec.choosingEncoders([contents.encoder].compactMap { $0 }) {
         try Pipeline(contents.description)
       }
       self.pipeline = pipeline
       func source(_ stream: Stream) throws -> AppSource {
         let source = try pipeline.appSource(stream.name)
-        source.setCaps(stream.caps)
+        source.setCaps(stream.packets ?? stream.caps)
         return source
       }
       videos = try contents.videos.map(source)
@@ -135,7 +146,9 @@ final class EncodingPipeline: Sendable {
       else { continue }
       try encoder.set("blocksize", "\(size)")
     }
-    let priming = AudioPriming(pipeline, contents.audio, hasEditLists: hasMP4Header)
+    priming =
+      contents.priming
+      ?? AudioPriming(pipeline, contents.audio, hasEditLists: contents.hasEditLists ?? hasMP4Header)
     mirrorStart = max(priming.leadIn, contents.lead)
     header = FinishedHeader(pipeline, contents, priming: priming.samples)
     self.contents = contents
@@ -184,6 +197,11 @@ final class EncodingPipeline: Sendable {
     "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
+
+  /// What the container can't hold of what was to be written.
+  var unheld: [Warning] {
+    losesChapters ? [Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")] : []
+  }
 
   /// Starts writing.
   /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.

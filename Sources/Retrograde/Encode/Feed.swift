@@ -15,6 +15,8 @@ struct Feed: Sendable {
   var drawing = FrameDrawing()
   /// How the forward part of the first video is copied, if it is.
   var copy: ForwardCopy?
+  /// Gives packets that were made before, in place of all video and audio.
+  var joined: Joined?
   /// How many sample frames are given at a time.
   var audioPartSize = AudioReader.partSize
   let pipeline: EncodingPipeline
@@ -22,6 +24,12 @@ struct Feed: Sendable {
 
   /// How much later everything is than in what is played: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
+
+  /// What gives the packets of a stream to the pipeline, all of them.
+  struct Joined: Sendable {
+    var video: @Sendable (Int, AppSource) throws -> MuxedCount.Given
+    var audio: @Sendable (Int, AppSource) throws -> MuxedCount.Given
+  }
 
   struct Counts {
     var frames = 0
@@ -36,18 +44,20 @@ struct Feed: Sendable {
     defer { pipeline.close() }
     try pipeline.start()
     let cues = try zip(subtitles, pipeline.texts).map { try give($0, $1) }
-    let audioWorkers = try audio.enumerated().map { index, track in
+    let audioWorkers = try pipeline.audio.enumerated().map { index, source in
       try Worker("mirror audio \(index)") {
         try abortingOnFailure {
-          try play(track, pipeline.audio[index], isMain: videos.isEmpty && index == 0)
+          if let joined { return try joined.audio(index, source) }
+          return try play(audio[index], source, isMain: videos.isEmpty && index == 0)
         }
       }
     }
-    let videoWorkers = try zip(videos, pipeline.videos).enumerated().map { index, pair in
+    let videoWorkers = try pipeline.videos.enumerated().map { index, source in
       try Worker("mirror video \(index)") {
         try abortingOnFailure {
-          if index == 0, let copy { return try play(copy, pair.1) }
-          return try play(pair.0, pair.1, isMain: index == 0)
+          if let joined { return Frames(given: try joined.video(index, source)) }
+          if index == 0, let copy { return try play(copy, source) }
+          return try play(videos[index], source, isMain: index == 0)
         }
       }
     }

@@ -54,11 +54,13 @@ struct FinishedHeader: Sendable {
     func tracks(_ streams: [EncodingPipeline.Stream]) -> [MatroskaHeader.Track] { streams.map(\.matroskaTrack) }
     return MatroskaHeader(
       videos: tracks(contents.videos), audio: tracks(contents.audio), subtitles: tracks(contents.texts),
+      date: contents.origin?.date,
       unquoted: GStreamer.unquoted)
   }
 
   private func mp4(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
     var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
+    header.date = contents.origin?.date
     header.videos = zip(contents.videos, videos).map {
       .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
     }

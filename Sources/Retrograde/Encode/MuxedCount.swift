@@ -45,7 +45,8 @@ struct MuxedCount: Sendable {
     let encoder = source.entered { $0.isOfClass("Encoder") }
     raw = encoder.map { _ in PacketCount() }
     if let raw { encoder?.watchBuffers(raw.add) }
-    (source.entered { $0.isOfClass("Muxer") } ?? source.entered { $0.isOfClass("Sink") })?.watchBuffers(packets.add)
+    let classes = ["Muxer", "Payloader", "Sink"]
+    classes.lazy.compactMap { name in source.entered { $0.isOfClass(name) } }.first?.watchBuffers(packets.add)
   }
 
   /// Of `given` frames.
@@ -88,6 +89,9 @@ struct MuxedCount: Sendable {
   func samples(of pushed: Given, rate: Int) -> Reached {
     let given = pushed.count
     let packets = packets.total
+    if self.raw == nil, let caps = packets.caps, !caps.mediaType.hasSuffix("/x-raw") {
+      return encoded(given, packets, rate: rate)
+    }
     let raw = raw?.total ?? packets
     guard let bytes = raw.caps?.bytesPerSampleFrame, let ownRate = raw.caps?.int("rate"), bytes > 0, ownRate > 0 else {
       return Reached(
@@ -107,6 +111,15 @@ struct MuxedCount: Sendable {
       count: reached, span: packets.span,
       warning: reached < given && !isMeantToDiffer
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
+  }
+
+  /// Of sample frames that were encoded elsewhere: the packets must last as long.
+  private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> Reached {
+    let lasting = (packets.span?.duration ?? .zero) + packets.longest
+    let missing = max(given - lasting.sampleIndex(rate: rate), 0)
+    return Reached(
+      count: given - missing, span: packets.span,
+      warning: missing > 0 ? MuxedCount.missing(missing, of: given, "samples", packets.span) : nil)
   }
 
   /// Of `given` cues.

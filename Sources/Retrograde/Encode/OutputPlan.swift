@@ -11,9 +11,9 @@ struct OutputPlan: Sendable {
   /// What is drawn over the frames, and before them.
   let drawing: FrameDrawing
   /// How the forward part is copied, if it is.
-  private let copy: ForwardCopy?
+  let copy: ForwardCopy?
   /// The audio streams to be written.
-  private let audio: [AudioTrack]
+  let audio: [AudioTrack]
 
   /// - Throws: ``RetrogradeError``, where the output can't hold what is to be written.
   init(
@@ -73,12 +73,7 @@ struct OutputPlan: Sendable {
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
-    if source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt {
-      counts.warnings.append(Warning(.detailLeftOut, "left out: the cover art, which this container can't hold"))
-    }
-    if pipeline.losesChapters {
-      counts.warnings.append(Warning(.detailLeftOut, "left out: the chapters, which this container can't hold"))
-    }
+    counts.warnings += unheld + pipeline.unheld
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -91,17 +86,20 @@ struct OutputPlan: Sendable {
     return videos.isEmpty && choice.audioCodecs.allSatisfy(\.isRaw) ? 1 << 14 : AudioReader.partSize
   }
 
+  /// What of the source's tags the container can't hold.
+  var unheld: [Warning] {
+    guard source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt else { return [] }
+    return [Warning(.detailLeftOut, "left out: the cover art, which this container can't hold")]
+  }
+
   /// Compares what was written with the source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   func verify(
     _ outputs: Outputs, against input: String, _ work: Work
   ) throws {
-    var verifier = Verifier(input, mirror: try outputs.location(of: output), options: options)
-    verifier.isLossless = options.encoding.quality == .lossless || choice.videos.allSatisfy { $0.packets != nil }
-    let result = try verifier.run(work.apart, name: output)
-    guard let difference = result.difference else { return }
-    throw RetrogradeError(
-      .notAMirror, about: output, "was not made, since it would not be the exact mirror of \(input): \(difference)")
+    try Verifier.check(
+      input, mirror: try outputs.location(of: output), name: output, options,
+      isLossless: options.encoding.quality == .lossless || choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
   /// The frames per second that the encoder is told; nil: those that the source names.
@@ -155,7 +153,7 @@ struct OutputPlan: Sendable {
   }
 
   /// The video streams to be written.
-  private var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
+  var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
   /// How much later everything starts: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }

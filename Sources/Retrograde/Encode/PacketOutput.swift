@@ -76,14 +76,26 @@ struct PacketOutput: Sendable {
     {
       return nil
     }
-    // The version of FFV1 goes by another name in matroskamux 1.22.
-    let caps = video.caps.mediaType == "video/x-ffv" ? video.caps.setting("ffversion", "1") : video.caps
+    let caps = PacketOutput.named(video.caps)
     if container.takes(caps) { return PacketForm(given: caps, taken: caps, conversion: []) }
     for (parser, text) in PacketOutput.conversions[video.caps.mediaType] ?? [] {
       guard let taken = Caps(text), container.takes(taken) else { continue }
       return PacketForm(given: caps, taken: taken, conversion: [parser, text])
     }
     return nil
+  }
+
+  /// Caps of packets as muxers know them: the version of FFV1 goes by another name in matroskamux 1.22.
+  static func named(_ caps: Caps) -> Caps {
+    caps.mediaType == "video/x-ffv" ? caps.setting("ffversion", "1") : caps
+  }
+
+  /// What brings packets of a codec, from whichever encoder, into a form that `container` takes.
+  static func conversion(of codec: Codec, for container: Container) -> [String] {
+    for (parser, text) in conversions[codec.caps.mediaType] ?? [] {
+      if let taken = Caps(text), container.takes(taken) { return [parser, text] }
+    }
+    return []
   }
 
   private static let describingColours: Set = ["image/jpeg", "image/png", "video/x-h264", "video/x-h265"]

@@ -1,7 +1,7 @@
 /// How the output is encoded.
-public struct EncodingOptions: Sendable {
+public struct EncodingOptions: Sendable, Codable {
   /// How near to the source the output is to be.
-  public enum Quality: String, Sendable, CaseIterable {
+  public enum Quality: String, Sendable, Codable, CaseIterable {
     /// Hard to tell from the source, at about its bit rate.
     case source
     /// Hard to tell from the source under a magnifying glass, at whatever bit rate that takes.

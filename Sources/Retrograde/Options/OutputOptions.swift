@@ -1,5 +1,5 @@
 /// Whether the output is written, and what is written beside it.
-public struct OutputOptions: Sendable {
+public struct OutputOptions: Sendable, Codable {
   /// Whether an existing output may be replaced.
   public var overwrites: Bool
   /// Whether everything that the mirror would lack is an error of code `damagedInput` rather than a ``Warning``.

@@ -37,6 +37,17 @@ public struct Verifier: Sendable {
 }
 
 extension Verifier {
+  /// Compares a mirror that has no name yet with its source.
+  /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
+  static func check(
+    _ source: String, mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool, _ work: Work
+  ) throws {
+    let verifier = Verifier(source, mirror: mirror, options: options, isLossless: isLossless)
+    guard let difference = try verifier.run(work.apart, name: name).difference else { return }
+    throw RetrogradeError(
+      .notAMirror, about: name, "was not made, since it would not be the exact mirror of \(source): \(difference)")
+  }
+
   /// - Parameter name: what the mirror is called, or is going to be: its extension says how containers of its kind are played.
   func run(_ work: Work, name: String) throws -> Verification {
     let container = try Container.of(name)

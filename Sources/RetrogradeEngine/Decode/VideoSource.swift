@@ -73,13 +73,15 @@ package final class VideoSource: Sendable {
   private static let packetBudget = 32 << 20
 
   /// Finds out how the source is to be read, by reading its last window.
-  /// - Parameter range: what of the source is wanted, in stream time; nil for all of it.
+  /// - Parameters:
+  ///   - range: what of the source is wanted, in stream time; nil for all of it.
+  ///   - part: what of that is read; nil for all of it.
   package convenience init(
-    _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, rate: FrameRateLimit, resources: Resources,
-    gauge: MemoryGauge, cancellation: Cancellation
+    _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, part: TimeSpan? = nil, rate: FrameRateLimit,
+    resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
   ) throws {
     try self.init(
-      video, recipe, opened: nil, range: range, rate: rate, resources: resources, gauge: gauge,
+      video, recipe, opened: nil, range: range, part: part, rate: rate, resources: resources, gauge: gauge,
       cancellation: cancellation)
   }
 
@@ -87,8 +89,8 @@ package final class VideoSource: Sendable {
   ///   - opened: a decoder made by `recipe`; nil: one is opened.
   ///   - isWatched: whether somebody waits for the first frame.
   init(
-    _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?, rate: FrameRateLimit,
-    isWatched: Bool = false, resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
+    _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
+    part: TimeSpan? = nil, rate: FrameRateLimit, isWatched: Bool = false, resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
   ) throws {
     self.video = video
     self.recipe = recipe
@@ -108,7 +110,7 @@ package final class VideoSource: Sendable {
     self.planner = planner
     if let starts = video.starts {
       let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
-      let frames = range.map { whole.clipped(to: $0).frames } ?? 0..<starts.count
+      let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
       if let plan = planner.plan(frames: frames, keyframes: video.keyframes), let window = plan.windows.first {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)

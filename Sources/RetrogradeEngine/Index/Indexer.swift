@@ -43,12 +43,9 @@ struct Indexer: Sendable {
   /// The streams that are read, and what is to be said of the others.
   func choose() throws -> ChosenStreams {
     var warnings: [Warning] = []
-    func wanted(_ kind: StreamKind, _ streams: [StreamPath]) -> [StreamPath] {
-      streams.enumerated().filter { playback.wants(kind, $0.offset) }.map(\.element)
-    }
-    let videos = wanted(.video, topology.streams.filter { $0.kind == .video })
-    let audios = wanted(.audio, topology.streams.filter { $0.kind == .audio })
-    let texts = wanted(.subtitles, topology.streams.filter { SubtitleTrack.takes($0.caps) })
+    let videos = topology.videos(playback)
+    let audios = topology.wanted(.audio, playback) { $0.kind == .audio }
+    let texts = topology.wanted(.subtitles, playback) { SubtitleTrack.takes($0.caps) }
     let others = topology.streams.filter { $0.kind == .other && !SubtitleTrack.takes($0.caps) }.map(\.caps.mediaType)
     for type in Set(others).sorted() {
       let count = others.count { $0 == type }
@@ -174,6 +171,18 @@ struct Indexer: Sendable {
       TableOfContents.Entry(start: $0.start, end: $0.end, title: $0.title, children: [])
     }
     return chapters(topology.contents?.entries ?? own, until: end)
+  }
+}
+
+extension Topology {
+  /// The video streams that are played.
+  func videos(_ playback: PlaybackOptions) -> [StreamPath] { wanted(.video, playback) { $0.kind == .video } }
+
+  /// Of the streams that are of a kind, those that are played.
+  fileprivate func wanted(
+    _ kind: StreamKind, _ playback: PlaybackOptions, _ isOfKind: (StreamPath) -> Bool
+  ) -> [StreamPath] {
+    streams.filter(isOfKind).enumerated().filter { playback.wants(kind, $0.offset) }.map(\.element)
   }
 }
 

@@ -65,6 +65,12 @@ package struct VideoIndex: Sendable {
     starts.flatMap { starts in starts.first.map { end(afterLast: starts) - $0 } }
   }
 
+  /// When each packet's frame is shown, and its bytes, by those times.
+  package var sizes: [(time: ClockTime, bytes: Int)] {
+    packets.compactMap { packet in (packet.time ?? packet.decodingTime).map { ($0, packet.bytes) } }
+      .sorted { $0.time < $1.time }
+  }
+
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
   /// When the frames are shown, in decoding order.

@@ -2,7 +2,7 @@ package import Containers
 package import GStreamer
 
 /// A stretch of time during which some text is shown.
-package struct Cue: Hashable, Sendable {
+package struct Cue: Hashable, Sendable, Codable {
   package var span: TimeSpan
   /// As the packet has it: text, or a line of an SSA script.
   package var bytes: [UInt8]
@@ -52,7 +52,7 @@ package struct SubtitleTrack: Sendable {
 }
 
 /// A named part of the presentation, with parts of its own.
-package struct Chapter: Hashable, Sendable {
+package struct Chapter: Hashable, Sendable, Codable {
   package var span: TimeSpan
   package var title: String
   package var children: [Chapter]

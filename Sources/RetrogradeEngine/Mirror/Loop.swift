@@ -62,7 +62,7 @@ package struct PlaybackLeg: Hashable, Sendable {
 ///
 /// At a turn the frame there is shown once: the leg after the turn leaves out all of the time that the frame is on show, of
 /// video and audio alike, so that sync holds through every turn.
-package struct PlaybackLegs: Sendable {
+package struct PlaybackLegs: Sendable, Codable {
   package let loop: Loop
   /// How often the loop is played; nil for ever. Never nil where the rounds after the first play nothing.
   package let count: Int?

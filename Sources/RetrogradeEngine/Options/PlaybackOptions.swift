@@ -1,7 +1,7 @@
 public import MediaTime
 
 /// What of a source is played, in which order, and when. The defaults are those of `retrograde reverse`.
-public struct PlaybackOptions: Sendable {
+public struct PlaybackOptions: Sendable, Codable {
   /// The order of play.
   public var loop: Loop
   /// How often the loop is played; at least 1.

@@ -1,7 +1,7 @@
 public import MediaTime
 
 /// A place in the source.
-public enum SourcePosition: Sendable, Hashable, CustomStringConvertible {
+public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible {
   case time(ClockTime)
   /// The start of a frame, counted from 0.
   case frame(Int)

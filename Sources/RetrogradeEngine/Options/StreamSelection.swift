@@ -1,8 +1,8 @@
 import Containers
 
 /// Which streams of a source are mirrored: all, unless said otherwise.
-public struct StreamSelection: Hashable, Sendable {
-  private struct Item: Hashable, Sendable {
+public struct StreamSelection: Hashable, Sendable, Codable {
+  private struct Item: Hashable, Sendable, Codable {
     var kind: StreamKind
     /// The place among those of its kind; nil: all of them.
     var number: Int?

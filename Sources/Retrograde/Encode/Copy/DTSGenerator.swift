@@ -23,6 +23,15 @@ struct DTSGenerator {
     times += shown
   }
 
+  /// When the next packet is to be decoded, whose frame is shown at `shown`; for those of which not all are known beforehand.
+  mutating func next(shownAt shown: ClockTime) -> ClockTime? {
+    if given > 256 { add([]) }
+    var place = times.count
+    while place > given, times[place - 1] > shown { place -= 1 }
+    times.insert(shown, at: place)
+    return next()
+  }
+
   /// When the next packet is to be decoded.
   mutating func next() -> ClockTime? {
     guard given < times.count else { return nil }

@@ -1,0 +1,33 @@
+import CGStreamer
+import Glibc
+
+/// A SHA-256 digest of bytes that come one after the other (GLib's `GChecksum`).
+package final class Checksum {
+  private let raw: OpaquePointer?
+
+  package init() { raw = g_checksum_new(G_CHECKSUM_SHA256) }
+  deinit { g_checksum_free(raw) }
+
+  package func add(_ bytes: UnsafeRawBufferPointer) {
+    g_checksum_update(raw, bytes.bindMemory(to: guchar.self).baseAddress, gssize(bytes.count))
+  }
+
+  /// In hexadecimal digits. Nothing can be added after it.
+  package var digest: String { raw.flatMap { g_checksum_get_string($0) }.map { String(cString: $0) } ?? "" }
+
+  /// Of a file's bytes.
+  /// - Returns: nil where it can't be read; `errno` says why.
+  package static func digest(ofFile path: String) -> (digest: String, size: Int)? {
+    guard let file = fopen(path, "re") else { return nil }
+    defer { fclose(file) }
+    let sum = Checksum()
+    var size = 0
+    var block = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = fread(&block, 1, block.count, file)
+      block.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      size += count
+      if count < block.count { return ferror(file) == 0 ? (sum.digest, size) : nil }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+import MediaTime
+import RetrogradeEngine
+
+/// Where a video is cut into chunks: at the source's groups of pictures, so that no frame is decoded for two.
+struct ChunkCuts {
+  /// A piece of the output.
+  struct Piece: Equatable {
+    /// When its first frame is shown, and until when its last one is.
+    var span: TimeSpan
+    var source: TimeSpan
+    var frames: Int
+  }
+
+  /// When each frame is shown in the output, in that order; which of the source it is; and the leg that plays it.
+  private let frames: [(shown: TimeSpan, source: TimeSpan, leg: Int)]
+  private let legs: [PlaybackLeg]
+  /// When the source's keyframes are shown.
+  private let keyframes: [ClockTime]
+
+  init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
+    self.legs = legs.all
+    let timeline = video.shown.timeline
+    keyframes = video.video.keyframes.map { video.timeline.starts[$0] }
+    var frames: [(shown: TimeSpan, source: TimeSpan, leg: Int)] = []
+    var last: (start: ClockTime, direction: Direction)?
+    for (number, leg) in self.legs.enumerated() {
+      var clock = OutputTimestamper(leg, timeline: timeline, timing: timing)
+      let (places, clipped) = timeline.clipped(to: leg.span)
+      let order = leg.direction == .forward ? Array(0..<clipped.count) : (0..<clipped.count).reversed()
+      for place in order {
+        let span = clipped.span(of: place)
+        let shown = clock.next(span)
+        let start = timeline.starts[places.lowerBound + place]
+        // At a turn the frame that is on show stays, as in VideoPlayer.
+        if let last, last.start == start, last.direction != leg.direction { continue }
+        last = (start, leg.direction)
+        frames.append((shown, span, number))
+      }
+    }
+    self.frames = frames
+  }
+
+  /// - Parameters:
+  ///   - length: how long a piece is, at the least.
+  ///   - isWhole: whether the video can't be read in parts.
+  func pieces(_ length: ClockTime, isWhole: Bool) -> [Piece] {
+    guard !frames.isEmpty else { return [] }
+    var starts = [0]
+    if !isWhole {
+      for place in frames.indices.dropFirst() {
+        let isTurn = frames[place].leg != frames[place - 1].leg
+        guard isTurn || canCut(before: place), let start = starts.last,
+          isTurn || frames[place].shown.start - frames[start].shown.start >= length
+        else { continue }
+        starts.append(place)
+      }
+      // What is left over at the end goes with what is before it.
+      if starts.count > 1, let last = starts.last, frames[last].leg == frames[last - 1].leg,
+        let end = frames.last?.shown.end, end - frames[last].shown.start < length
+      {
+        starts.removeLast()
+      }
+    }
+    return starts.enumerated().map { number, first in
+      let next = number + 1 < starts.count ? starts[number + 1] : frames.count
+      let end = next < frames.count ? frames[next].shown.start : frames[next - 1].shown.end
+      let parts = frames[first..<next].map(\.source)
+      let source = TimeSpan(
+        start: parts.map(\.start).min() ?? .zero, end: parts.map(\.end).max() ?? .zero)
+      return Piece(
+        span: TimeSpan(start: frames[first].shown.start, end: end), source: source, frames: next - first)
+    }
+  }
+
+  /// Whether the frames from `place` on, in the order of play, need none that is decoded for those before.
+  private func canCut(before place: Int) -> Bool {
+    let (frame, before) = (frames[place].source, frames[place - 1].source)
+    // Between the two, in the source, begins a group: the later one of them is its first frame, or comes after one that is not shown.
+    let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
+    var low = 0
+    var high = keyframes.count
+    while low < high {
+      let middle = (low + high) / 2
+      if keyframes[middle] <= early.start { low = middle + 1 } else { high = middle }
+    }
+    return low < keyframes.count && keyframes[low] < late.end && keyframes[low] <= late.start
+  }
+}
+
+extension ChunkLength {
+  /// A joint costs a keyframe and the encoder's first guess at what comes, which are less than a hundredth of this (docs/chunks.md).
+  private static let usualTime = ClockTime(seconds: 60)
+
+  /// How long a chunk is, at the least, of an output that is `whole` long.
+  func time(of whole: ClockTime) -> ClockTime {
+    switch self {
+    case .usual: ChunkLength.usualTime
+    case .atLeast(let time): time
+    // Rounded up: never more than were asked for.
+    case .count(let count): whole / max(count, 1) + ClockTime(nanoseconds: 1)
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// Makes the output of a plan's chunks, packet by packet. Nothing is decoded or encoded.
+struct ChunkJoin: Sendable {
+  private let folder: WorkFolder
+  private let plan: ChunkPlan
+  /// What is known of each chunk.
+  private let made: [Journal.Event]
+  private let work: Work
+
+  /// - Parameter made: of each chunk the event that says that it is done.
+  init(_ folder: WorkFolder, _ plan: ChunkPlan, _ made: [Journal.Event], _ work: Work) {
+    self.folder = folder
+    self.plan = plan
+    self.made = made
+    self.work = work
+  }
+
+  /// The chunks whose files are not what was noted of them.
+  func lost() throws -> [Int] {
+    try made.indices.filter { number in
+      try work.cancellation.check()
+      guard let file = made[number].file, let found = Checksum.digest(ofFile: folder.chunkPath(number)) else {
+        return true
+      }
+      return file != Journal.File(bytes: found.size, digest: found.digest)
+    }
+  }
+
+  /// Writes the output.
+  /// - Throws: ``RetrogradeError``.
+  func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
+    try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
+      try outputs.begin(plan.output)
+      let location = try outputs.location(of: plan.output)
+      let pipeline = try EncodingPipeline(
+        contents { try $0.write(to: location) }, for: plan.output, work.cancellation)
+      let counts = try Feed(
+        legs: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [], subtitles: try subtitles(),
+        isPadded: false, joined: packets(pipeline), pipeline: pipeline, work: work
+      ).run()
+      try work.cancellation.check()
+      let warnings =
+        ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
+      try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
+      if plan.options.output.isVerified { try verify(location) }
+      return (counts, warnings)
+    }
+  }
+
+  private func verify(_ location: String) throws {
+    let options = ReverseOptions(
+      playback: plan.options.playback, encoding: plan.options.encoding, output: plan.options.output,
+      subtitles: plan.options.subtitles)
+    try Verifier.check(
+      plan.source.path, mirror: location, name: plan.output, options,
+      isLossless: plan.options.encoding.quality == .lossless, work)
+  }
+
+  private func contents(
+    _ prepare: @escaping @Sendable (Pipeline) throws -> String
+  ) throws -> EncodingPipeline.Contents {
+    let videos = try plan.videos.enumerated().map { number, video in
+      let chunks = plan.chunks(.video, number)
+      let packets = Set(chunks.compactMap { made[$0].content?.caps })
+      // A player gets one header: what was encoded with the same settings has the same one, or is not one stream.
+      guard packets.count == 1, let own = packets.first.flatMap({ Caps($0) }), let raw = Caps(video.caps) else {
+        throw RetrogradeError(
+          .internalFailure, about: plan.output,
+          "its chunks have \(packets.count) different headers, and can't be joined",
+          remedy: "leave out \(setting: .work)")
+      }
+      return EncodingPipeline.Stream(
+        name: video.name, caps: raw, disposition: video.disposition,
+        orientation: video.orientation, fieldOrder: video.fieldOrder, packets: PacketOutput.named(own))
+    }
+    let audio = try plan.audio.enumerated().map { number, stream in
+      guard let made = made(audio: number), let packets = (made.content?.caps).flatMap({ Caps($0) }),
+        let raw = Caps(stream.caps)
+      else { throw RetrogradeError(.internalFailure, about: plan.output, "its audio stream \(number) has no header") }
+      return EncodingPipeline.Stream(
+        name: "audio\(number)", caps: raw, disposition: stream.disposition, packets: packets)
+    }
+    let heard = plan.audio.indices.compactMap { made(audio: $0)?.heard }
+    var contents = EncodingPipeline.Contents(
+      description: plan.joining, videos: videos, audio: audio,
+      texts: plan.subtitles.enumerated().compactMap { number, track in
+        Caps(track.caps).map { .init(name: "text\(number)", caps: $0, disposition: track.disposition) }
+      }, chapters: plan.chapters, tags: plan.tags.flatMap { TagList($0) }, duration: plan.legs.duration,
+      prepare: prepare)
+    contents.lead = (clocks.compactMap { $0?.lead } + heard.map(\.origin)).max() ?? .zero
+    contents.priming = AudioPriming(leadIn: .zero, samples: heard.map { $0.priming.samples.first ?? 0 })
+    contents.origin = plan.origin
+    return contents
+  }
+
+  private func made(audio number: Int) -> Journal.Event? { plan.chunks(.audio, number).first.map { made[$0] } }
+
+  private func subtitles() throws -> [SubtitleTrack] {
+    plan.subtitles.compactMap { track in
+      Caps(track.caps).map {
+        SubtitleTrack(
+          caps: $0, tags: track.tags.flatMap { TagList($0) }, disposition: track.disposition, cues: track.cues)
+      }
+    }
+  }
+
+  /// When the packets of each video are decoded; nil in Matroska and WebM, which don't say.
+  private var clocks: [DTSGenerator?] {
+    plan.videos.enumerated().map { number, video in
+      guard !["matroskamux", "webmmux"].contains(where: plan.joining.hasPrefix) else { return nil }
+      let depth = plan.chunks(.video, number).compactMap { made[$0].content?.reordering }.max() ?? 0
+      return DTSGenerator(depth: depth, step: video.step)
+    }
+  }
+
+  private func packets(_ pipeline: EncodingPipeline) -> Feed.Joined {
+    let watch = Stopwatch()
+    let clocks = clocks
+    let (start, total) = (pipeline.mirrorStart, plan.frameCount)
+    return Feed.Joined(
+      video: { number, sink in
+        var clock = clocks[number]
+        var given = MuxedCount.Given(count: 0)
+        for chunk in plan.chunks(.video, number) {
+          let stream = try PacketFile(path: folder.chunkPath(chunk)).open(for: plan.output)
+          defer { stream.stop() }
+          let offset = start + plan.chunks[chunk].span.start
+          while let sample = try stream.next(work.cancellation) {
+            guard let time = sample.streamTime else { continue }
+            let shown = time + offset
+            let packet = sample.buffer.retimed(
+              pts: shown, dts: clock?.next(shownAt: shown), duration: sample.buffer.duration ?? .zero)
+            try pipeline.push(packet, to: sink)
+            given.add(1, packet)
+          }
+          if number == 0 {
+            work.report(
+              .joining, done: given.count, of: total, position: plan.chunks[chunk].span.end,
+              duration: plan.legs.duration ?? .zero, since: watch)
+          }
+        }
+        pipeline.end(sink)
+        return given
+      },
+      audio: { number, sink in
+        guard let chunk = plan.chunks(.audio, number).first, let heard = made[chunk].heard else {
+          return MuxedCount.Given(count: 0)
+        }
+        let stream = try PacketFile(path: folder.chunkPath(chunk)).open(for: plan.output)
+        defer { stream.stop() }
+        while let sample = try stream.next(work.cancellation) {
+          guard let time = sample.streamTime else { continue }
+          let shown = time + start - heard.origin
+          try pipeline.push(
+            sample.buffer.retimed(pts: shown, dts: shown, duration: sample.buffer.duration ?? .zero), to: sink)
+        }
+        pipeline.end(sink)
+        return MuxedCount.Given(
+          count: heard.samples,
+          span: heard.span.map { TimeSpan(start: $0.start + start, end: $0.end + start) })
+      })
+  }
+}

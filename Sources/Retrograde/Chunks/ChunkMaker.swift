@@ -1,0 +1,178 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+import Synchronization
+
+/// Makes chunks of one plan. What they share of the source is opened once.
+final class ChunkMaker: Sendable {
+  private let folder: WorkFolder
+  private let plan: ChunkPlan
+  private let resources: Resources
+  private let work: Work
+  private let opened = Mutex<OpenedSource?>(nil)
+  /// By the number of the stream.
+  private let indexes = Mutex<[Int: VideoIndex]>([:])
+
+  /// - Parameter resources: for each chunk that is made at a time.
+  init(_ folder: WorkFolder, _ plan: ChunkPlan, _ resources: Resources, _ work: Work) {
+    self.folder = folder
+    self.plan = plan
+    self.resources = resources
+    self.work = work
+  }
+
+  /// Makes chunk `number`. Its file appears whole, or not at all.
+  ///
+  /// - Parameter shown: told how many frames of it are on their way.
+  /// - Returns: what is to be noted of it.
+  /// - Throws: ``RetrogradeError``.
+  func make(_ number: Int, shown: @Sendable (Int) -> Void) throws -> Journal.Event {
+    let watch = Stopwatch()
+    let chunk = plan.chunks[number]
+    let path = folder.chunkPath(number)
+    return try Outputs.write(overwrites: true, inputs: [plan.source.path]) { outputs in
+      try outputs.begin(path)
+      let location = try outputs.location(of: path)
+      var event = Journal.Event(.done, number)
+      if chunk.kind == .audio {
+        let (heard, warnings) = try audio(chunk, location, path)
+        (event.heard, event.warnings) = (heard, warnings.map(Notice.init))
+      } else {
+        event.warnings = try video(chunk, location, path, shown).map(Notice.init)
+      }
+      let content = try PacketFile(path: location).content(for: path, work.cancellation)
+      guard chunk.kind == .audio || content.packets == chunk.frames else {
+        throw RetrogradeError(
+          .internalFailure, about: path, "holds \(content.packets) frames, and \(chunk.frames) were to be in it")
+      }
+      guard let (digest, size) = Checksum.digest(ofFile: location) else {
+        throw RetrogradeError(.inputOutput, about: path, "can't be read back")
+      }
+      (event.content, event.file) = (content, Journal.File(bytes: size, digest: digest))
+      event.seconds = watch.elapsed.seconds
+      return event
+    }
+  }
+
+  private func settings(_ change: (inout PlaybackOptions) -> Void = { _ in }) throws -> PlaybackSettings {
+    var playback = plan.options.playback
+    change(&playback)
+    return PlaybackSettings(
+      playback, count: playback.count, for: try OutputRequirements(of: plan.output, plan.options.encoding),
+      resources: resources, gauge: work.gauge, cancellation: work.cancellation)
+  }
+
+  private func source(_ settings: PlaybackSettings) throws -> OpenedSource {
+    try opened.withLock { opened in
+      if let opened { return opened }
+      let new = try OpenedSource(plan.source.path, settings)
+      opened = new
+      return new
+    }
+  }
+
+  private func index(_ stream: Int) throws -> VideoIndex {
+    try indexes.withLock { indexes in
+      if let known = indexes[stream] { return known }
+      let index = try folder.index(stream, of: plan)
+      indexes[stream] = index
+      return index
+    }
+  }
+
+  private func video(
+    _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String, _ shown: (Int) -> Void
+  ) throws -> [Warning] {
+    let stream = plan.videos[chunk.stream]
+    let settings = try settings()
+    let video = try source(settings).video(
+      chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
+    guard let raw = Caps(stream.caps) else { throw damagedPlan }
+    let pipeline = try EncodingPipeline(
+      EncodingPipeline.Contents(
+        description: stream.encoding,
+        videos: [
+          .init(
+            name: stream.name, caps: raw,
+            encoderOptions: stream.settings.merging(chunk.settings) { $1 })
+        ], audio: [], encoder: stream.encoder
+      ) { try $0.write(to: location) }, for: target, work.cancellation)
+    defer { pipeline.close() }
+    try pipeline.start()
+    let player = VideoPlayer(
+      video, plan.legs, from: chunk.span.start, to: chunk.span.end, timing: plan.options.playback.timing,
+      work.cancellation)
+    var given = MuxedCount.Given(count: 0)
+    var caps = raw
+    let sink = pipeline.videos[0]
+    while let frame = try player.next(offset: .zero - chunk.span.start) {
+      if !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
+      caps = frame.caps
+      try pipeline.push(frame.buffer, to: sink)
+      given.add(1, frame.buffer)
+      shown(given.count)
+    }
+    pipeline.end(sink)
+    let written = try pipeline.finish(.init(videos: [given]))
+    guard given.count == chunk.frames else {
+      throw RetrogradeError(
+        .damagedInput, about: plan.source.path,
+        "gives \(given.count) frames from \(chunk.source.start) to \(chunk.source.end), and \(chunk.frames) were planned"
+      )
+    }
+    return player.warnings + written.warnings
+  }
+
+  private func audio(
+    _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String
+  ) throws -> (Journal.Heard, [Warning]) {
+    let stream = plan.audio[chunk.stream]
+    // All of it: where the samples belong does not depend on what of them is played.
+    let settings = try settings {
+      $0.noVideo = true
+      ($0.start, $0.end) = (nil, nil)
+    }
+    let source = try PlayableSource(try OpenedSource(plan.source.path, settings), settings) { _ in }
+    let tracks = source.index.audio.filter { !$0.frames(during: plan.legs.presentation.span).isEmpty }
+    guard tracks.indices.contains(chunk.stream), let caps = Caps(stream.caps) else { throw damagedPlan }
+    let track = tracks[chunk.stream]
+    var contents = EncodingPipeline.Contents(
+      description: stream.encoding, videos: [],
+      audio: [.init(name: "audio\(chunk.stream)", caps: caps, sampleCount: stream.sampleCount)]
+    ) { try $0.write(to: location) }
+    contents.hasEditLists = plan.hasEditLists
+    let pipeline = try EncodingPipeline(contents, for: target, work.cancellation)
+    defer { pipeline.close() }
+    try pipeline.start()
+    var player = AudioPlayer(
+      track, plan.legs, isPadded: try Container.of(plan.output).needsAudioFromStart)
+    var given = MuxedCount.Given(count: 0)
+    let sink = pipeline.audio[0]
+    while let part = try player.next() {
+      try work.cancellation.check()
+      part.buffer.stamp(pts: pipeline.mirrorStart + part.shown.start, duration: part.shown.duration)
+      try pipeline.push(part.buffer, to: sink)
+      given.add(part.count, part.buffer)
+    }
+    pipeline.end(sink)
+    let written = try pipeline.finish(.init(audio: [given]))
+    let heard = Journal.Heard(
+      samples: written.counts.samples.first ?? 0, span: given.span, priming: pipeline.priming,
+      origin: pipeline.mirrorStart)
+    return (heard, written.warnings)
+  }
+
+  private var damagedPlan: RetrogradeError {
+    RetrogradeError(
+      .damagedInput, about: folder.path, "its plan does not fit the source", remedy: "remove it, and begin anew")
+  }
+}
+
+extension Pipeline {
+  /// Has the sink called `file` write to `path`.
+  /// - Returns: `path`.
+  func write(to path: String) throws -> String {
+    try element("file")?.set("location", path)
+    return path
+  }
+}

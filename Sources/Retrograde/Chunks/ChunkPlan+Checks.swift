@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Glibc
+import RetrogradeEngine
+
+extension ChunkPlan.SourceIdentity {
+  /// Of the file at `path`, as it is now.
+  /// - Throws: ``RetrogradeError`` of code `noInput`.
+  init(_ path: String) throws {
+    var info = stat()
+    guard stat(path, &info) == 0 else {
+      throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
+    }
+    self.init(
+      path: try ChunkPlan.absolute(path), size: Int(info.st_size),
+      modified: [info.st_mtim.tv_sec, info.st_mtim.tv_nsec])
+  }
+}
+
+extension ChunkPlan {
+  /// `path`, from the root: whoever makes a chunk may be elsewhere.
+  static func absolute(_ path: String) throws -> String {
+    if path.hasPrefix("/") { return path }
+    guard let here = getcwd(nil, 0) else {
+      throw RetrogradeError(.noInput, about: ".", "\(String(cString: strerror(errno)))")
+    }
+    defer { free(here) }
+    let folder = String(cString: here)
+    return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
+  }
+
+  /// Finds out whether this program may work on it, and the source is what it was.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with what differs.
+  func checkSource() throws {
+    guard version == ChunkPlan.ownVersion else {
+      throw RetrogradeError(
+        .usage, about: output, "was planned by version \(version), and this is \(ChunkPlan.ownVersion)",
+        remedy: "go on with that version, or begin anew")
+    }
+    let now = try SourceIdentity(source.path)
+    guard now == source else {
+      let what =
+        now.size == source.size ? "was changed at another time" : "has \(now.size) bytes, and had \(source.size)"
+      throw RetrogradeError(
+        .usage, about: source.path, "is not the file that was planned: it \(what)", remedy: "begin anew")
+    }
+  }
+
+  /// Finds out whether it is a plan of what is asked for.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with what differs.
+  func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
+    func refused(_ why: Message) -> RetrogradeError {
+      RetrogradeError(
+        .usage, about: folder, "holds the plan of something else: \(why)",
+        remedy: "name another folder, or remove this one to begin anew")
+    }
+    let input = try ChunkPlan.absolute(reverser.input)
+    guard input == source.path else { throw refused("of \(source.path)") }
+    guard output == self.output else { throw refused("its output is \(self.output)") }
+    try checkSource()
+    let asked = Options(
+      playback: reverser.options.playback, encoding: reverser.options.encoding, output: reverser.options.output,
+      subtitles: reverser.options.subtitles)
+    let (now, then) = (try asked.values, try options.values)
+    let different = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
+    guard different.isEmpty else {
+      let settings = different.map { Setting(rawValue: $0) }
+      throw refused("\(Message.list(settings)) \(different.count == 1 ? "is" : "are") not as it was planned")
+    }
+  }
+}
+
+extension ChunkPlan.Options {
+  /// Each of them, by the path of its name.
+  fileprivate var values: [String: Value] {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      var values: [String: Value] = [:]
+      func add<Group: Encodable>(_ name: String, _ group: Group) throws {
+        let parts = try JSONDecoder().decode([String: Value].self, from: encoder.encode(group))
+        for (key, value) in parts { values["\(name).\(key)"] = value }
+      }
+      try add("playback", playback)
+      try add("encoding", encoding)
+      try add("output", output)
+      values["subtitles"] = subtitles.map(Value.text)
+      return values
+    }
+  }
+
+  /// Any value of JSON, to be compared.
+  fileprivate indirect enum Value: Decodable, Equatable {
+    case number(Double), text(String), flag(Bool), list([Value]), group([String: Value])
+
+    init(from decoder: any Decoder) throws {
+      let value = try decoder.singleValueContainer()
+      if let flag = try? value.decode(Bool.self) {
+        self = .flag(flag)
+      } else if let number = try? value.decode(Double.self) {
+        self = .number(number)
+      } else if let text = try? value.decode(String.self) {
+        self = .text(text)
+      } else if let list = try? value.decode([Value].self) {
+        self = .list(list)
+      } else {
+        self = .group(try value.decode([String: Value].self))
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import CVersion
+import Containers
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// What a file says of itself, by which two that are made alike would differ.
+struct FileOrigin: Codable, Sendable, Equatable {
+  /// What the numbers follow from that tell it, and its tracks, from others.
+  var seed: UInt32
+  /// When it was made, in seconds since 1970.
+  var date: Int
+}
+
+/// A warning that is kept: settings in it are called what whoever shows it calls them.
+struct Notice: Codable, Sendable {
+  private var code: Warning.Code
+  private var message: Message
+  private var count: Int?
+  private var span: TimeSpan?
+
+  init(_ warning: Warning) {
+    (code, message, count, span) = (warning.code, warning.message, warning.count, warning.span)
+  }
+
+  var warning: Warning { Warning(code, message, count: count, span: span) }
+}
+
+/// How an output is made in pieces that depend on nothing but this and the source: what `plan.json` in a work folder holds. Times are in
+/// seconds. docs/chunks.md describes each field.
+struct ChunkPlan: Codable, Sendable {
+  /// What a source was when the plan was made: another one is refused.
+  struct SourceIdentity: Codable, Sendable, Equatable {
+    var path: String
+    var size: Int
+    /// Seconds and nanoseconds since 1970.
+    var modified: [Int]
+  }
+
+  /// What was asked for.
+  struct Options: Codable, Sendable {
+    var playback: PlaybackOptions
+    var encoding: EncodingOptions
+    var output: OutputOptions
+    var subtitles: String?
+  }
+
+  /// A video stream of the output.
+  struct Video: Codable, Sendable {
+    /// Of the appsrc that takes its frames.
+    var name: String
+    /// What the pass over the source found; its packets are in the file `index-N`.
+    var index: StoredVideoIndex
+    /// The raw frames, as the encoder gets them.
+    var caps: String
+    /// The pipeline that encodes a chunk, in `gst-launch-1.0` syntax.
+    var encoding: String
+    /// The encoder, where it was asked for by name.
+    var encoder: String?
+    /// Its properties, in place of what the pipeline says: what output must not depend on is fixed here, such as threads.
+    var settings: [String: String]
+    var frames: Int
+    /// How long a frame is shown, more or less.
+    var step: ClockTime
+    var disposition: Disposition?
+    var orientation: String?
+    var fieldOrder: MatroskaHeader.FieldOrder?
+  }
+
+  /// An audio stream of the output. It is one chunk: codecs overlap their packets, which no joint may cut.
+  struct Audio: Codable, Sendable {
+    /// The samples, as the encoder gets them.
+    var caps: String
+    /// The pipeline that encodes it.
+    var encoding: String
+    var sampleCount: Int?
+    var disposition: Disposition?
+  }
+
+  struct Subtitles: Codable, Sendable {
+    var caps: String
+    var tags: String?
+    var disposition: Disposition?
+    var cues: [Cue]
+  }
+
+  /// What one chunk holds.
+  struct Chunk: Codable, Sendable {
+    var kind: StreamKind
+    /// The place of its stream among those of its kind.
+    var stream: Int
+    /// When its first frame is shown in the output, and until when its last one is.
+    var span: TimeSpan
+    /// What of the source that is.
+    var source: TimeSpan
+    /// How many frames of video it has.
+    var frames: Int
+    /// Properties of its encoder: the rate that its part of the source asks for.
+    var settings: [String: String]
+  }
+
+  /// Of the program that made it: another version may write other bytes.
+  var version: String
+  var source: SourceIdentity
+  /// The absolute path of the file to be made.
+  var output: String
+  var options: Options
+  /// What of the source is played; nil: all of it.
+  var range: TimeSpan?
+  /// The order of play.
+  var legs: PlaybackLegs
+  var videos: [Video]
+  var audio: [Audio]
+  var subtitles: [Subtitles]
+  var chapters: [Chapter]
+  /// Tags of the file as a whole, as GStreamer writes them.
+  var tags: String?
+  /// The pipeline that joins the chunks.
+  var joining: String
+  /// Whether the container says which samples are heard.
+  var hasEditLists: Bool
+  /// What is to be said of the result.
+  var warnings: [Notice]
+  /// What the file says of itself that is not in the source.
+  var origin: FileOrigin
+  var chunks: [Chunk]
+}
+
+extension ChunkPlan {
+  /// The version of this program.
+  static let ownVersion = RETROGRADE_VERSION
+
+  /// Numbers that tell a file from others: the same for the same source.
+  static func seed(_ digests: [String]) -> UInt32 {
+    digests.compactMap { UInt32($0.prefix(8), radix: 16) }.reduce(0, ^)
+  }
+
+  /// Frames of video in all chunks.
+  var frameCount: Int { chunks.reduce(0) { $0 + $1.frames } }
+
+  /// The chunks of a stream, in the order of the output.
+  func chunks(_ kind: StreamKind, _ stream: Int) -> [Int] {
+    chunks.indices.filter { chunks[$0].kind == kind && chunks[$0].stream == stream }
+  }
+
+  /// What chunk `number` is called in messages: `chunk 12`.
+  static func name(_ number: Int) -> String { "chunk \(number)" }
+}
+
+extension ChunkPlan {
+  /// As many chunks at once as fill this machine: docs/chunks.md has what was measured for each encoder.
+  var usualJobs: Int { 1 }
+}

@@ -1,0 +1,66 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// What encoders are told so that all chunks of a stream have the same header, and the same bytes wherever they are made.
+enum EncoderHeader {
+  /// x264 and x265 write other bytes with other numbers of threads: so many as x264 itself takes on four cores. x265 does so too
+  /// from run to run where it works on several frames at once.
+  private static let threads: [String: [String: String]] = [
+    "x264enc": ["threads": "6"], "x265enc": ["option-string": "frame-threads=1:pools=4"],
+  ]
+
+  /// The encoder's own name for the level of its stream, which it would choose by the rate (ITU-T H.264, A.3).
+  private static let level = ["x264enc": "level", "x265enc": "level-idc"]
+
+  /// - Parameters:
+  ///   - video: whose settings those are that were asked for.
+  ///   - chunks: how the rate differs among them.
+  /// - Returns: the settings, with those that are the same in all chunks.
+  static func settings(
+    of encoder: String, _ video: ChunkPlan.Video, _ chunks: [[String: String]], _ resources: Resources, _ work: Work
+  ) throws -> [String: String] {
+    var settings = joined(threads[encoder] ?? [:], video.settings)
+    guard let name = level[encoder], !(video.settings["option-string"] ?? "").contains("\(name)=") else {
+      return settings
+    }
+    // The highest rate asks for the highest level.
+    func rate(_ chunk: [String: String]) -> Int { chunk["bitrate"].flatMap { Int($0) } ?? 0 }
+    let highest = chunks.max { rate($0) < rate($1) } ?? [:]
+    if Set(chunks.map(rate)).count > 1,
+      let level = try level(video, joined(settings, highest), resources, work)
+    {
+      settings = joined(["option-string": "\(name)=\(level)"], settings)
+    }
+    return settings
+  }
+
+  /// Both, of which the second goes before the first; of options in one string, all.
+  private static func joined(_ first: [String: String], _ second: [String: String]) -> [String: String] {
+    first.merging(second) { "\($0):\($1)" }
+  }
+
+  /// The level of a stream of one black frame: it does not depend on what is in the frames.
+  private static func level(
+    _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
+  ) throws -> String? {
+    guard let raw = Caps(video.caps), let size = raw.frameSize,
+      let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600)
+    else { return nil }
+    let target = "the header of its chunks"
+    var stream = EncodingPipeline.Stream(name: video.name, caps: raw)
+    stream.encoderOptions = settings
+    let pipeline = try EncodingPipeline(
+      EncodingPipeline.Contents(description: video.encoding, videos: [stream], audio: [], encoder: video.encoder) {
+        try $0.write(to: file.path)
+      }, for: target, work.cancellation)
+    defer { pipeline.close() }
+    try pipeline.start()
+    let black = try Buffer(size: size) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+    black.stamp(pts: .zero, duration: video.step)
+    try pipeline.push(black, to: pipeline.videos[0])
+    pipeline.end(pipeline.videos[0])
+    _ = try pipeline.finish(.init(videos: [.init(count: 1)]))
+    return Caps(try PacketFile(path: file.path).content(for: target, work.cancellation).caps)?.string("level")
+  }
+}

@@ -1,0 +1,131 @@
+import FoundationEssentials
+import Glibc
+import MediaTime
+import RetrogradeEngine
+
+/// What has happened to the chunks of a plan: a file to which lines are added, one an event, each of them on the disk before anybody acts on
+/// it.
+final class Journal: Sendable {
+  /// A file that was made.
+  struct File: Codable, Sendable, Equatable {
+    var bytes: Int
+    /// SHA-256, in hexadecimal digits.
+    var digest: String
+  }
+
+  /// What is known of an audio stream when it is encoded.
+  struct Heard: Codable, Sendable {
+    /// Sample frames given to the encoder.
+    var samples: Int
+    /// When they are heard, in the output.
+    var span: TimeSpan?
+    var priming: AudioPriming
+    /// The time in the file that is time 0 of the output.
+    var origin: ClockTime
+  }
+
+  struct Event: Codable, Sendable {
+    enum Kind: String, Codable, Sendable {
+      /// Somebody has begun to make the chunk.
+      case begun
+      case done
+      case failed
+      /// It is no longer there, or no longer what it was.
+      case lost
+    }
+    var event: Kind
+    var chunk: Int
+    var host: String
+    var process: Int32
+    /// Seconds since 1970.
+    var time: Double
+    var file: File?
+    var content: PacketFile.Content?
+    var heard: Heard?
+    /// How long it took.
+    var seconds: Double?
+    var reason: String?
+    var warnings: [Notice]?
+
+    init(_ event: Kind, _ chunk: Int) {
+      self.event = event
+      self.chunk = chunk
+      host = Journal.host
+      process = getpid()
+      time = Date().timeIntervalSince1970
+    }
+  }
+
+  private let path: String
+  private let locks: FileLocks
+
+  /// - Parameter locks: of which one, below 0, is taken for each line.
+  init(_ path: String, _ locks: FileLocks) {
+    self.path = path
+    self.locks = locks
+  }
+
+  private static let host = {
+    var name = [CChar](repeating: 0, count: 256)
+    gethostname(&name, name.count - 1)
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }()
+
+  /// Adds a line. What a process that died has left of one is ended first.
+  func add(_ event: Event, lock: Int, _ cancellation: Cancellation = Cancellation()) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard var line = try? Array(encoder.encode(event)) else { return }
+    line.append(UInt8(ascii: "\n"))
+    let held = try locks.wait(for: lock, cancellation)
+    defer { withExtendedLifetime(held) {} }
+    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw failure }
+    defer { close(file) }
+    let end = lseek(file, 0, SEEK_END)
+    var last = UInt8(ascii: "\n")
+    if end > 0, pread(file, &last, 1, end - 1) == 1, last != UInt8(ascii: "\n") {
+      line.insert(UInt8(ascii: "\n"), at: 0)
+    }
+    let written = pwrite(file, line, line.count, max(end, 0))
+    guard written == line.count, fsync(file) == 0 else {
+      let reason = failure
+      // Half a line says nothing, and the next one is not to follow it.
+      if end >= 0 { ftruncate(file, end) }
+      throw reason
+    }
+  }
+
+  /// All events, from byte `start` on; a line that is not whole, or none of ours, is passed over.
+  /// - Returns: them, and where the next one is going to begin.
+  func events(from start: Int = 0) throws -> (events: [Event], end: Int) {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      if errno == ENOENT { return ([], 0) }
+      throw failure
+    }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var block = [UInt8](repeating: 0, count: 1 << 16)
+    var place = start
+    while true {
+      let count = pread(file, &block, block.count, place)
+      guard count >= 0 else { throw failure }
+      if count == 0 { break }
+      bytes += block[..<count]
+      place += count
+    }
+    guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return ([], start) }
+    let decoder = JSONDecoder()
+    let events = bytes[...last].split(separator: UInt8(ascii: "\n")).compactMap {
+      try? decoder.decode(Event.self, from: Data($0))
+    }
+    return (events, start + last + 1)
+  }
+
+  private var failure: RetrogradeError {
+    RetrogradeError(
+      errno == ENOENT ? .noInput : .inputOutput,
+      about: path, "\(String(cString: strerror(errno)))", remedy: errno == ENOSPC ? "make room" : nil)
+  }
+}

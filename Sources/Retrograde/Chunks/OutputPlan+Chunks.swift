@@ -1,0 +1,161 @@
+import Containers
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+extension OutputPlan {
+  /// The same output, made in chunks.
+  ///
+  /// - Parameters:
+  ///   - input: the source's path.
+  /// - Throws: ``RetrogradeError`` of code `usage`, where it can't be made in chunks, or need not.
+  func chunks(
+    of input: String, _ identity: ChunkPlan.SourceIdentity, _ length: ChunkLength, _ work: Work
+  ) throws -> ChunkPlan {
+    if let why = obstacle {
+      throw RetrogradeError(
+        .usage, about: output, "can't be made in chunks: \(why)", remedy: "leave out \(setting: .work)")
+    }
+    let contents = contents("")
+    let description = EncodingDescription(path: "", choice: choice)
+    var chunks: [ChunkPlan.Chunk] = []
+    var streams: [ChunkPlan.Video] = []
+    for (number, video) in videos.enumerated() {
+      let frame = choice.videos[number]
+      guard let codec = frame.codec, let encoder = codec.encoder else { continue }
+      let pieces = ChunkCuts(video, source.legs, options.playback.timing).pieces(
+        length.time(of: source.legs.duration ?? .zero), isWhole: video.store != nil)
+      let rates = try ChunkRates(video, frame, encoder, options)
+      let parts = try pieces.map { piece in
+        ChunkPlan.Chunk(
+          kind: .video, stream: number, span: piece.span, source: piece.source, frames: piece.frames,
+          settings: try rates.settings(for: piece))
+      }
+      let stream = contents.videos[number]
+      var made = ChunkPlan.Video(
+        name: stream.name, index: StoredVideoIndex(video.video), caps: stream.caps.description,
+        encoding: description.kept(.video, number, PacketOutput.conversion(of: codec, for: choice.container)),
+        encoder: contents.encoder, settings: stream.encoderOptions, frames: parts.reduce(0) { $0 + $1.frames },
+        step: video.timeline.span(of: 0).duration, disposition: stream.disposition,
+        orientation: stream.orientation, fieldOrder: stream.fieldOrder)
+      made.settings = try EncoderHeader.settings(of: encoder, made, parts.map(\.settings), options.resources, work)
+      streams.append(made)
+      chunks += parts
+    }
+    let whole = TimeSpan(start: .zero, end: source.legs.duration ?? .zero)
+    let sounds = contents.audio.enumerated().map { number, stream in
+      ChunkPlan.Audio(
+        caps: stream.caps.description, encoding: description.kept(.audio, number, []),
+        sampleCount: stream.sampleCount, disposition: stream.disposition)
+    }
+    // Audio first: what is long by itself is not to begin last.
+    chunks =
+      sounds.indices.map {
+        ChunkPlan.Chunk(
+          kind: .audio, stream: $0, span: whole, source: source.legs.presentation.span, frames: 0, settings: [:])
+      } + chunks
+    return ChunkPlan(
+      version: ChunkPlan.ownVersion, source: identity, output: output,
+      options: .init(
+        playback: options.playback, encoding: options.encoding, output: options.output, subtitles: options.subtitles),
+      range: source.range, legs: source.legs, videos: streams, audio: sounds,
+      subtitles: choice.subtitles.map {
+        .init(caps: $0.caps.description, tags: $0.tags?.description, disposition: $0.disposition, cues: $0.cues)
+      },
+      chapters: contents.chapters, tags: contents.tags?.description, joining: joining,
+      hasEditLists: choice.container.hasEditLists,
+      warnings: (source.warnings + choice.warnings + unheld).unique.map(Notice.init),
+      // When the source was last written: the same whenever, and wherever, it is made.
+      origin: FileOrigin(seed: ChunkPlan.seed(streams.map(\.index.digest)), date: identity.modified.first ?? 0),
+      chunks: chunks)
+  }
+
+  /// Why it can't be made in chunks; nil where it can.
+  private var obstacle: Message? {
+    if choice.container.imageFormat != nil { return "it is made of images" }
+    if choice.videos.isEmpty { return "it has no video" }
+    if choice.videos.contains(where: { $0.packets != nil }) {
+      return "nothing of it is encoded: packets are turned round as they are, in seconds"
+    }
+    if copy != nil { return "\(setting: .copiesForward) splices into packets of the source" }
+    if drawing.overlay != nil || drawing.title != nil { return "what is drawn over frames is not kept in a plan" }
+    if choice.container.isOgg { return "Ogg counts its packets from the first one on" }
+    if options.output.subtitles != nil { return "subtitles of their own are not kept in a plan" }
+    if options.encoding.profile != nil { return "\(setting: .profile) is one for all streams" }
+    if choice.videos.contains(where: { $0.codec?.encoder == nil }) { return "its video is not encoded" }
+    return nil
+  }
+
+  /// The pipeline that joins the packets of all streams, in `gst-launch-1.0` syntax.
+  private var joining: String {
+    var joined = choice
+    for number in joined.videos.indices {
+      guard let codec = joined.videos[number].codec else { continue }
+      joined.videos[number].packets = PacketForm(given: codec.caps, taken: codec.caps, conversion: [])
+    }
+    let description = EncodingDescription(path: "", choice: joined)
+    return EncodingDescription(
+      path: "", choice: joined, videos: videos.map { description.upright($0.video.tags).tags },
+      audio: audio.map(\.tags), copiesAudio: true
+    ).text
+  }
+}
+
+/// How many bits each chunk of a video gets: as many more or less than the film on average as its part of the source has.
+struct ChunkRates {
+  private let video: VideoSource
+  private let frame: EncodingChoice.VideoChoice
+  private let encoder: String
+  private let options: ReverseOptions
+  private let raw: Caps
+  /// When each packet's frame is shown, and the bytes up to there.
+  private let times: [ClockTime]
+  private let bytes: [Int]
+
+  /// No chunk gets less of the average than one of so many parts, nor more than as many times: encoders of one pass need something to
+  /// begin with.
+  private static let most = 8.0
+
+  init(_ video: VideoSource, _ frame: EncodingChoice.VideoChoice, _ encoder: String, _ options: ReverseOptions) throws {
+    self.video = video
+    self.frame = frame
+    self.encoder = encoder
+    self.options = options
+    raw = video.caps
+    let sizes = video.video.sizes
+    times = sizes.map(\.time)
+    var sum = 0
+    bytes = sizes.map { size in
+      sum += size.bytes
+      return sum
+    }
+  }
+
+  /// The properties of its encoder that differ from the film's.
+  func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
+    guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
+      length > .zero, piece.source.duration > .zero
+    else { return [:] }
+    let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
+    let share = own / piece.source.duration.seconds / (Double(total) / length.seconds)
+    var asked = options.encoding
+    asked.bitrate = max(Int(Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)), 1000)
+    let settings = try EncoderSettings(
+      options: asked, sourceBitrate: nil, frameRate: video.shown.timeline.frameRate
+    ).video(encoder, raw)
+    let known = Dictionary(frame.settings.map { ($0.name, $0.value) }) { $1 }
+    return Dictionary(
+      settings.filter { known[$0.name] != nil && known[$0.name] != $0.value }.map { ($0.name, $0.value) }
+    ) { $1 }
+  }
+
+  private func sum(before time: ClockTime) -> Int {
+    var low = 0
+    var high = times.count
+    while low < high {
+      let middle = (low + high) / 2
+      if times[middle] < time { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? bytes[low - 1] : 0
+  }
+}

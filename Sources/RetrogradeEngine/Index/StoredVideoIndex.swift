@@ -1,0 +1,75 @@
+import Containers
+import GStreamer
+package import MediaTime
+
+/// The index of a video as it is kept in a file, so that who decodes a stretch of it need not read all of the source again.
+///
+/// The packets are in a file of their own, in decoding order, five numbers of 64 bits each, least significant byte first: when its frame
+/// is shown and when it is decoded, in nanoseconds, and for how long (`Int64.min` where the container does not say), its bytes, and its flags
+/// (1 keyframe, 2 hidden).
+package struct StoredVideoIndex: Codable, Sendable {
+  /// How many packets there are.
+  package let packets: Int
+  /// The SHA-256 of the packets' file.
+  package let digest: String
+  private let caps: String
+  private let tags: String?
+  private let segmentEnd: ClockTime?
+  private let isFromStart: Bool
+
+  /// Of one packet, in numbers.
+  private static let stride = 5
+
+  package init(_ index: VideoIndex) {
+    packets = index.packets.count
+    caps = index.caps.description
+    tags = index.tags?.description
+    segmentEnd = index.segmentEnd
+    isFromStart = index.isFromStart
+    let sum = Checksum()
+    StoredVideoIndex.numbers(index).withUnsafeBytes(sum.add)
+    digest = sum.digest
+  }
+
+  /// The packets of `index`, as its file has them.
+  package static func bytes(of index: VideoIndex) -> [UInt8] { numbers(index).withUnsafeBytes { Array($0) } }
+
+  private static func numbers(_ index: VideoIndex) -> [Int64] {
+    var numbers: [Int64] = []
+    numbers.reserveCapacity(index.packets.count * stride)
+    for packet in index.packets {
+      let times = [packet.time, packet.decodingTime, packet.duration]
+      numbers += times.map { ($0?.nanoseconds ?? .min).littleEndian }
+      numbers.append(Int64(packet.bytes).littleEndian)
+      numbers.append(Int64((packet.isKeyframe ? 1 : 0) + (packet.isHidden ? 2 : 0)).littleEndian)
+    }
+    return numbers
+  }
+
+  /// The index, with the packets that `bytes` hold.
+  /// - Returns: nil where those are not its own.
+  package func index(_ bytes: [UInt8]) -> VideoIndex? {
+    let count = packets
+    let sum = Checksum()
+    bytes.withUnsafeBytes(sum.add)
+    let size = StoredVideoIndex.stride * MemoryLayout<Int64>.size
+    guard let caps = Caps(caps), bytes.count == count * size, sum.digest == digest else { return nil }
+    let packets = bytes.withUnsafeBytes { bytes in
+      (0..<count).map { number in
+        func value(_ place: Int) -> Int64 {
+          Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: number * size + place * 8, as: Int64.self))
+        }
+        func time(_ place: Int) -> ClockTime? {
+          value(place) == .min ? nil : ClockTime(nanoseconds: value(place))
+        }
+        return VideoPacket(
+          time: time(0), decodingTime: time(1), duration: time(2), isKeyframe: value(4) & 1 != 0, bytes: Int(value(3)),
+          isHidden: value(4) & 2 != 0)
+      }
+    }
+    var index = VideoIndex(
+      caps: caps, tags: tags.flatMap { TagList($0) }, packets: packets, segmentEnd: segmentEnd)
+    index.isFromStart = isFromStart
+    return index
+  }
+}
