@@ -103,10 +103,10 @@ final class ChunkMaker: Sendable {
       video, plan.legs, from: chunk.span.start, to: chunk.span.end, timing: plan.options.playback.timing,
       work.cancellation)
     var given = MuxedCount.Given(count: 0)
-    var caps = raw
+    var caps: Caps?
     let sink = pipeline.videos[0]
     while let frame = try player.next(offset: .zero - chunk.span.start) {
-      if !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
+      if let caps, !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
       caps = frame.caps
       try pipeline.push(frame.buffer, to: sink)
       given.add(1, frame.buffer)

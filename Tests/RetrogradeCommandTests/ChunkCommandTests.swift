@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+@Suite struct ChunkCommandTests {
+  private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+
+  /// Matroska's muxer takes identifiers from chance, and the clock says when; in a process of its own neither does.
+  @Test func oneRunAndManyCommandsMakeTheSameBytes() throws {
+    let scratch = try Scratch()
+    let (source, work) = (scratch.path("a.mp4"), scratch.path("work"))
+    try Command.makeClip(source, frames: 90)
+    let whole = try Command.run([
+      "reverse", source, scratch.path("whole.mkv"), "--work", work, "--chunk-length", "1", "--jobs", "2",
+    ])
+    #expect(whole.status == 0, "\(whole.errors)")
+    #expect(scratch.names == ["a.mp4", "whole.mkv"])
+
+    let split = try Command.run(["split", source, scratch.path("pieces.mkv"), "--work", work, "--chunks", "3"])
+    #expect(split.output.contains("chunks     4: 0 done, 0 running, 0 failed, 4 to come"))
+    #expect(try Command.run(["join", work]).status == 64)
+    for chunk in ["3", "0-1"] { #expect(try Command.run(["chunk", work, chunk]).status == 0) }
+    let next = try Command.run(["chunk", work])
+    #expect(next.errors.contains("made chunk 2"))
+    #expect(try Command.run(["chunk", work]).errors.contains("nothing was left to make"))
+    #expect(try Command.run(["status", work]).output.contains("4 done"))
+    let join = try Command.run(["join", work])
+    #expect(join.errors.contains("90 frames"))
+    #expect(scratch.names == ["a.mp4", "whole.mkv", "pieces.mkv"])
+    #expect(try bytes(scratch.path("whole.mkv")) == bytes(scratch.path("pieces.mkv")))
+  }
+
+  @Test func aRunThatWasKilledGoesOnWhereItWas() throws {
+    let scratch = try Scratch()
+    let (source, work) = (scratch.path("a.mp4"), scratch.path("work"))
+    try Command.makeClip(source, frames: 300, size: "640,height=480")
+    func arguments(_ name: String) -> [String] {
+      ["reverse", source, scratch.path(name), "--work", work, "--chunk-length", "1", "--progress", "json"]
+    }
+    #expect(try Command.run(arguments("whole.mkv")).status == 0)
+    let killed = try Command.run(arguments("again.mkv")) { process, line in
+      // When something of it is made.
+      while let text = line(), !text.contains(#""stage":"reversing""#) {}
+      kill(process.processIdentifier, SIGKILL)
+    }
+    #expect(killed.status == SIGKILL)
+    #expect(!FileManager.default.fileExists(atPath: scratch.path("again.mkv")))
+    #expect(try Command.run(arguments("again.mkv")).status == 0)
+    #expect(try bytes(scratch.path("whole.mkv")) == bytes(scratch.path("again.mkv")))
+    #expect(!FileManager.default.fileExists(atPath: work))
+  }
+
+  @Test func whatCantBeSaidOfChunksIsRefused() throws {
+    let scratch = try Scratch()
+    for arguments in [
+      ["reverse", "a.mp4", "b.mp4", "--jobs", "2"], ["split", "a.mp4", "b.mp4"],
+      ["split", "a.mp4", "b.mp4", "--work", scratch.path("w"), "--chunks", "2", "--chunk-length", "1"],
+      ["chunk", scratch.path("w"), "3-1"], ["chunk", scratch.path("w"), "x"],
+    ] {
+      #expect(try Command.run(arguments).status == 64, "\(arguments)")
+    }
+    for command in ["chunk", "join", "status"] {
+      let result = try Command.run([command, scratch.path("nowhere")])
+      #expect(result.status == 66)
+      #expect(result.errors.contains("has no plan in it; `retrograde split` makes one"))
+    }
+  }
+}

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Kills a run in chunks at random moments, begins it again, and compares what comes out: `make faults`.
+
+usage: chunk_kills.py RETROGRADE [--count 200] [--seed 1] [--source FILM]
+
+Each round: `retrograde reverse FILM OUT --work DIR` gets SIGKILL, with all that it started, after a random time, and the same command
+follows, until one ends by itself. OUT must then be byte for byte what one run without kills makes; and no round may lose more than the
+chunks that were being made when it was killed.
+"""
+import argparse, json, os, random, shutil, signal, subprocess, sys, tempfile, time
+
+def film(path):
+    """A moving film of 24 s with a keyframe a second, and audio."""
+    subprocess.run(
+        ["gst-launch-1.0", "-q", "matroskamux", "name=mux", "!", "filesink", f"location={path}",
+         "videotestsrc", "pattern=ball", "num-buffers=720", "!", "video/x-raw,width=640,height=360,framerate=30/1", "!",
+         "timeoverlay", "!", "x264enc", "key-int-max=30", "speed-preset=veryfast", "!", "queue", "!", "mux.",
+         "audiotestsrc", "wave=ticks", "num-buffers=1125", "!", "audio/x-raw,rate=48000,channels=2", "!", "avenc_aac",
+         "!", "queue", "!", "mux."], check=True)
+
+def done(folder):
+    """The chunks that the journal says are done."""
+    try:
+        lines = open(f"{folder}/journal", "rb").read().split(b"\n")
+    except FileNotFoundError:
+        return set()
+    found = set()
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue
+        if event["event"] == "done":
+            found.add(event["chunk"])
+    return found
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--source")
+    parser.add_argument("--suffix", default="mkv")
+    arguments = parser.parse_args()
+    chance = random.Random(arguments.seed)
+    folder = tempfile.mkdtemp(prefix="retrograde-kills-")
+    try:
+        source = arguments.source or f"{folder}/film.mkv"
+        if not arguments.source:
+            film(source)
+        output, work = f"{folder}/out.{arguments.suffix}", f"{folder}/work"
+        command = [os.path.abspath(arguments.program), "reverse", source, output, "-y", "--quiet", "--work", work,
+                   "--chunk-length", "1"]
+        began = time.monotonic()
+        subprocess.run(command, check=True)
+        length = time.monotonic() - began
+        reference = open(output, "rb").read()
+        kills = ends = failures = 0
+        while kills < arguments.count:
+            os.unlink(output)
+            before = set()
+            while True:
+                jobs = chance.choice(["1", "2", "3"])
+                run = subprocess.Popen(command + ["--jobs", jobs], start_new_session=True, stderr=subprocess.PIPE)
+                try:
+                    run.wait(chance.uniform(0, length / 2))
+                except subprocess.TimeoutExpired:
+                    os.killpg(run.pid, signal.SIGKILL)
+                    run.wait()
+                    kills += 1
+                    after = done(work)
+                    if not before <= after and os.path.exists(work):
+                        print(f"kill {kills}: chunks {sorted(before - after)} were forgotten")
+                        failures += 1
+                    before = after
+                    if os.path.exists(output):
+                        break  # killed after the file had its name
+                    continue
+                if run.returncode != 0:
+                    print(f"after kill {kills}: status {run.returncode}: {run.stderr.read().decode()}")
+                    failures += 1
+                break
+            if os.path.exists(output) and open(output, "rb").read() != reference:
+                print(f"after kill {kills}: other bytes")
+                failures += 1
+            ends += 1
+            shutil.rmtree(work, ignore_errors=True)
+            strangers = [name for name in os.listdir(folder) if name.startswith(".retrograde-")]
+            if strangers:
+                print(f"after kill {kills}: left behind: {strangers}")
+                failures += 1
+            if not os.path.exists(output):
+                break
+        print(f"{kills} kills, {ends} runs that ended, {failures} failures")
+        return failures > 0
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+sys.exit(main())
