@@ -90,7 +90,8 @@ package final class VideoSource: Sendable {
   ///   - isWatched: whether somebody waits for the first frame.
   init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
-    part: TimeSpan? = nil, rate: FrameRateLimit, isWatched: Bool = false, resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
+    part: TimeSpan? = nil, rate: FrameRateLimit, isWatched: Bool = false, resources: Resources, gauge: MemoryGauge,
+    cancellation: Cancellation
   ) throws {
     self.video = video
     self.recipe = recipe
