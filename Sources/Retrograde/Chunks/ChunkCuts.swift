@@ -43,8 +43,10 @@ struct ChunkCuts {
   /// - Parameters:
   ///   - length: how long a piece is, at the least.
   ///   - isWhole: whether the video can't be read in parts.
-  func pieces(_ length: ClockTime, isWhole: Bool) -> [Piece] {
-    guard !frames.isEmpty else { return [] }
+  func pieces(_ wanted: ChunkLength, isWhole: Bool) -> [Piece] {
+    guard let first = frames.first, let last = frames.last else { return [] }
+    // Containers round the times of frames, to a millisecond at the worst.
+    let length = wanted.time(of: last.shown.end - first.shown.start) - .milliseconds(1)
     var starts = [0]
     if !isWhole {
       for place in frames.indices.dropFirst() {
@@ -91,13 +93,12 @@ extension ChunkLength {
   /// A joint costs a keyframe and the encoder's first guess at what comes, which are less than a hundredth of this (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
-  /// How long a chunk is, at the least, of an output that is `whole` long.
+  /// How long a chunk is, at the least, of a video that is `whole` long.
   func time(of whole: ClockTime) -> ClockTime {
     switch self {
     case .usual: ChunkLength.usualTime
     case .atLeast(let time): time
-    // Rounded up: never more than were asked for.
-    case .count(let count): whole / max(count, 1) + ClockTime(nanoseconds: 1)
+    case .count(let count): whole / max(count, 1)
     }
   }
 }

@@ -24,7 +24,7 @@ extension OutputPlan {
       let frame = choice.videos[number]
       guard let codec = frame.codec, let encoder = codec.encoder else { continue }
       let pieces = ChunkCuts(video, source.legs, options.playback.timing).pieces(
-        length.time(of: source.legs.duration ?? .zero), isWhole: video.store != nil)
+        length, isWhole: video.store != nil)
       let rates = try ChunkRates(video, frame, encoder, options)
       let parts = try pieces.map { piece in
         ChunkPlan.Chunk(
