@@ -72,11 +72,13 @@ struct ReverseArguments: ParsableArguments {
 /// How long chunks are.
 struct ChunkLengthArguments: ParsableArguments {
   @Option(
-    help: ArgumentHelp("Cut it into so many chunks, or fewer: cuts are where groups of pictures begin.", valueName: "n")
+    help: ArgumentHelp("Cut it into so many chunks, or as many as there are groups of pictures.", valueName: "n")
   )
   var chunks: Int?
 
-  @Option(help: ArgumentHelp("How long a chunk is, at the least, in seconds (60).", valueName: "seconds"))
+  @Option(
+    help: ArgumentHelp(
+      "How long a chunk is, about, in seconds (60): cuts are where groups of pictures begin.", valueName: "seconds"))
   var chunkLength: Double?
 
   func validate() throws {
@@ -90,6 +92,6 @@ struct ChunkLengthArguments: ParsableArguments {
   var isSet: Bool { chunks != nil || chunkLength != nil }
 
   var length: ChunkLength {
-    chunks.map(ChunkLength.count) ?? chunkLength.map { .atLeast(.seconds($0)) } ?? .usual
+    chunks.map(ChunkLength.count) ?? chunkLength.map { .about(.seconds($0)) } ?? .usual
   }
 }

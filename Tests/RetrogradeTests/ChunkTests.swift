@@ -37,7 +37,7 @@ import Testing
     _ reverser: Reverser, _ name: String, jobs: Int = 1, length: Double = 0.6
   ) async throws -> Data {
     _ = try await reverser.start(
-      to: folder.path(name), in: folder.path("work"), jobs: jobs, chunks: .atLeast(.seconds(length))
+      to: folder.path(name), in: folder.path("work"), jobs: jobs, chunks: .about(.seconds(length))
     ).summary()
     #expect(!FileManager.default.fileExists(atPath: folder.path("work")))
     return try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
@@ -86,7 +86,7 @@ import Testing
   @Test func whatWasMadeIsNotMadeAgain() async throws {
     let whole = try await mirror(reverser(), "whole.mp4")
     let (work, output) = (folder.path("again"), folder.path("again.mp4"))
-    let planned = try await reverser().split(to: output, in: work, chunks: .atLeast(.seconds(0.6)))
+    let planned = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
     #expect(planned.chunks.count == 4)
     #expect(planned.chunks.map(\.frames) == [0, 20, 20, 20])
     let chunks = ChunkFolder(work)
@@ -96,7 +96,7 @@ import Testing
     let status = try await chunks.status()
     #expect(status.chunks.map(\.state) == [.done, .done, .done, .waiting])
     // As a run that was killed leaves it; and the same command goes on.
-    _ = try await reverser().start(to: output, in: work, chunks: .atLeast(.seconds(0.6))).summary()
+    _ = try await reverser().start(to: output, in: work, chunks: .about(.seconds(0.6))).summary()
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)) == whole)
     #expect(!FileManager.default.fileExists(atPath: work))
   }
@@ -104,7 +104,7 @@ import Testing
   @Test func chunksThatAreLostOrDamagedAreMadeAnew() async throws {
     let whole = try await mirror(reverser(), "whole.mp4")
     let (work, output) = (folder.path("again"), folder.path("again.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .atLeast(.seconds(0.6)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
     let chunks = ChunkFolder(work)
     try await chunks.make(0...3)
     try FileManager.default.removeItem(atPath: "\(work)/chunk-00001")
@@ -120,7 +120,7 @@ import Testing
   @Test func twoRunsShareTheWork() async throws {
     let whole = try await mirror(reverser(), "whole.mp4")
     let (work, output) = (folder.path("shared"), folder.path("shared.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .atLeast(.seconds(0.2)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.2)))
     async let one = ChunkFolder(work).make(0...6)
     async let other = ChunkFolder(work).make(0...6)
     let made = try await [one, other]
@@ -133,7 +133,7 @@ import Testing
 
   @Test func anotherSourceOrOtherOptionsAreRefused() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .atLeast(.seconds(0.6)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
     func message(_ body: () async throws -> Void) async -> String {
       do {
         try await body()
@@ -169,7 +169,7 @@ import Testing
 
   @Test func aChunkThatCantBeMadeIsNamedAndTheOthersGoOn() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .atLeast(.seconds(0.6)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
     let path = URL(fileURLWithPath: "\(work)/plan.json")
     var plan = try JSONDecoder().decode(ChunkPlan.self, from: Data(contentsOf: path))
     plan.chunks[2].settings["bitrate"] = "nonsense"

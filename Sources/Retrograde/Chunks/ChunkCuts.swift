@@ -40,29 +40,14 @@ struct ChunkCuts {
     self.frames = frames
   }
 
-  /// - Parameters:
-  ///   - length: how long a piece is, at the least.
-  ///   - isWhole: whether the video can't be read in parts.
-  func pieces(_ wanted: ChunkLength, isWhole: Bool) -> [Piece] {
+  /// Pieces that are as equally long as groups of pictures allow.
+  /// - Parameter isWhole: whether the video can't be read in parts.
+  func pieces(_ length: ChunkLength, isWhole: Bool) -> [Piece] {
     guard let first = frames.first, let last = frames.last else { return [] }
-    // Containers round the times of frames, to a millisecond at the worst.
-    let length = wanted.time(of: last.shown.end - first.shown.start) - .milliseconds(1)
-    var starts = [0]
-    if !isWhole {
-      for place in frames.indices.dropFirst() {
-        let isTurn = frames[place].leg != frames[place - 1].leg
-        guard isTurn || canCut(before: place), let start = starts.last,
-          isTurn || frames[place].shown.start - frames[start].shown.start >= length
-        else { continue }
-        starts.append(place)
-      }
-      // What is left over at the end goes with what is before it.
-      if starts.count > 1, let last = starts.last, frames[last].leg == frames[last - 1].leg,
-        let end = frames.last?.shown.end, end - frames[last].shown.start < length
-      {
-        starts.removeLast()
-      }
-    }
+    let length = length.time(of: last.shown.end - first.shown.start)
+    let turns = frames.indices.dropFirst().filter { frames[$0].leg != frames[$0 - 1].leg }
+    let stretches = zip([0] + turns, turns + [frames.count]).map { $0..<$1 }
+    let starts = isWhole ? [0] : stretches.flatMap { cuts(in: $0, length) }
     return starts.enumerated().map { number, first in
       let next = number + 1 < starts.count ? starts[number + 1] : frames.count
       let end = next < frames.count ? frames[next].shown.start : frames[next - 1].shown.end
@@ -72,6 +57,27 @@ struct ChunkCuts {
       return Piece(
         span: TimeSpan(start: frames[first].shown.start, end: end), source: source, frames: next - first)
     }
+  }
+
+  /// The frames with which the pieces of a stretch of one direction begin.
+  private func cuts(in stretch: Range<Int>, _ length: ClockTime) -> [Int] {
+    let start = frames[stretch.lowerBound].shown.start
+    let whole = frames[stretch.upperBound - 1].shown.end - start
+    // Times of frames are rounded.
+    let count = max(1, Int((whole / max(length, .milliseconds(1)) + 0.01).rounded(.down)))
+    let possible = stretch.dropFirst().filter { canCut(before: $0) }
+    var found = [stretch.lowerBound]
+    var nearest = 0
+    for number in 1..<count {
+      let target = ClockTime.seconds(whole.seconds * Double(number) / Double(count))
+      func distance(_ place: Int) -> ClockTime {
+        let time = frames[possible[place]].shown.start - start
+        return max(time - target, target - time)
+      }
+      while nearest + 1 < possible.count, distance(nearest + 1) <= distance(nearest) { nearest += 1 }
+      if possible.indices.contains(nearest), possible[nearest] != found.last { found.append(possible[nearest]) }
+    }
+    return found
   }
 
   /// Whether the frames from `place` on, in the order of play, need none that is decoded for those before.
@@ -93,11 +99,11 @@ extension ChunkLength {
   /// A joint costs a keyframe and the encoder's first guess at what comes, which are less than a hundredth of this (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
-  /// How long a chunk is, at the least, of a video that is `whole` long.
+  /// How long a chunk is, of a video that is `whole` long.
   func time(of whole: ClockTime) -> ClockTime {
     switch self {
     case .usual: ChunkLength.usualTime
-    case .atLeast(let time): time
+    case .about(let time): time
     case .count(let count): whole / max(count, 1)
     }
   }

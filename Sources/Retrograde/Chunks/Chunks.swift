@@ -5,9 +5,9 @@ public import RetrogradeEngine
 public enum ChunkLength: Sendable, Hashable {
   /// As long as costs next to nothing: see docs/chunks.md.
   case usual
-  /// At least so long.
-  case atLeast(ClockTime)
-  /// So long that there are about so many; never more.
+  /// As nearly so long as groups of pictures allow.
+  case about(ClockTime)
+  /// So long that there are so many, or fewer where there are not as many groups of pictures.
   case count(Int)
 }
 
