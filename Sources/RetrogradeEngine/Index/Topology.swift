@@ -299,12 +299,19 @@ extension StreamPath {
   }
 }
 
+extension TagList? {
+  /// Both lists' tags, as far as there are any; where both have one, this list's.
+  fileprivate func merging(_ other: TagList?) -> TagList? {
+    guard let self, let other else { return self ?? other }
+    return self.merging(other)
+  }
+}
+
 extension StreamPath {
   fileprivate init?(pad: Pad, number: (Element) -> Int) {
     guard let caps = pad.caps else { return nil }
     self.caps = caps
-    tags = pad.tags(global: false)
-    globalTags = pad.tags(global: true)
+    var (tags, globalTags) = (pad.tags(global: false), pad.tags(global: true))
     let type = caps.mediaType
     kind =
       type.hasPrefix("audio/") && !type.hasPrefix("audio/x-gst-fourcc") && type != "audio/x-midi"
@@ -321,7 +328,11 @@ extension StreamPath {
         isMisnamed = isMisnamed || origin.element.isOfClass("Parser") && named != type && named != nil
       }
       next = origin.element.firstSinkPad?.peer
+      // A parser gives the demuxer's tags on with its first packet (gst_base_parse_push_pending_events), which may not have come.
+      tags = tags.merging(origin.pad.tags(global: false))
+      globalTags = globalTags.merging(origin.pad.tags(global: true))
     }
+    (self.tags, self.globalTags) = (tags, globalTags)
     // Old MPEG-4 encoders put a B-frame into the packet of the frame before it, for AVI holds a packet a frame in order of
     // play, and a packet that says "nothing coded" where it would belong. FFmpeg's decoder puts that right if it is given the
     // packets as they are; GStreamer 1.22's parser takes them apart, and then all of them have wrong times.
