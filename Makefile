@@ -143,6 +143,7 @@ faults: build setup-tools
 	/usr/bin/python3 scripts/disk_faults.py $(BIN) --calls $(or $(CALLS),12)
 	/usr/bin/python3 scripts/faults.py kill --count $(or $(KILLS),200) $(BIN)
 	/usr/bin/python3 scripts/faults.py cancel --count $(or $(CANCELS),500) $(BIN)
+	/usr/bin/python3 scripts/chunk_kills.py $(BIN) --count $(or $(KILLS),200)
 
 bench: build setup-tools
 	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks.md
