@@ -25,10 +25,12 @@ TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-app
 # What makes and checks Debian packages, and what tests them in a Debian of their own.
 DEB_PACKAGES = debhelper dpkg-dev lintian
 DEB_TEST_PACKAGES = debootstrap
+# What a cluster of the tests' own is made of.
+CLUSTER_PACKAGES = slurm-wlm munge python3
 DEBS = .build/deb
 DOCS = .build/docs/site
 
-.PHONY: help setup setup-tools build plugin run test lint architecture elements format corpus hostile fuzz faults bench bench-quick quality install install-plugin uninstall \
+.PHONY: help setup setup-tools setup-cluster build plugin run test test-cluster lint architecture elements format corpus hostile fuzz faults bench bench-quick quality install install-plugin uninstall \
   deb test-deb readme-picture docs clean
 
 help:
@@ -36,6 +38,7 @@ help:
 	@echo "make build      build the command (release)"
 	@echo "make run        reverse a clip: INPUT=clip.mp4 OUTPUT=pilc.mp4; without INPUT, one made for the purpose"
 	@echo "make test       run all tests; SANITIZE=thread or SANITIZE=address: under that sanitizer"
+	@echo "make test-cluster  start a Slurm cluster of two nodes here, and have it make a mirror while a node dies"
 	@echo "make lint       check the code's format, that targets import only what they may, and that all say one version"
 	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
 	@echo "make elements   write the reference in docs/elements.md anew, from the plugin"
@@ -63,6 +66,9 @@ setup:
 
 setup-tools:
 	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES) $(BENCH_PACKAGES)
+
+setup-cluster:
+	@scripts/install-packages $(PACKAGES) $(CLUSTER_PACKAGES)
 
 # With the Swift runtime in it: it runs where no Swift is.
 build: setup
@@ -100,6 +106,9 @@ test: plugin
 	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
 	RETROGRADE_PLUGIN_DIR=$(CURDIR)/$(dir $(PLUGIN)) scripts/test $(SWIFT) test $(SANITIZER_FLAGS)
 	$(if $(SANITIZE),@echo "SANITIZE=$(SANITIZE): all tests passed without a report")
+
+test-cluster: build setup-cluster
+	/usr/bin/python3 scripts/cluster_test.py $(BIN)
 
 # Swift's own clang, which knows Swift's calling convention.
 .build/thread/locks.o: scripts/tsan-locks.c

@@ -47,7 +47,8 @@ struct Chunk: AsyncParsableCommand {
     abstract: "Make chunks of a plan.",
     discussion: """
       A chunk depends on nothing but the plan and the source. Any number of these commands may run at once, on any machines that see \
-      the folder and the source by the same names: no chunk is made twice. One that died leaves nothing behind.
+      the folder and the source by the same names: no chunk is made twice. One that died leaves nothing behind. Chunks that are named are \
+      there when the command ends with status 0: it waits for those that another one is making.
 
       EXAMPLES
         retrograde chunk film.work            # the next one that nobody has

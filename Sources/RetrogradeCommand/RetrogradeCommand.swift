@@ -28,7 +28,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
     subcommands: [
       Reverse.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
-      Codecs.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self,
+      Codecs.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
     ])
 
   static func main() async {

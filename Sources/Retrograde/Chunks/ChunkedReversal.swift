@@ -51,6 +51,13 @@ struct ChunkedReversal: Sendable {
     var chunks: [Int] = []
     /// Those that could not be made, and why.
     var failed: [(chunk: Int, error: any Error)] = []
+
+    /// - Returns: the chunks that were made.
+    /// - Throws: what the first one failed with.
+    func allMade() throws -> [Int] {
+      if let first = failed.first { throw first.error }
+      return chunks
+    }
   }
 
   /// Makes chunks, several at once, until none is left of those that are wanted and nobody else makes.
@@ -156,13 +163,20 @@ struct ChunkedReversal: Sendable {
   /// Waits until nobody else makes a chunk.
   /// - Returns: false where the folder is gone: the output is whole.
   private func othersAreDone(_ plan: ChunkPlan) throws -> Bool {
+    try isAnyLeftByOthers(plan, 0..<plan.chunks.count) || access(folder.path, F_OK) == 0
+  }
+
+  /// Waits until nobody else makes one of `wanted`.
+  /// - Returns: whether one of them was not done before, and the folder is there: somebody may have died.
+  func isAnyLeftByOthers(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
     var states = ChunkStates(count: plan.chunks.count)
     try states.update(from: folder.journal)
-    for chunk in states.done.indices where states.done[chunk] == nil {
+    let left = wanted.filter { states.done[$0] == nil }
+    for chunk in left {
       guard access(folder.path, F_OK) == 0 else { return false }
       _ = try folder.locks.wait(for: chunk, work.cancellation)
     }
-    return access(folder.path, F_OK) == 0
+    return !left.isEmpty && access(folder.path, F_OK) == 0
   }
 
   private func finished(_ plan: ChunkPlan, _ joined: (counts: Feed.Counts, warnings: [Warning])?) -> Summary {

@@ -58,10 +58,11 @@ public struct ChunkFolder: Sendable {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes chunks that nobody has made, and nobody is making.
+  /// Makes chunks that nobody has made. Those that are named are all there when it is done: it waits for what somebody else is making,
+  /// and makes it if they die.
   ///
   /// - Parameters:
-  ///   - wanted: which of them; nil: the next one.
+  ///   - wanted: which of them; nil: the next one that nobody is making.
   ///   - resources: what each run may take of the machine.
   ///   - jobs: how many are made at once.
   /// - Returns: the numbers of those that were made.
@@ -81,11 +82,14 @@ public struct ChunkFolder: Sendable {
           .usage, about: path, "has chunks 0 to \(plan.chunks.count - 1)",
           remedy: "`retrograde status \(path)` lists them")
       }
-      let made = try chunked.make(
-        plan, resources, jobs: jobs, only: wanted.map { $0.lowerBound..<$0.upperBound + 1 },
-        limit: wanted == nil ? 1 : nil)
-      if let failed = made.failed.first { throw failed.error }
-      return made.chunks
+      guard let wanted else { return try chunked.make(plan, resources, jobs: jobs, limit: 1).allMade() }
+      let range = wanted.lowerBound..<wanted.upperBound + 1
+      var chunks: [Int] = []
+      // What somebody else is making is theirs until they are done, or dead.
+      repeat {
+        chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
+      } while try chunked.isAnyLeftByOthers(plan, range)
+      return chunks
     }
   }
 

@@ -1,0 +1,54 @@
+import CGStreamer
+import Glibc
+
+/// Other programs, and the words of their command lines, as GLib has them (`g_spawn_sync`, `g_shell_parse_argv`).
+package enum Shell {
+  /// How a program ended.
+  package struct Ending: Sendable {
+    /// What it exited with; after a signal 128 and its number.
+    package var status: Int32
+    package var output: String
+    package var errors: String
+  }
+
+  /// Runs a program, found in `PATH` unless its name is a path, and waits for its end.
+  ///
+  /// - Parameter arguments: the program's name first.
+  /// - Returns: nil where there is no such program, or it can't be run.
+  package static func run(_ arguments: [String]) -> Ending? {
+    var words = arguments.map { strdup($0) } + [nil]
+    defer { words.forEach { free($0) } }
+    var output: UnsafeMutablePointer<gchar>?
+    var errors: UnsafeMutablePointer<gchar>?
+    defer {
+      g_free(output)
+      g_free(errors)
+    }
+    var status: gint = 0
+    guard g_spawn_sync(nil, &words, nil, G_SPAWN_SEARCH_PATH, nil, nil, &output, &errors, &status, nil) != 0 else {
+      return nil
+    }
+    // As wait(2) has it: the signal in the low seven bits, or what it exited with above the low eight.
+    let signal = status & 0x7f
+    return Ending(
+      status: signal == 0 ? status >> 8 & 0xff : 128 + signal,
+      output: output.map { String(cString: $0) } ?? "", errors: errors.map { String(cString: $0) } ?? "")
+  }
+
+  /// A command line's words, as a shell takes them apart, without doing anything that it says.
+  /// - Returns: nil where a quote is not closed.
+  package static func words(_ line: String) -> [String]? {
+    // GLib takes it for an error that there is none.
+    if line.allSatisfy(\.isWhitespace) { return [] }
+    var count: gint = 0
+    var words: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+    guard g_shell_parse_argv(line, &count, &words, nil) != 0 else { return nil }
+    defer { g_strfreev(words) }
+    return (0..<Int(count)).compactMap { words?[$0].map { String(cString: $0) } }
+  }
+
+  /// One word for a shell, whatever is in it.
+  package static func quoted(_ word: String) -> String {
+    "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+}

@@ -1,0 +1,101 @@
+import FoundationEssentials
+import GStreamer
+import Retrograde
+
+/// What Slurm is asked for: an array of tasks that make the chunks, and a job that joins them when all tasks have succeeded.
+struct SlurmJobs {
+  /// The absolute path of this program.
+  var program: String
+  /// The absolute path of the folder for work.
+  var folder: String
+  /// How many chunks the plan has.
+  var chunkCount: Int
+  /// Those that are still to be made.
+  var wanted: [Int]
+  /// How many tasks an array may have.
+  var tasksAtMost: Int
+  /// Options of `retrograde chunk`.
+  var chunkOptions: [String]
+  /// The user's own options of sbatch. They hold over ours, except for what the jobs can't do without.
+  var options: [String]
+
+  /// How many chunks, one after the other, a task makes.
+  var run: Int { max(1, (chunkCount + tasksAtMost - 1) / max(tasksAtMost, 1)) }
+
+  /// The numbers of the tasks that have something to make.
+  var tasks: [Int] { Set(wanted.map { $0 / run }).sorted() }
+
+  var chunkScriptPath: String { "\(folder)/submit-chunks.sh" }
+  var joinScriptPath: String { "\(folder)/submit-join.sh" }
+
+  /// Makes the chunks of one task. What ends the task ends with it: `exec` has Slurm's signals reach the program.
+  var chunkScript: String {
+    let chunks: String
+    var lines = ["#!/bin/sh"]
+    if run == 1 {
+      chunks = "\"$SLURM_ARRAY_TASK_ID\""
+    } else {
+      lines += [
+        "first=$((SLURM_ARRAY_TASK_ID * \(run)))",
+        "last=$((first + \(run - 1)))",
+        "[ \"$last\" -lt \(chunkCount) ] || last=\(chunkCount - 1)",
+      ]
+      chunks = "\"$first-$last\""
+    }
+    let command = [program, "chunk", folder].map(Shell.quoted) + [chunks] + chunkOptions.map(Shell.quoted)
+    return (lines + ["exec \(command.joined(separator: " "))", ""]).joined(separator: "\n")
+  }
+
+  var joinScript: String { "#!/bin/sh\nexec \([program, "join", folder].map(Shell.quoted).joined(separator: " "))\n" }
+
+  /// What the tasks say, in the folder for work; `%A` and `%a` are the numbers of the array and of its task.
+  var taskOutput: String { "\(folder)/slurm-%A_%a.out" }
+
+  /// What the join says. It stands beside the folder, which the join removes.
+  var joinOutput: String { "\(folder).join-%j.out" }
+
+  /// The command that submits the array.
+  var chunkCommand: [String] {
+    let usual = ["--job-name=retrograde-chunks", "--requeue", "--open-mode=append", output(taskOutput)]
+    return ["sbatch"] + usual + options + ["--parsable", "--array=\(SlurmJobs.ranges(tasks))", chunkScriptPath]
+  }
+
+  /// The command that submits the join.
+  /// - Parameter array: the number of the job that makes the chunks; nil where all are there.
+  func joinCommand(after array: String?) -> [String] {
+    let usual = ["--job-name=retrograde-join", "--requeue", "--open-mode=append", output(joinOutput)]
+    // Without the second option it would wait for ever when a chunk has failed.
+    let dependency = array.map { ["--dependency=afterok:\($0)", "--kill-on-invalid-dep=yes"] } ?? []
+    return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]
+  }
+
+  /// Slurm has names for what stands behind a `%`; one of the folder's own is written twice.
+  private func output(_ path: String) -> String {
+    "--output=" + folder.replacing("%", with: "%%") + path.dropFirst(folder.count)
+  }
+
+  /// Writes the scripts into the folder. sbatch keeps copies of its own.
+  func writeScripts() throws {
+    for (path, text) in [(chunkScriptPath, chunkScript), (joinScriptPath, joinScript)] {
+      do {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+      } catch {
+        throw RetrogradeError(.cannotCreateOutput, about: path, "can't be written: \(String(describing: error))")
+      }
+    }
+  }
+
+  /// Numbers in few words, as `--array` takes them: `3,7-9`.
+  static func ranges(_ numbers: [Int]) -> String {
+    var spans: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = spans.last, last.upperBound + 1 == number {
+        spans[spans.count - 1] = last.lowerBound...number
+      } else {
+        spans.append(number...number)
+      }
+    }
+    return spans.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+      .joined(separator: ",")
+  }
+}

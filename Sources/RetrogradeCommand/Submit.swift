@@ -1,0 +1,129 @@
+import ArgumentParser
+import FoundationEssentials
+import GStreamer
+import Retrograde
+
+struct Submit: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Have a cluster make a mirror in chunks: plan it, and submit the work to Slurm.",
+    discussion: """
+      Two jobs are submitted with sbatch: an array of tasks, each of which runs `retrograde chunk`, and `retrograde join`, which begins \
+      when every task has succeeded. Everything else is Slurm's: where and when they run, and that a task begins anew elsewhere when its \
+      machine is gone. Source, folder and output must have the same names on all machines: docs/cluster.md.
+
+      Where a chunk has failed, the same command submits what is missing.
+
+      EXAMPLES
+        retrograde submit film.mkv out.mkv --work film.work --slurm
+        retrograde submit film.mkv out.mkv --work film.work --chunks 200 --slurm '--partition=long --cpus-per-task=4'
+      """)
+
+  @OptionGroup var arguments: ReverseArguments
+
+  @Option(help: ArgumentHelp("The folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
+  var work: String
+
+  @OptionGroup var length: ChunkLengthArguments
+
+  @Option(
+    parsing: .remaining,
+    help: ArgumentHelp(
+      "Submit it to Slurm: the one kind of cluster so far, also without this option. All that follows it is for sbatch, in one word, "
+        + "which is taken apart as a shell does, or in several.",
+      valueName: "sbatch options"))
+  var slurm: [String] = []
+
+  func validate() throws { _ = try sbatchOptions() }
+
+  private func sbatchOptions() throws -> [String] {
+    guard slurm.count == 1, let all = slurm.first else { return slurm }
+    guard let words = Shell.words(all) else {
+      throw ValidationError("--slurm: a quote is not closed in \(all)")
+    }
+    return words
+  }
+
+  func run() async throws {
+    let display = arguments.output.reporting.display
+    let status = try await arguments.reverser.split(to: arguments.output.output, in: work, chunks: length.length) {
+      display.show($0)
+    }
+    display.clear()
+    let jobs = try jobs(for: status)
+    try jobs.writeScripts()
+    let array = jobs.wanted.isEmpty ? nil : try submit(jobs.chunkCommand, "chunks", jobs)
+    let join = try submit(jobs.joinCommand(after: array), "join", jobs, array)
+    show(jobs, array, join)
+  }
+
+  private func jobs(for status: ChunkStatus) throws -> SlurmJobs {
+    let resources = arguments.source.machine
+    let spool = resources.spoolDir.map { ["--spool-dir", Submit.absolute($0)] } ?? []
+    return SlurmJobs(
+      program: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+      folder: Submit.absolute(work), chunkCount: status.chunks.count,
+      wanted: status.chunks.filter { $0.state != .done }.map(\.number),
+      tasksAtMost: Submit.tasksAtMost(),
+      chunkOptions: ["--memory", "\(resources.memory.bytes)"] + spool, options: try sbatchOptions())
+  }
+
+  private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
+
+  /// How many tasks Slurm lets an array have, which are numbered from 0; Slurm's own default where it doesn't say.
+  private static func tasksAtMost() -> Int {
+    let known = Shell.run(["scontrol", "show", "config"])
+      .flatMap { $0.output.firstMatch(of: /MaxArraySize\s*=\s*([0-9]+)/) }.flatMap { Int($0.output.1) }
+    return max(1, known ?? 1001)
+  }
+
+  /// Submits a job.
+  /// - Parameter array: the job that is submitted already.
+  /// - Returns: its number.
+  private func submit(_ command: [String], _ what: String, _ jobs: SlurmJobs, _ array: String? = nil) throws -> String {
+    let ending = Shell.run(command)
+    // NUMBER, or NUMBER;CLUSTER
+    if let ending, ending.status == 0,
+      let job = ending.output.split(whereSeparator: \.isNewline).last?.prefix(while: \.isNumber), !job.isEmpty
+    {
+      return String(job)
+    }
+    let reason =
+      ending.map {
+        "sbatch ended with status \($0.status): \(($0.errors + $0.output).trimmed(or: "it said nothing"))"
+      } ?? "there is no sbatch here: no program of this name is in PATH"
+    let remedy =
+      array.map {
+        "job \($0) makes the chunks all the same; when it is done, `retrograde join \(jobs.folder)` makes the output, or "
+          + "`scancel \($0)` ends it"
+      }
+      ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde chunk`"
+    Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")
+    // EX_UNAVAILABLE, EX_SOFTWARE
+    throw ExitCode(ending == nil ? 69 : 70)
+  }
+
+  private func show(_ jobs: SlurmJobs, _ array: String?, _ join: String) {
+    if let array {
+      let each = jobs.run == 1 ? "a chunk each" : "up to \(jobs.run) chunks each"
+      Terminal.print("chunks     job \(array): \(jobs.tasks.count) task\(jobs.tasks.count == 1 ? "" : "s"), \(each)")
+      Terminal.print("join       job \(join), when all of them have succeeded")
+    } else {
+      Terminal.print("join       job \(join): all chunks are there")
+    }
+    Terminal.print("queue      squeue --jobs=\([array, join].compactMap { $0 }.joined(separator: ","))")
+    Terminal.print("progress   retrograde status \(Shell.quoted(jobs.folder))")
+    if let array {
+      Terminal.print("said       \(jobs.taskOutput.replacing("%A", with: array).replacing("%a", with: "*"))")
+    }
+    Terminal.print("           \(jobs.joinOutput.replacing("%j", with: join))")
+  }
+}
+
+extension String {
+  /// Without white space at its ends; `fallback` where nothing is left.
+  fileprivate func trimmed(or fallback: String) -> String {
+    let text = trimmingPrefix(while: \.isWhitespace)
+    let end = text.lastIndex { !$0.isWhitespace }
+    return end.map { String(text[...$0]) } ?? fallback
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+/// `retrograde submit`, with programs in the place of Slurm's that note what they are called with. `make test-cluster` has the real ones.
+@Suite struct SubmitTests {
+  private let scratch: Scratch
+  private let work: String
+  private let source: String
+
+  init() throws {
+    scratch = try Scratch()
+    // What a shell and sbatch would take for something else stays as it is.
+    work = scratch.path("it's 100%")
+    source = scratch.path("a.mp4")
+    try Command.makeClip(source, frames: 90)
+    try FileManager.default.createDirectory(atPath: scratch.path("bin"), withIntermediateDirectories: false)
+  }
+
+  /// A program that this test's commands find.
+  private func program(_ name: String, _ script: String) throws {
+    let path = scratch.path("bin/\(name)")
+    try Data("#!/bin/sh\nPATH=/usr/bin:/bin\n\(script)\n".utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+  }
+
+  /// An sbatch that notes its arguments, one a line, and names jobs 1, 2 …
+  private func noteSubmissions() throws {
+    try program(
+      "sbatch",
+      """
+      echo call >>"$0.calls"
+      for word; do echo "$word" >>"$0.$(wc -l <"$0.calls")"; done
+      echo "$(wc -l <"$0.calls");cluster"
+      """)
+  }
+
+  private func noted(_ call: Int) throws -> [String] {
+    try String(contentsOfFile: scratch.path("bin/sbatch.\(call)"), encoding: .utf8).split(separator: "\n")
+      .map(String.init)
+  }
+
+  private func submit(_ options: [String] = [], slurm: [String] = []) throws -> Command.Result {
+    try Command.run(
+      ["submit", source, scratch.path("b.mkv"), "--work", work, "--chunks", "3"] + options + ["--slurm"] + slurm,
+      environment: environment)
+  }
+
+  /// Nothing else is in PATH: this machine may have a Slurm.
+  private var environment: [String: String] {
+    ProcessInfo.processInfo.environment.merging(["PATH": scratch.path("bin")]) { $1 }
+  }
+
+  @Test func anArrayOfChunksIsSubmittedAndAJoinThatDependsOnIt() throws {
+    try noteSubmissions()
+    let result = try submit(slurm: ["-p long --comment='two words'"])
+    #expect(result.status == 0, "\(result.errors)")
+    let folder = work.replacingOccurrences(of: "%", with: "%%")
+    let own = ["-p", "long", "--comment=two words", "--parsable"]
+    #expect(
+      try noted(1) == [
+        "--job-name=retrograde-chunks", "--requeue", "--open-mode=append", "--output=\(folder)/slurm-%A_%a.out",
+      ] + own + ["--array=0-3", "\(work)/submit-chunks.sh"])
+    #expect(
+      try noted(2) == [
+        "--job-name=retrograde-join", "--requeue", "--open-mode=append", "--output=\(folder).join-%j.out",
+      ] + own + ["--dependency=afterok:1", "--kill-on-invalid-dep=yes", "\(work)/submit-join.sh"])
+    #expect(result.output.contains("squeue --jobs=1,2\n"))
+    #expect(result.output.contains("retrograde status '\(scratch.path("it"))'\\''s 100%'\n"))
+  }
+
+  /// What Slurm would run is run here.
+  @Test func theScriptsMakeTheOutputAndWhatIsThereIsNotSubmittedAgain() throws {
+    try noteSubmissions()
+    #expect(try submit(["--memory", "64M", "--spool-dir", scratch.path("")]).status == 0)
+    for task in ["1", "2", "1"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
+    #expect(try run("submit-join.sh") == 64)
+    #expect(try submit().status == 0)
+    #expect(try noted(3).contains("--array=0,3"))
+    for task in ["0", "3"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
+    #expect(try submit(slurm: ["--comment", "two words"]).output.contains("job 5: all chunks are there"))
+    #expect(try noted(5).suffix(4) == ["--comment", "two words", "--parsable", "\(work)/submit-join.sh"])
+    #expect(try run("submit-join.sh") == 0)
+    #expect(scratch.names == ["a.mp4", "b.mkv", "bin"])
+  }
+
+  @Test func aTaskMakesSeveralChunksWhereThereAreMoreThanSlurmTakes() throws {
+    try noteSubmissions()
+    try program("scontrol", "echo 'MaxArraySize            = 3'")
+    #expect(try submit(slurm: []).output.contains("2 tasks, up to 2 chunks each"))
+    #expect(try noted(1).contains("--array=0-1"))
+    for task in ["0", "1"] { #expect(try run("submit-chunks.sh", task: task) == 0) }
+    #expect(try Command.run(["status", work]).output.contains("4: 4 done"))
+  }
+
+  @Test func aChunkThatFailsFailsItsTask() throws {
+    try noteSubmissions()
+    #expect(try submit().status == 0)
+    try Data("other".utf8).write(to: URL(fileURLWithPath: source))
+    #expect(try run("submit-chunks.sh", task: "0") != 0)
+  }
+
+  @Test func thePlanStaysWhereItCantBeSubmitted() throws {
+    let missing = try submit()
+    #expect(missing.status == 69)
+    #expect(missing.errors.contains("there is no sbatch here"))
+    #expect(missing.errors.contains("the plan is in \(work)"))
+    try program("sbatch", "echo 'sbatch: error: invalid partition specified: long' >&2; exit 1")
+    let failing = try submit(slurm: ["-p long"])
+    #expect(failing.status == 70)
+    #expect(failing.errors.contains("sbatch ended with status 1: sbatch: error: invalid partition specified: long; "))
+    try program("sbatch", #"case "$*" in *chunks.sh) echo 8;; *) exit 3;; esac"#)
+    let half = try submit()
+    #expect(half.status == 70)
+    #expect(half.errors.contains("sbatch ended with status 3: it said nothing; job 8 makes the chunks all the same"))
+    #expect(try Command.run(["status", work]).output.contains("4 to come"))
+  }
+
+  @Test func aQuoteThatIsNotClosedIsRefused() throws {
+    #expect(try submit(slurm: ["--comment='two words"]).status == 64)
+    #expect(!FileManager.default.fileExists(atPath: work))
+  }
+
+  private func run(_ script: String, task: String = "") throws -> Int32 {
+    try Command.run(
+      ["\(work)/\(script)"], of: URL(fileURLWithPath: "/bin/sh"),
+      environment: environment.merging(["SLURM_ARRAY_TASK_ID": task]) { $1 }
+    ).status
+  }
+}
