@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Draws how long a film in chunks takes with 1 to 1,000 workers: docs/scale.svg, and the table for docs/scale.md.
+
+usage: scale.py STATUS.json --split S --join S [--hours H] [--bandwidth MB/s] [--bytes B] [--write SVG]
+
+STATUS.json is what `retrograde status DIR --json` printed when the chunks were done on one worker; --split and --join are the seconds that
+these took for a film as long as that one. The model: planning and joining are done by one; between them each worker takes the next chunk
+when it has done one, in the order of the plan, and no chunk is read faster than the storage, shared by all, gives its part of the source.
+"""
+import argparse, heapq, json
+
+def finish(seconds, workers):
+    """When the last of the chunks is done, each taken by whoever is free."""
+    free = [0.0] * min(workers, len(seconds))
+    for length in seconds:
+        heapq.heappush(free, heapq.heappop(free) + length)
+    return max(free)
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("status")
+    parser.add_argument("--split", type=float, required=True, help="seconds an hour of film")
+    parser.add_argument("--join", type=float, required=True, help="seconds an hour of film")
+    parser.add_argument("--hours", type=float, default=10, help="length of the film that is drawn")
+    parser.add_argument("--bandwidth", type=float, default=100, help="of the shared storage, in MB/s")
+    parser.add_argument("--rate", type=float, default=8, help="of the source, in Mbit/s")
+    parser.add_argument("--write", help="the SVG to write")
+    arguments = parser.parse_args()
+    chunks = [chunk for chunk in json.load(open(arguments.status))["chunks"] if chunk["kind"] == "video"]
+    measured = [chunk["seconds"] for chunk in chunks]
+    length = sum(chunk["end"] - chunk["start"] for chunk in chunks)
+    count = round(arguments.hours * 3600 / (length / len(chunks)))
+    seconds = [measured[number % len(measured)] for number in range(count)]
+    alone = (arguments.split + arguments.join) * arguments.hours
+    reading = arguments.hours * 3600 * arguments.rate / 8 / arguments.bandwidth
+    print(f"{count} chunks of {length / len(chunks):.0f} s, {min(measured):.1f} to {max(measured):.1f} s each; "
+          f"planning and joining {alone:.0f} s; reading at least {reading:.0f} s")
+    workers = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+    times = [alone + max(finish(seconds, number), reading) for number in workers]
+    print("| workers | time | times as fast as one | bound by |\n|---|---|---|---|")
+    for number, time in zip(workers, times):
+        ends = finish(seconds, number)
+        bound = "the storage" if reading > ends else "planning and joining" if alone > ends else (
+            "the slowest chunk" if number >= count else "encoding")
+        print(f"| {number} | {time / 60:.1f} min | {times[0] / time:.0f} | {bound} |")
+    if arguments.write:
+        import matplotlib
+        matplotlib.use("svg")
+        matplotlib.rcParams["svg.hashsalt"] = "retrograde"
+        from matplotlib import pyplot
+        figure, axes = pyplot.subplots(figsize=(7, 4))
+        every = sorted({round(10 ** (step / 20)) for step in range(61)})
+        axes.loglog(every, [(alone + max(finish(seconds, number), reading)) / 60 for number in every], label="in all")
+        axes.loglog(every, [finish(seconds, number) / 60 for number in every], "--", label="chunks")
+        axes.axhline(alone / 60, color="grey", linestyle=":", label="planning and joining")
+        axes.axhline(reading / 60, color="brown", linestyle="-.", label=f"reading at {arguments.bandwidth:.0f} MB/s")
+        axes.set_xlabel("workers")
+        axes.set_ylabel("minutes")
+        axes.legend()
+        axes.grid(True, which="both", alpha=0.2)
+        figure.tight_layout()
+        figure.savefig(arguments.write, metadata={"Date": None})
+
+main()
