@@ -69,7 +69,8 @@ def main():
                     run.wait()
                     kills += 1
                     after = done(work)
-                    if not before <= after and os.path.exists(work):
+                    # Where the file has its name, what is left of the folder is on its way out.
+                    if not before <= after and not os.path.exists(output):
                         print(f"kill {kills}: chunks {sorted(before - after)} were forgotten")
                         failures += 1
                     before = after

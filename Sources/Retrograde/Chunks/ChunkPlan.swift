@@ -1,6 +1,7 @@
 import CVersion
 import Containers
 import GStreamer
+import Glibc
 import MediaTime
 import RetrogradeEngine
 
@@ -148,6 +149,6 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// As many chunks at once as fill this machine: docs/chunks.md has what was measured for each encoder.
-  var usualJobs: Int { 1 }
+  /// As many chunks at once as fill this machine: encoders have a thread or two (`EncoderHeader`).
+  var usualJobs: Int { min(max(chunks.count, 1), max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)) }
 }

@@ -4,11 +4,10 @@ import RetrogradeEngine
 
 /// What encoders are told so that all chunks of a stream have the same header, and the same bytes wherever they are made.
 enum EncoderHeader {
-  /// x264 and x265 write other bytes with other numbers of threads: so many as x264 itself takes on four cores. They do so from run to
-  /// run, too: x265 where it works on several frames at once, and x264, seldom, in the first frame of a stream, where a thread of its own
-  /// looks ahead (one in some 300 chunks on a busy machine).
+  /// One thread: x264 and x265 write other bytes with other numbers of threads, and x264, seldom, from run to run where it has several (in
+  /// one of some 300 chunks on a busy machine). Cores are filled by making several chunks at once.
   private static let threads: [String: [String: String]] = [
-    "x264enc": ["threads": "6", "sync-lookahead": "0"], "x265enc": ["option-string": "frame-threads=1:pools=4"],
+    "x264enc": ["threads": "1"], "x265enc": ["option-string": "frame-threads=1:pools=none"],
   ]
 
   /// The encoder's own name for the level of its stream, which it would choose by the rate (ITU-T H.264, A.3).
