@@ -40,8 +40,8 @@ def main():
     print("| workers | time | times as fast as one | bound by |\n|---|---|---|---|")
     for number, time in zip(workers, times):
         ends = finish(seconds, number)
-        bound = "the storage" if reading > ends else "planning and joining" if alone > ends else (
-            "the slowest chunk" if number >= count else "encoding")
+        bound = max((ends, "encoding" if number < count else "the slowest chunk"), (reading, "the storage"),
+                    (alone, "planning and joining"))[1]
         print(f"| {number} | {time / 60:.1f} min | {times[0] / time:.0f} | {bound} |")
     if arguments.write:
         import matplotlib
