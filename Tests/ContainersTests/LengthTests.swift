@@ -26,6 +26,17 @@ import Testing
     #expect(wave.isCutShort == (bytes > 0x7FFF_FFFF))
   }
 
+  /// Reading must go on behind what has been read, whatever a damaged file says.
+  @Test func aMatroskaSegmentThatEndsBeforeItsHeadersIsReadOnce() throws {
+    let folder = try TemporaryFolder()
+    let duration = withUnsafeBytes(of: Double(2000).bitPattern.bigEndian, Array.init)
+    let file =
+      EBMLElement(id: 0x1A45_DFA3, bytes: []).encoded + EBMLElement(id: 0x1853_8067, bytes: []).encoded
+      + EBMLElement(id: 0x1549_A966, bytes: EBMLElement(id: 0x4489, bytes: duration).encoded).encoded
+    try Data(file).write(to: URL(fileURLWithPath: folder.path("a.mkv")))
+    #expect(ContainerFacts(folder.path("a.mkv")).report?.presentationEnd == ClockTime(seconds: 2))
+  }
+
   /// A film of hours has thousands of clusters, and reading a little of each takes a disk seconds.
   @Test func ofAMatroskaFileNoMoreIsReadThanItsHeaders() throws {
     let folder = try TemporaryFolder()

@@ -154,6 +154,17 @@ import Testing
     #expect(changed.contains("is not the file that was planned"))
   }
 
+  /// jpegdec, which ranks first, gives 4:2:0 whatever the video has.
+  @Test func aChunkIsDecodedByWhatDecodesTheWhole() async throws {
+    var media = ChunkTests.media
+    (media.video, media.name) = ("videoconvert ! video/x-raw,format=Y42B ! jpegenc quality=95", "jpeg.mkv")
+    var options = ReverseOptions()
+    (options.encoding.quality, options.encoding.reencodes, options.output.isVerified) = (.lossless, true, true)
+    let reverser = Reverser(try media.write(to: folder), options: options)
+    _ = try await reverser.start(to: folder.path("o.mkv"), in: folder.path("work"), chunks: .about(.seconds(0.6)))
+      .summary()
+  }
+
   @Test func aFolderWithOtherThingsInItIsLeftAlone() async throws {
     let work = folder.path("mine")
     try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: false)

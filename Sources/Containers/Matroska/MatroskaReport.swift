@@ -28,7 +28,7 @@ extension ContainerReport {
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
         // Clusters in a segment of known length need not be walked one by one: of a long film they are thousands.
-        place = segmentEnd ?? body + min(header.length, file.size)
+        place = max(segmentEnd ?? 0, body + min(header.length, file.size))
       default: place = body + min(header.length, file.size)
       }
     }

@@ -85,13 +85,8 @@ struct ChunkCuts {
     let (frame, before) = (frames[place].source, frames[place - 1].source)
     // Between the two, in the source, begins a group: the later one of them is its first frame, or comes after one that is not shown.
     let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
-    var low = 0
-    var high = keyframes.count
-    while low < high {
-      let middle = (low + high) / 2
-      if keyframes[middle] <= early.start { low = middle + 1 } else { high = middle }
-    }
-    return low < keyframes.count && keyframes[low] < late.end && keyframes[low] <= late.start
+    let next = keyframes.endOfPrefix { $0 <= early.start }
+    return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start
   }
 }
 

@@ -150,12 +150,7 @@ struct ChunkRates {
   }
 
   private func sum(before time: ClockTime) -> Int {
-    var low = 0
-    var high = times.count
-    while low < high {
-      let middle = (low + high) / 2
-      if times[middle] < time { low = middle + 1 } else { high = middle }
-    }
-    return low > 0 ? bytes[low - 1] : 0
+    let packets = times.endOfPrefix { $0 < time }
+    return packets > 0 ? bytes[packets - 1] : 0
   }
 }

@@ -10,18 +10,6 @@ protocol SampleStore: Sendable {
 
 extension Spool: SampleStore {}
 
-extension Array {
-  /// How many of the first elements fulfil what none fulfils that follows them.
-  func endOfPrefix(where belongs: (Element) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if belongs(self[middle]) { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
-}
-
 /// Samples that can be taken from the source as they are: they are read where they lie, in any direction, and need no spool.
 final class StoredSamples: SampleStore {
   private let descriptor: Int32

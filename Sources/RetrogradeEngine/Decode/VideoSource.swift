@@ -23,14 +23,9 @@ package struct Selection: Sendable {
   /// When frame `number` of the source is shown during `span`; nil if it is not.
   func span(ofFrame number: Int, during span: TimeSpan) -> TimeSpan? {
     guard let frames else { return nil }
-    var low = 0
-    var high = frames.count
-    while low < high {
-      let middle = (low + high) / 2
-      if frames[middle] < number { low = middle + 1 } else { high = middle }
-    }
-    guard low < frames.count, frames[low] == number else { return nil }
-    let whole = timeline.span(of: low)
+    let place = frames.endOfPrefix { $0 < number }
+    guard place < frames.count, frames[place] == number else { return nil }
+    let whole = timeline.span(of: place)
     let part = TimeSpan(start: max(whole.start, span.start), end: min(whole.end, span.end))
     return part.start < part.end ? part : nil
   }

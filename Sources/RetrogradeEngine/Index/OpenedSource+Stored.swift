@@ -1,5 +1,5 @@
 import GStreamer
-package import MediaTime
+import MediaTime
 
 extension OpenedSource {
   /// One of the videos, of which the index is known: nothing is read but what is decoded.

@@ -1,6 +1,6 @@
 import Containers
 import GStreamer
-package import MediaTime
+import MediaTime
 
 /// The index of a video as it is kept in a file, so that who decodes a stretch of it need not read all of the source again.
 ///
@@ -16,6 +16,8 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let tags: String?
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
+  /// What decodes it, where that depends on its first packet.
+  private let decoder: String?
 
   /// Of one packet, in numbers.
   private static let stride = 5
@@ -26,6 +28,7 @@ package struct StoredVideoIndex: Codable, Sendable {
     tags = index.tags?.description
     segmentEnd = index.segmentEnd
     isFromStart = index.isFromStart
+    decoder = index.decoder
     let sum = Checksum()
     StoredVideoIndex.numbers(index).withUnsafeBytes(sum.add)
     digest = sum.digest
@@ -70,6 +73,7 @@ package struct StoredVideoIndex: Codable, Sendable {
     var index = VideoIndex(
       caps: caps, tags: tags.flatMap { TagList($0) }, packets: packets, segmentEnd: segmentEnd)
     index.isFromStart = isFromStart
+    index.decoder = decoder
     return index
   }
 }

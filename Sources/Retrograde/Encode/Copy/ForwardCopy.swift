@@ -152,15 +152,10 @@ struct ForwardCopy: Sendable {
     let starts = video.timeline.starts
     while let sample = try stream.next(cancellation) {
       guard let time = sample.streamTime else { continue }
-      var low = 0
-      var high = starts.count
-      while low < high {  // the first frame that starts no earlier
-        let middle = (low + high) / 2
-        if starts[middle] + tolerance < time { low = middle + 1 } else { high = middle }
-      }
-      guard low < starts.count else { continue }
-      var span = video.timeline.span(of: low)
-      if low == starts.count - 1 { span.end = max(span.end, leg.span.end) }
+      let frame = starts.endOfPrefix { $0 + tolerance < time }
+      guard frame < starts.count else { continue }
+      var span = video.timeline.span(of: frame)
+      if frame == starts.count - 1 { span.end = max(span.end, leg.span.end) }
       try give(sample.buffer, leg.place(span))
     }
   }
