@@ -160,7 +160,7 @@ class Cluster:
             last = {}
             for line in (work / "journal").read_text().splitlines() if (work / "journal").exists() else []:
                 event = json.loads(line)
-                last[event["chunk"]] = event["event"]
+                last[event.get("chunk")] = event["event"]
             found[:] = [task for task in tasks if last.get(task) == "begun"]
             if not found:
                 self.processes.signal(self.processes.tree(keeper), signal.SIGCONT)
@@ -218,6 +218,8 @@ def test(retrograde, folder, processes):
         print(said, end="")
         array, join = re.search(r"--jobs=(\d+),(\d+)", said).groups()
         assert f"{CHUNKS} tasks" in said, said
+        # As docs/cluster.md has it.
+        run("scontrol", "update", f"JobId={array}", "ArrayTaskThrottle=2", env=cluster.environment)
         lost = cluster.kill_while_busy("one", work)
         print(f"killed         node one, while it made chunk {lost}")
         logs = {}

@@ -110,10 +110,13 @@ struct Join: AsyncParsableCommand {
 
   @OptionGroup var folder: ChunkFolderArguments
 
+  @OptionGroup var machine: ResourceArguments
+
   @OptionGroup var reporting: DisplayArguments
 
   func run() async throws {
-    try await reporting.display.follow(ChunkFolder(folder.folder).join(), Resources().memory)
+    try await reporting.display.follow(
+      ChunkFolder(folder.folder).join(resources: machine.resources), machine.memory)
   }
 }
 

@@ -57,7 +57,9 @@ struct SlurmJobs {
   /// The command that submits the array.
   var chunkCommand: [String] {
     let usual = ["--job-name=retrograde-chunks", "--requeue", "--open-mode=append", output(taskOutput)]
-    return ["sbatch"] + usual + options + ["--parsable", "--array=\(SlurmJobs.ranges(tasks))", chunkScriptPath]
+    return ["sbatch"] + usual + options + [
+      "--parsable", "--array=\(NumberRanges(tasks).text(separator: ","))", chunkScriptPath,
+    ]
   }
 
   /// The command that submits the join.
@@ -78,24 +80,10 @@ struct SlurmJobs {
   func writeScripts() throws {
     for (path, text) in [(chunkScriptPath, chunkScript), (joinScriptPath, joinScript)] {
       do {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
       } catch {
         throw RetrogradeError(.cannotCreateOutput, about: path, "can't be written: \(String(describing: error))")
       }
     }
-  }
-
-  /// Numbers in few words, as `--array` takes them: `3,7-9`.
-  static func ranges(_ numbers: [Int]) -> String {
-    var spans: [ClosedRange<Int>] = []
-    for number in numbers {
-      if let last = spans.last, last.upperBound + 1 == number {
-        spans[spans.count - 1] = last.lowerBound...number
-      } else {
-        spans.append(number...number)
-      }
-    }
-    return spans.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
-      .joined(separator: ",")
   }
 }

@@ -58,16 +58,14 @@ struct Submit: AsyncParsableCommand {
 
   private func jobs(for status: ChunkStatus) throws -> SlurmJobs {
     let resources = arguments.source.machine
-    let spool = resources.spoolDir.map { ["--spool-dir", Submit.absolute($0)] } ?? []
+    let spool = try resources.spoolDir.map { ["--spool-dir", try absolutePath($0)] } ?? []
     return SlurmJobs(
       program: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
-      folder: Submit.absolute(work), chunkCount: status.chunks.count,
+      folder: try absolutePath(work), chunkCount: status.chunks.count,
       wanted: status.chunks.filter { $0.state != .done }.map(\.number),
       tasksAtMost: Submit.tasksAtMost(),
       chunkOptions: ["--memory", "\(resources.memory.bytes)"] + spool, options: try sbatchOptions())
   }
-
-  private static func absolute(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
   /// How many tasks Slurm lets an array have, which are numbered from 0; Slurm's own default where it doesn't say.
   private static func tasksAtMost() -> Int {

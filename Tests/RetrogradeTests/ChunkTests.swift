@@ -204,8 +204,21 @@ import Testing
     }
   }
 
+  private func journal() throws -> Journal {
+    try Data().write(to: URL(fileURLWithPath: folder.path("locks")))
+    return Journal(folder.path("journal"), FileLocks(folder.path("locks")))
+  }
+
+  @Test func whatTheJournalCantHoldIsAnError() throws {
+    var event = Journal.Event(.done, 1)
+    event.seconds = .nan
+    let journal = try journal()
+    #expect(throws: RetrogradeError.self) { try journal.add(event, lock: 0) }
+    #expect(try journal.events().events.isEmpty)
+  }
+
   @Test func halfALineOfTheJournalIsPassedOver() throws {
-    let journal = Journal(folder.path("journal"), FileLocks(folder.path("locks")))
+    let journal = try journal()
     try journal.add(.init(.begun, 1), lock: 0)
     let file = try #require(FileHandle(forWritingAtPath: folder.path("journal")))
     try file.seekToEnd()
@@ -219,6 +232,8 @@ import Testing
 
   @Test func aLockIsOneHoldersOnlyAndGoesWithIt() throws {
     let locks = FileLocks(folder.path("locks"))
+    #expect(throws: RetrogradeError.self) { try locks.take(3) }
+    try Data().write(to: URL(fileURLWithPath: folder.path("locks")))
     var held = try locks.take(3)
     #expect(held != nil)
     #expect(try locks.take(3) == nil)

@@ -8,13 +8,15 @@ struct ChunkJoin: Sendable {
   private let plan: ChunkPlan
   /// What is known of each chunk.
   private let made: [Journal.Event]
+  private let resources: Resources
   private let work: Work
 
   /// - Parameter made: of each chunk the event that says that it is done.
-  init(_ folder: WorkFolder, _ plan: ChunkPlan, _ made: [Journal.Event], _ work: Work) {
+  init(_ folder: WorkFolder, _ plan: ChunkPlan, _ made: [Journal.Event], _ resources: Resources, _ work: Work) {
     self.folder = folder
     self.plan = plan
     self.made = made
+    self.resources = resources
     self.work = work
   }
 
@@ -46,6 +48,10 @@ struct ChunkJoin: Sendable {
         ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
+      // Who finds the file under its name, and the folder still there, knows by this that it is this one.
+      var event = Journal.Event(.joined)
+      event.output = FileStamp(location)
+      try folder.note(event)
       return (counts, warnings)
     }
   }
@@ -53,6 +59,7 @@ struct ChunkJoin: Sendable {
   private func verify(_ location: String) throws {
     let options = ReverseOptions(
       playback: plan.options.playback, encoding: plan.options.encoding, output: plan.options.output,
+      resources: resources,
       subtitles: plan.options.subtitles)
     try Verifier.check(
       plan.source.path, mirror: location, name: plan.output, options,

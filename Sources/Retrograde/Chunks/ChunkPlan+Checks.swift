@@ -11,23 +11,12 @@ extension ChunkPlan.SourceIdentity {
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
     }
     self.init(
-      path: try ChunkPlan.absolute(path), size: Int(info.st_size),
+      path: try absolutePath(path), size: Int(info.st_size),
       modified: [info.st_mtim.tv_sec, info.st_mtim.tv_nsec])
   }
 }
 
 extension ChunkPlan {
-  /// `path`, from the root: whoever makes a chunk may be elsewhere.
-  static func absolute(_ path: String) throws -> String {
-    if path.hasPrefix("/") { return path }
-    guard let here = getcwd(nil, 0) else {
-      throw RetrogradeError(.noInput, about: ".", "\(String(cString: strerror(errno)))")
-    }
-    defer { free(here) }
-    let folder = String(cString: here)
-    return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
-  }
-
   /// Finds out whether this program may work on it, and the source is what it was.
   /// - Throws: ``RetrogradeError`` of code `usage`, with what differs.
   func checkSource() throws {
@@ -53,7 +42,7 @@ extension ChunkPlan {
         .usage, about: folder, "holds the plan of something else: \(why)",
         remedy: "name another folder, or remove this one to begin anew")
     }
-    let input = try ChunkPlan.absolute(reverser.input)
+    let input = try absolutePath(reverser.input)
     guard input == source.path else { throw refused("of \(source.path)") }
     guard output == self.output else { throw refused("its output is \(self.output)") }
     try checkSource()

@@ -149,6 +149,14 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// As many chunks at once as fill this machine: encoders have a thread or two (`EncoderHeader`).
-  var usualJobs: Int { min(max(chunks.count, 1), max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1)) }
+  /// As many chunks at once as fill this machine: encoders have a thread or two (`EncoderHeader`). Each gets room for some frames: with
+  /// less it would be busy with the spool.
+  /// - Parameter memory: what all of them share.
+  func usualJobs(with memory: ByteCount) -> Int {
+    let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0
+    let fitting = memory.bytes / max(frame * ChunkPlan.framesOfAJob, 1)
+    return max(1, min(chunks.count, fitting, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  }
+
+  private static let framesOfAJob = 8
 }

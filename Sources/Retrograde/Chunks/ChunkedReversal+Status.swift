@@ -4,7 +4,7 @@ extension ChunkedReversal {
   /// What is done, and what is still to come.
   func status() throws -> ChunkStatus {
     let plan = try folder.knownPlan()
-    var states = ChunkStates(count: plan.chunks.count)
+    var states = ChunkStates(plan)
     try states.update(from: folder.journal)
     let chunks = try plan.chunks.enumerated().map { number, chunk in
       let last = states.last[number]

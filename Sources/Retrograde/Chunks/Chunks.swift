@@ -82,26 +82,29 @@ public struct ChunkFolder: Sendable {
           .usage, about: path, "has chunks 0 to \(plan.chunks.count - 1)",
           remedy: "`retrograde status \(path)` lists them")
       }
-      guard let wanted else { return try chunked.make(plan, resources, jobs: jobs, limit: 1).allMade() }
-      let range = wanted.lowerBound..<wanted.upperBound + 1
       var chunks: [Int] = []
-      // What somebody else is making is theirs until they are done, or dead.
-      repeat {
-        chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
-      } while try chunked.isAnyLeftByOthers(plan, range)
+      _ = try chunked.unlessFinished(plan) {
+        guard let wanted else {
+          chunks = try chunked.make(plan, resources, jobs: jobs, limit: 1).allMade()
+          return
+        }
+        let range = wanted.lowerBound..<wanted.upperBound + 1
+        // What somebody else is making is theirs until they are done, or dead.
+        repeat {
+          chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
+        } while try chunked.isAnyLeftByOthers(plan, range)
+      }
       return chunks
     }
   }
 
   /// Makes the output, when all chunks are there.
   ///
+  /// - Parameter resources: what comparing the output with its source may take of the machine, where the plan asks for that.
   /// - Returns: what was done.
   /// - Throws: ``RetrogradeError``; of code `usage` where chunks are missing, of code `damagedInput` where some are not what they were.
-  public func join() -> Reversal {
-    Reversal { work in
-      let chunked = ChunkedReversal(path, work)
-      return try chunked.joinAll()
-    }
+  public func join(resources: Resources = Resources()) -> Reversal {
+    Reversal { try ChunkedReversal(path, $0).joinAll(resources) }
   }
 }
 

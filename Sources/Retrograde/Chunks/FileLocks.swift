@@ -17,46 +17,55 @@ final class FileLocks: Sendable {
   }
 
   /// Takes lock `number`.
+  /// - Parameter makesFile: whether the file of locks is made where there is none.
   /// - Returns: nil where somebody else has it.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, where the file system has no locks.
-  func take(_ number: Int) throws -> Held? {
+  /// - Throws: ``RetrogradeError`` of code `noInput`, where the file of locks is not there, or no longer; of code `inputOutput`, where the
+  ///   file system has no locks.
+  func take(_ number: Int, makesFile: Bool = false) throws -> Held? {
     // A description of its own for each: another one of this process must wait too.
-    let descriptor = try open()
+    let descriptor = Glibc.open(path, O_RDWR | (makesFile ? O_CREAT : 0) | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw failure }
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
-    case 0: return held
+    case 0:
+      // Where the file was removed meanwhile, its locks keep nobody out.
+      guard let own = FileStamp(descriptor: descriptor), own.number == FileStamp(path)?.number else {
+        errno = ENOENT
+        throw failure
+      }
+      return held
     case 1: return nil
     default: throw failure
     }
   }
 
-  /// Takes lock `number`, and waits for it while somebody else has it. NFS tells nobody when a lock is free: so it is asked for ten times
-  /// a second.
-  func wait(for number: Int, _ cancellation: Cancellation) throws -> Held {
+  /// Takes lock `number`, and waits for it while somebody else has it: asks for it ten times a second. The kernel would wait too
+  /// (F_OFD_SETLKW), but when the work is cancelled only a signal gets a thread out of that, and signals are the program's, not a
+  /// library's; and an NFS server need not tell anybody that a lock is free, so that there the kernel asks too (RFC 7530, 9.4).
+  func wait(for number: Int, makesFile: Bool = false, _ cancellation: Cancellation) throws -> Held {
     while true {
       try cancellation.check()
-      if let held = try take(number) { return held }
+      if let held = try take(number, makesFile: makesFile) { return held }
       poll(nil, 0, 100)
     }
   }
 
   /// Whether anybody has lock `number`.
   func isTaken(_ number: Int) throws -> Bool {
-    let descriptor = try open()
+    let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure }
     defer { close(descriptor) }
     let taken = system_is_locked(descriptor, number)
     guard taken >= 0 else { throw failure }
     return taken == 1
   }
 
-  private func open() throws -> Int32 {
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw failure }
-    return descriptor
-  }
-
   private var failure: RetrogradeError {
-    RetrogradeError(
+    // ESTALE: NFS says so of what another machine has removed.
+    if [ENOENT, ESTALE].contains(errno) {
+      return RetrogradeError(.noInput, about: path, "is gone", remedy: "remove the folder, and begin anew")
+    }
+    return RetrogradeError(
       .inputOutput, about: path, "can't be locked: \(String(cString: strerror(errno)))",
       remedy: "use a folder on a file system that has locks, and where you may write")
   }

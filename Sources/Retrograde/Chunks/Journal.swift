@@ -32,9 +32,12 @@ final class Journal: Sendable {
       case failed
       /// It is no longer there, or no longer what it was.
       case lost
+      /// The output is whole, and is about to get its name.
+      case joined
     }
     var event: Kind
-    var chunk: Int
+    /// Nil of what is not one chunk's.
+    var chunk: Int?
     var host: String
     var process: Int32
     /// Seconds since 1970.
@@ -46,8 +49,9 @@ final class Journal: Sendable {
     var seconds: Double?
     var reason: String?
     var warnings: [Notice]?
+    var output: FileStamp?
 
-    init(_ event: Kind, _ chunk: Int) {
+    init(_ event: Kind, _ chunk: Int? = nil) {
       self.event = event
       self.chunk = chunk
       host = Journal.host
@@ -75,7 +79,10 @@ final class Journal: Sendable {
   func add(_ event: Event, lock: Int, _ cancellation: Cancellation = Cancellation()) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard var line = try? Array(encoder.encode(event)) else { return }
+    guard var line = try? Array(encoder.encode(event)) else {
+      throw RetrogradeError(
+        .internalFailure, about: path, "what has happened (\(event.event.rawValue)) can't be written down")
+    }
     line.append(UInt8(ascii: "\n"))
     let held = try locks.wait(for: lock, cancellation)
     defer { withExtendedLifetime(held) {} }

@@ -16,6 +16,7 @@ extension OutputPlan {
       throw RetrogradeError(
         .usage, about: output, "can't be made in chunks: \(why)", remedy: "leave out \(setting: .work)")
     }
+    try checkLength()
     let contents = contents("")
     let description = EncodingDescription(path: "", choice: choice)
     var chunks: [ChunkPlan.Chunk] = []
@@ -68,6 +69,21 @@ extension OutputPlan {
       // When the source was last written: the same whenever, and wherever, it is made.
       origin: FileOrigin(seed: ChunkPlan.seed(streams.map(\.index.digest)), date: identity.modified.first ?? 0),
       chunks: chunks)
+  }
+
+  /// The most frames of a plan, which holds all of them in memory while it is made: 155 hours at 30 a second.
+  static let mostPlannedFrames = 1 << 24
+
+  /// - Throws: ``RetrogradeError`` of code `usage`, where there are more.
+  private func checkLength() throws {
+    let length = (source.legs.duration ?? .zero).seconds
+    guard videos.contains(where: { length * $0.shown.timeline.frameRate > Double(OutputPlan.mostPlannedFrames) }) else {
+      return
+    }
+    throw RetrogradeError(
+      .usage, about: output, "can't be made in chunks: it would have more than \(OutputPlan.mostPlannedFrames) frames",
+      remedy: options.playback.count > 1
+        ? "lower \(setting: .count), or leave out \(setting: .work)" : "leave out \(setting: .work)")
   }
 
   /// Why it can't be made in chunks; nil where it can.

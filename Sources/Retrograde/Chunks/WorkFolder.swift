@@ -10,14 +10,14 @@ struct WorkFolder: Sendable {
   let path: String
   let locks: FileLocks
   let journal: Journal
+  private let planFile: PlanFile
 
   init(_ path: String) {
     self.path = path
     locks = FileLocks("\(path)/locks")
     journal = Journal("\(path)/journal", locks)
+    planFile = PlanFile("\(path)/plan.json")
   }
-
-  private var planPath: String { "\(path)/plan.json" }
 
   func chunkPath(_ number: Int) -> String {
     let digits = String(number)
@@ -30,18 +30,26 @@ struct WorkFolder: Sendable {
 
   /// The plan that is in it; nil where there is none yet.
   func plan() throws -> ChunkPlan? {
-    guard let bytes = FileManager.default.contents(atPath: planPath) else {
-      if access(planPath, F_OK) != 0 { return nil }
-      throw RetrogradeError(.noInput, about: planPath, "\(String(cString: strerror(errno)))")
-    }
+    guard let bytes = try planFile.read() else { return nil }
     do {
       return try JSONDecoder().decode(ChunkPlan.self, from: bytes)
     } catch {
       throw RetrogradeError(
-        .damagedInput, about: planPath, "is no plan of this version of Retrograde",
+        .damagedInput, about: planFile.path, "is no plan of this version of Retrograde",
         remedy: "remove \(path), and begin anew")
     }
   }
+
+  /// Whether the plan that was read is in it still. The plan goes before the journal does: what was read of that before is all of it.
+  var isThere: Bool { planFile.isThere }
+
+  /// - Throws: ``RetrogradeError`` of code `noInput`, where it is not.
+  func checkIsThere() throws {
+    guard isThere else { throw RetrogradeError(.noInput, about: path, "was removed", remedy: "begin anew") }
+  }
+
+  /// Whether the file at `path` was written since the plan was.
+  func isOlder(than path: String) -> Bool { planFile.isOlder(than: path) }
 
   /// The plan that is in it.
   /// - Throws: ``RetrogradeError`` of code `noInput` where there is none.
@@ -53,21 +61,47 @@ struct WorkFolder: Sendable {
     return plan
   }
 
-  /// Makes the folder, and writes a plan into it; it is there when all of it is.
-  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where there is something else in the folder.
-  func begin(_ plan: ChunkPlan, _ indexes: [VideoIndex]) throws {
-    if mkdir(path, 0o777) != 0, errno != EEXIST {
-      throw RetrogradeError(
-        .cannotCreateOutput, about: path, "can't be made: \(String(cString: strerror(errno)))",
-        remedy: "name a folder that can")
-    }
+  /// Makes the folder, and writes a plan into it, which is there when all of it is; where somebody else was first, theirs is left. What
+  /// an earlier plan has left goes.
+  ///
+  /// - Returns: the plan that is there then.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where the folder can't be made.
+  func begin(_ plan: ChunkPlan, _ indexes: [VideoIndex], _ cancellation: Cancellation) throws -> ChunkPlan {
+    let held = try enter(cancellation)
+    defer { withExtendedLifetime(held) {} }
+    if let known = try self.plan() { return known }
+    removeFiles { !["locks"].contains($0) }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let text = try Array(encoder.encode(plan))
     for (stream, index) in indexes.enumerated() {
-      try write(StoredVideoIndex.bytes(of: index), to: indexPath(stream), overwrites: true)
+      try write(StoredVideoIndex.bytes(of: index), to: indexPath(stream))
     }
-    try write(text, to: planPath, overwrites: false)
+    try write(text, to: planFile.path)
+    return try knownPlan()
+  }
+
+  /// Makes the folder, unless it is there, and takes the lock under which it is begun and removed.
+  private func enter(_ cancellation: Cancellation) throws -> FileLocks.Held {
+    while true {
+      if mkdir(path, 0o777) != 0 {
+        let reason = errno
+        var info = stat()
+        // A file, or a link that leads nowhere; what is not there at all was removed just now.
+        let isInTheWay = lstat(path, &info) == 0 && (stat(path, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
+        guard reason == EEXIST, !isInTheWay else {
+          throw RetrogradeError(
+            .cannotCreateOutput, about: path, "can't be made: \(String(cString: strerror(reason)))",
+            remedy: "name a folder that can")
+        }
+      }
+      do {
+        return try locks.wait(for: Lock.plan, makesFile: true, cancellation)
+      } catch let error as RetrogradeError where error.code == .noInput {
+        // Who had the lock has removed the folder.
+        continue
+      }
+    }
   }
 
   /// Finds out whether it is a folder for work, or can become one.
@@ -81,13 +115,14 @@ struct WorkFolder: Sendable {
     }
   }
 
-  private static func isOurs(_ name: String) -> Bool {
-    ["plan.json", "journal", "locks"].contains(name)
-      || ["index-", "chunk-", ".retrograde-", "slurm-", "submit-"].contains { name.hasPrefix($0) }
+  /// Whether a file of this name is one that is made here: by this, by `OutputFile` until it is whole, and by `retrograde submit`.
+  static func isOurs(_ name: String) -> Bool {
+    ["plan.json", "journal", "locks", "submit-chunks.sh", "submit-join.sh"].contains(name)
+      || name.wholeMatch(of: /index-[0-9]+|chunk-[0-9]{5,}|slurm-[0-9]+_[0-9]+\.out|\.retrograde-[0-9a-z]+/) != nil
   }
 
-  private func write(_ bytes: [UInt8], to path: String, overwrites: Bool) throws {
-    try Outputs.write(overwrites: overwrites, inputs: []) { outputs in
+  private func write(_ bytes: [UInt8], to path: String) throws {
+    try Outputs.write(overwrites: true, inputs: []) { outputs in
       try outputs.begin(path)
       let file = try ByteFile(outputs.location(of: path), for: path)
       try bytes.withUnsafeBytes { try file.write($0) }
@@ -108,13 +143,36 @@ struct WorkFolder: Sendable {
   }
 
   /// Removes all that is ours in it, and the folder, unless there is something else in it.
-  func remove() throws {
+  ///
+  /// The plan and the journal, which says that the output is whole, go after what they tell of: who goes on with a removal that was
+  /// ended half way knows so.
+  func remove(_ cancellation: Cancellation) throws {
+    let held = try locks.wait(for: Lock.plan, cancellation)
+    defer { withExtendedLifetime(held) {} }
+    clear()
+  }
+
+  /// Removes what a removal has left that was ended in its last moment, when the plan was gone: the output was whole then.
+  func clearRemains() throws {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    // The plan first: without it nobody takes what is left for a beginning.
-    for name in names.filter(WorkFolder.isOurs).sorted(by: { $0 == "plan.json" || $1 != "plan.json" && $0 < $1 }) {
-      unlink("\(path)/\(name)")
+    // Somebody who begins has the lock.
+    guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {
+      return
     }
+    defer { withExtendedLifetime(held) {} }
+    if !FileManager.default.fileExists(atPath: planFile.path) { clear() }
+  }
+
+  private func clear() {
+    let last = ["plan.json", "journal", "locks"]
+    removeFiles { !last.contains($0) }
+    for name in last { unlink("\(path)/\(name)") }
     rmdir(path)
+  }
+
+  private func removeFiles(_ isMeant: (String) -> Bool) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    for name in names where WorkFolder.isOurs(name) && isMeant(name) { unlink("\(path)/\(name)") }
   }
 
   // MARK: what is done
@@ -127,34 +185,4 @@ struct WorkFolder: Sendable {
   }
 
   func note(_ event: Journal.Event) throws { try journal.add(event, lock: Lock.journal) }
-}
-
-/// What the journal says of a plan's chunks.
-struct ChunkStates: Sendable {
-  /// The last event of each chunk; nil where nothing has happened.
-  private(set) var last: [Journal.Event?]
-  /// The events that say that one is done.
-  private(set) var done: [Journal.Event?]
-  private var place = 0
-
-  init(count: Int) {
-    last = Array(repeating: nil, count: count)
-    done = last
-  }
-
-  /// Takes in what has been written since.
-  mutating func update(from journal: Journal) throws {
-    let (events, end) = try journal.events(from: place)
-    place = end
-    for event in events where last.indices.contains(event.chunk) {
-      last[event.chunk] = event
-      switch event.event {
-      case .done: done[event.chunk] = event
-      case .lost: done[event.chunk] = nil
-      case .begun, .failed: break
-      }
-    }
-  }
-
-  var areAllDone: Bool { done.allSatisfy { $0 != nil } }
 }

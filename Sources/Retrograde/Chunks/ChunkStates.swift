@@ -1,0 +1,47 @@
+import RetrogradeEngine
+
+/// What the journal says of a plan's chunks.
+struct ChunkStates: Sendable {
+  /// The last event of each chunk; nil where nothing has happened.
+  private(set) var last: [Journal.Event?]
+  /// The events that say that one is done.
+  private(set) var done: [Journal.Event?]
+  /// Frames of video in the chunks that are done.
+  private(set) var doneFrames = 0
+  /// The output, as it was when it was whole and about to get its name.
+  private(set) var joined: FileStamp?
+  private let frames: [Int]
+  private var place = 0
+
+  init(_ plan: ChunkPlan) {
+    frames = plan.chunks.map(\.frames)
+    last = Array(repeating: nil, count: frames.count)
+    done = last
+  }
+
+  /// Takes in what has been written since.
+  mutating func update(from journal: Journal) throws {
+    let (events, end) = try journal.events(from: place)
+    place = end
+    for event in events { add(event) }
+  }
+
+  /// Takes in an event; one that is known already changes nothing.
+  mutating func add(_ event: Journal.Event) {
+    if event.event == .joined { joined = event.output }
+    guard let chunk = event.chunk, last.indices.contains(chunk) else { return }
+    last[chunk] = event
+    switch event.event {
+    case .done:
+      if done[chunk] == nil { doneFrames += frames[chunk] }
+      done[chunk] = event
+    case .lost:
+      if done[chunk] != nil { doneFrames -= frames[chunk] }
+      done[chunk] = nil
+    case .begun, .failed, .joined: break
+    }
+  }
+
+  /// The chunks that are not done.
+  var missing: [Int] { done.indices.filter { done[$0] == nil } }
+}

@@ -1,0 +1,23 @@
+/// Numbers in few words: `3, 7-9`.
+package struct NumberRanges {
+  private let ranges: [ClosedRange<Int>]
+
+  /// - Parameter numbers: in ascending order.
+  package init(_ numbers: [Int]) {
+    var ranges: [ClosedRange<Int>] = []
+    for number in numbers {
+      if let last = ranges.last, last.upperBound == number - 1 {
+        ranges[ranges.count - 1] = last.lowerBound...number
+      } else {
+        ranges.append(number...number)
+      }
+    }
+    self.ranges = ranges
+  }
+
+  /// - Parameter most: how many ranges are written; of the others nothing is said but that there are some.
+  package func text(separator: String, atMost most: Int = .max) -> String {
+    let words = ranges.prefix(most).map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+    return words.joined(separator: separator) + (ranges.count > most ? " …" : "")
+  }
+}

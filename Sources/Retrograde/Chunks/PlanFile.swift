@@ -1,0 +1,78 @@
+import FoundationEssentials
+import Glibc
+import RetrogradeEngine
+import Synchronization
+
+/// `plan.json` of a work folder. It is held open once it was read: as long as it is, no other file has its number, so that one which was
+/// put there later is told from it.
+final class PlanFile: Sendable {
+  let path: String
+  private let opened = Mutex<Int32>(-1)
+
+  init(_ path: String) { self.path = path }
+
+  deinit {
+    let descriptor = opened.withLock { $0 }
+    if descriptor >= 0 { close(descriptor) }
+  }
+
+  /// What is in it; nil where there is none.
+  func read() throws -> Data? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if [ENOENT, ENOTDIR].contains(errno) { return nil }
+      throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
+    }
+    opened.withLock {
+      if $0 >= 0 { close($0) }
+      $0 = descriptor
+    }
+    guard let bytes = FileManager.default.contents(atPath: "/proc/self/fd/\(descriptor)") else {
+      throw RetrogradeError(.inputOutput, about: path, "can't be read")
+    }
+    return bytes
+  }
+
+  /// Whether the file that was read still has its name: nobody has removed it, or begun anew.
+  var isThere: Bool {
+    guard let known, let now = FileStamp(path) else { return false }
+    return known.number == now.number
+  }
+
+  /// Whether the file at `path` was written after the one that was read.
+  func isOlder(than path: String) -> Bool {
+    guard let known, let other = FileStamp(path) else { return false }
+    return known.modified.lexicographicallyPrecedes(other.modified)
+  }
+
+  private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
+}
+
+/// What tells a file from one that has its name later, or was changed.
+struct FileStamp: Codable, Sendable, Equatable {
+  /// Of its inode.
+  var number: UInt64
+  var size: Int
+  /// Seconds and nanoseconds since 1970.
+  var modified: [Int]
+
+  /// Of the file at `path`; nil where there is none.
+  init?(_ path: String) {
+    var info = stat()
+    guard stat(path, &info) == 0 else { return nil }
+    self.init(info)
+  }
+
+  /// Of an open file.
+  init?(descriptor: Int32) {
+    var info = stat()
+    guard fstat(descriptor, &info) == 0 else { return nil }
+    self.init(info)
+  }
+
+  private init(_ info: stat) {
+    number = UInt64(info.st_ino)
+    size = Int(info.st_size)
+    modified = [info.st_mtim.tv_sec, info.st_mtim.tv_nsec]
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What happens to the folder of a run in chunks when runs are ended at the worst moments, or others work in it.
+@Suite struct WorkFolderTests {
+  private let folder: TemporaryFolder
+  private let source: String
+  private let work: String
+  private let output: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(20, rate: 30)
+    media.video = "x264enc key-int-max=10 speed-preset=ultrafast ! h264parse"
+    source = try media.write(to: folder)
+    (work, output) = (folder.path("work"), folder.path("out.mp4"))
+  }
+
+  private func reverser(crf: Int = 30) -> Reverser {
+    var options = ReverseOptions()
+    options.encoding.constantRateFactor = crf
+    return Reverser(source, options: options)
+  }
+
+  private func run(_ reverser: Reverser) async throws {
+    _ = try await reverser.start(to: output, in: work, chunks: .about(.seconds(0.3))).summary()
+  }
+
+  private func split(_ reverser: Reverser) async throws {
+    try await reverser.split(to: output, in: work, chunks: .about(.seconds(0.3)))
+  }
+
+  private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
+
+  private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// The work in the folder, with its plan.
+  private func opened() throws -> (ChunkedReversal, ChunkPlan) {
+    let chunked = ChunkedReversal(work, Work())
+    return (chunked, try chunked.folder.knownPlan())
+  }
+
+  /// As a run that is killed when the output has its name leaves the folder.
+  private func joinAndLeaveTheFolder() async throws {
+    try await split(reverser())
+    try await ChunkFolder(work).make(0...1)
+    let (chunked, plan) = try opened()
+    var states = ChunkStates(plan)
+    try states.update(from: chunked.folder.journal)
+    _ = try ChunkJoin(chunked.folder, plan, states.done.compactMap { $0 }, Resources(), Work()).run()
+  }
+
+  @Test func aRunThatWasEndedWhenTheOutputHadItsNameIsFinished() async throws {
+    try await joinAndLeaveTheFolder()
+    let made = FileStamp(output)
+    try await run(reverser())
+    #expect(FileStamp(output) == made)
+    #expect(!exists(work))
+  }
+
+  @Test func aRemovalThatWasEndedHalfWayIsFinished() async throws {
+    try await joinAndLeaveTheFolder()
+    for name in ["chunk-00000", "index-0"] { try FileManager.default.removeItem(atPath: "\(work)/\(name)") }
+    _ = try await ChunkFolder(work).join().summary()
+    #expect(!exists(work))
+  }
+
+  @Test func anotherFileOfTheOutputsNameIsNotTakenForIt() async throws {
+    try await joinAndLeaveTheFolder()
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: output))
+    let error = await #expect(throws: RetrogradeError.self) { try await run(reverser()) }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(try bytes(output) == Data("mine".utf8))
+    #expect(exists("\(work)/plan.json"))
+  }
+
+  @Test func whatIsLeftWithoutAPlanIsNotBelieved() async throws {
+    try await split(reverser(crf: 50))
+    try await ChunkFolder(work).make(0...1)
+    try FileManager.default.removeItem(atPath: "\(work)/plan.json")
+    try await run(reverser())
+    let mirror = try bytes(output)
+    try FileManager.default.removeItem(atPath: output)
+    try await run(reverser())
+    #expect(try bytes(output) == mirror)
+  }
+
+  /// Killed when the plan was gone already.
+  @Test func theLastOfARemovalIsRemoved() async throws {
+    try await split(reverser())
+    for name in ["index-0", "plan.json"] { try FileManager.default.removeItem(atPath: "\(work)/\(name)") }
+    try Data().write(to: URL(fileURLWithPath: output))
+    let error = await #expect(throws: RetrogradeError.self) { try await run(reverser()) }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(!exists(work))
+  }
+
+  @Test func whoseFolderGoesIsFinishedOnlyWhereTheOutputIsThere() async throws {
+    try Data("old".utf8).write(to: URL(fileURLWithPath: output))
+    for isMade in [false, true] {
+      var reverser = reverser()
+      reverser.options.output.overwrites = true
+      try await split(reverser)
+      let (chunked, plan) = try opened()
+      func work() throws -> Bool? {
+        try chunked.unlessFinished(plan) {
+          if isMade { try Data("new".utf8).write(to: URL(fileURLWithPath: output)) }
+          try chunked.folder.remove(Cancellation())
+          _ = try chunked.make(plan, Resources(), jobs: 2)
+          return true
+        }
+      }
+      if isMade {
+        #expect(try work() == nil)
+      } else {
+        let error = #expect(throws: RetrogradeError.self) { try work() }
+        #expect(error?.description.contains("was removed before \(output) was made") ?? false)
+      }
+      #expect(!exists(self.work))
+    }
+  }
+
+  @Test func aPlanThatWasBegunAnewIsAnotherOne() async throws {
+    try await split(reverser())
+    let (chunked, plan) = try opened()
+    try FileManager.default.removeItem(atPath: work)
+    try await split(reverser(crf: 50))
+    #expect(!chunked.folder.isThere)
+    #expect(throws: RetrogradeError.self) { try chunked.make(plan, Resources(), jobs: 1) }
+    #expect(try await ChunkFolder(work).status().chunks.allSatisfy { $0.state == .waiting })
+  }
+
+  @Test func onlyWhatIsMadeHereIsTakenForOurs() async throws {
+    for name in [
+      "plan.json", "journal", "locks", "index-0", "chunk-00012", "chunk-123456", "slurm-12_3.out", "submit-chunks.sh",
+      "submit-join.sh", ".retrograde-1x2y",
+    ] { #expect(WorkFolder.isOurs(name), "\(name)") }
+    let others = ["chunk-1.mov", "chunk-00001.mov", "index-.html", "slurm-notes", "submit-me.txt", "journal.txt"]
+    for name in others {
+      #expect(!WorkFolder.isOurs(name), "\(name)")
+      try FileManager.default.createDirectory(atPath: work, withIntermediateDirectories: true)
+      try Data("mine".utf8).write(to: URL(fileURLWithPath: "\(work)/\(name)"))
+    }
+    let error = await #expect(throws: RetrogradeError.self) { try await run(reverser()) }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: work).sorted() == others.sorted())
+  }
+
+  @Test(arguments: ["a file", "a link that leads nowhere"])
+  func whatCantBeAFolderIsNamed(_ kind: String) async throws {
+    if kind == "a file" {
+      try Data().write(to: URL(fileURLWithPath: work))
+    } else {
+      try FileManager.default.createSymbolicLink(atPath: work, withDestinationPath: folder.path("nowhere"))
+    }
+    let error = await #expect(throws: RetrogradeError.self) { try await run(reverser()) }
+    #expect(error?.code == .cannotCreateOutput)
+    #expect(error?.description.contains("\(work): can't be made") ?? false)
+  }
+
+  @Test func twoThatBeginAtOnceWorkOnOnePlan() async throws {
+    var reverser = reverser()
+    reverser.options.output.overwrites = true
+    async let one: Void = run(reverser)
+    async let other: Void = run(reverser)
+    _ = try await (one, other)
+    #expect(exists(output))
+    #expect(!exists(work))
+  }
+
+  @Test func noMoreChunksAreMadeAtOnceThanMemoryHasRoomFor() async throws {
+    try await split(reverser())
+    let (_, plan) = try opened()
+    #expect(plan.usualJobs(with: ByteCount(0)) == 1)
+    // 96x64 in 4:2:0, eight frames a job.
+    #expect(plan.usualJobs(with: ByteCount(2 * 8 * 96 * 64 * 3 / 2 - 1)) == 1)
+    #expect(plan.usualJobs(with: ByteCount(1 << 40)) <= plan.chunks.count)
+  }
+
+  @Test func aPlanOfMoreFramesThanItCanHoldIsRefused() async throws {
+    var media = TestMedia.matroska
+    (media.name, media.times) = ("long.mkv", TestMedia.regular(200, rate: 30))
+    media.video = "x264enc key-int-max=10 speed-preset=ultrafast ! h264parse"
+    var options = ReverseOptions()
+    options.playback.count = 100_000
+    let reverser = Reverser(try media.write(to: folder), options: options)
+    let error = await #expect(throws: RetrogradeError.self) { try await split(reverser) }
+    #expect(
+      error?.description.contains("more than \(OutputPlan.mostPlannedFrames) frames; lower `playback.count`") ?? false)
+    #expect(!exists(work))
+  }
+
+  @Test func numbersInFewWords() {
+    #expect(NumberRanges([3, 7, 8, 9]).text(separator: ", ") == "3, 7-9")
+    #expect(NumberRanges([0, 2, 4]).text(separator: ",", atMost: 2) == "0,2 …")
+    #expect(NumberRanges([]).text(separator: ",") == "")
+  }
+}
