@@ -11,6 +11,7 @@ enum Fuzz {
     "movie-header": MovieTargets.write,
     "declared": DeclaredTargets.read,
     "wave": AudioTargets.wave,
+    "stored-audio": AudioTargets.stored,
     "mp3": AudioTargets.mp3,
     "audio-layout": AudioTargets.layout,
     "apng": ImageTargets.apng,

@@ -8,6 +8,16 @@ enum AudioTargets {
     if let wave = ContainerFacts(ScratchFile.path(bytes)).wave { precondition(wave.duration >= .zero) }
   }
 
+  /// Where PCM lies in a file, by its container: in the file, in whole sample frames.
+  static func stored(_ bytes: [UInt8]) {
+    let facts = ContainerFacts(ScratchFile.path(bytes))
+    for audio in facts.tracks.compactMap(\.stored) + [facts.wave?.stored].compactMap({ $0 }) {
+      precondition(audio.runs.allSatisfy { 0 <= $0.lowerBound && $0.upperBound <= bytes.count })
+      let total = audio.runs.reduce(0) { $0 + $1.count }
+      precondition(audio.count == total / audio.frameBytes)
+    }
+  }
+
   static func mp3(_ bytes: [UInt8]) {
     let path = ScratchFile.path(bytes)
     guard let file = RandomAccessFile(path), let frame = InfoFrame(file) else { return }

@@ -26,7 +26,10 @@ enum VideoTargets {
       .h265(configuration: configuration),
     ]
     var check = PacketCheck(codecs[Int(kind & 0x7F) % codecs.count])
-    for packet in parts.dropFirst() { _ = packet.withUnsafeBytes { check.obstacle(in: $0) } }
+    for packet in parts.dropFirst() {
+      _ = packet.withUnsafeBytes { check.obstacle(in: $0) }
+      _ = packet.withUnsafeBytes { JPEG2000Packet.isSubsampled($0) }
+    }
   }
 
   /// From packets with times of any kind to a plan, an order of play, and the times of the mirror.

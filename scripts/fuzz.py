@@ -11,6 +11,8 @@ import hostile_media
 
 MOVIES = ["h264_aac.mp4", "h264_rotated.mp4", "h264_chapters_subtitles.mp4", "hevc_opus.mp4", "h264_fragmented.mp4", "aac.m4a"]
 MATROSKA = ["h264_aac.mkv", "h264_chapters_subtitles.mkv", "vp9_opus.webm", "live.mkv"]
+# Audio that is read where it lies.
+STORED = ["prores_pcm.mov", "mjpeg_pcm.mov", "pcm.mov", "pcm.mka"]
 WAVES = ["pcm16.wav", "pcm24_51.wav", "pcm.w64", "rf64.wav", "adpcm.wav"]
 CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.ogg", "opus.opus", "theora_vorbis.ogv", "h264_aac.flv",
               "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob", "pcm.au"]
@@ -18,6 +20,7 @@ CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.
 SEEDS = {
     "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES,
     "declared": MOVIES + MATROSKA + WAVES + CONTAINERS,
+    "stored-audio": STORED + WAVES,
     "wave": WAVES,
     "mp3": ["mp3.mp3", "mp3_free.mp3"],
     "apng": ["moving.apng", "still.png"], "webp": ["moving.webp"], "gif": ["still.png"],
@@ -28,10 +31,11 @@ SEEDS = {
                        bytes.fromhex("0164000affe1000667640000af80010005" "68ebe3cb22fdf8f800")],
     "audio-layout": [b"", bytes(range(64))],
     "packets": [bytes([2]) + bytes.fromhex("562b84d19c052f413c6026e95c376f5d1b76979d3ac9c420431e8b9f5520512f4ef8a1683b837d0a4acb") + bytes(84),
-                bytes([0x84]) + bytes(9) + bytes.fromhex("000000016742c00a0000000168ce0fc80000000165888400"), bytes([0]) + bytes.fromhex("ffd8ffe00008415649310100")],
+                bytes([0x84]) + bytes(9) + bytes.fromhex("000000016742c00a0000000168ce0fc80000000165888400"), bytes([0]) + bytes.fromhex("ffd8ffe00008415649310100"),
+                bytes(43) + bytes.fromhex("ff4fff51002f") + bytes(34) + bytes.fromhex("0003070101070202070202")],
     "timeline": [b"", bytes(range(128)), bytes(64)],
 }
-CUT = (".mp4", ".mkv", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",
+CUT = (".mp4", ".mov", ".mkv", ".mka", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",
        ".vob", ".au")
 
 

@@ -79,6 +79,8 @@ RECIPES = {
     "pcm24_51.wav": ["-f", "lavfi", "-i", "sine=d=0.3", "-ac", "6", "-c:a", "pcm_s24le"],
     "float.wav": SOUND + ["-c:a", "pcm_f32le"],
     "adpcm.wav": SOUND + ["-c:a", "adpcm_ms"],
+    "pcm.mov": SOUND + ["-c:a", "pcm_s16le"],
+    "pcm.mka": SOUND + ["-c:a", "pcm_s24le"],
     "pcm.w64": SOUND + ["-c:a", "pcm_s16le"],
     "rf64.wav": SOUND + ["-c:a", "pcm_s16le", "-rf64", "always"],
     "pcm.aiff": SOUND + ["-c:a", "pcm_s16be"],
