@@ -10,16 +10,16 @@ The mirror is turned back with ffmpeg's reverse filter and compared with the sou
 import argparse, fnmatch, json, os, re, resource, statistics, subprocess, sys, tempfile
 
 PICTURE = {".mov": ".mov", ".mkv": ".mkv", ".webm": ".webm", ".avi": ".avi", ".ts": ".ts", ".ogv": ".ogv"}
-# From slow to fast.
+# From slow to fast. "default" is what is used where none is asked for, if that is none of the encoder's own.
 SPEEDS = {
-    "h264": ["medium", "fast", "faster", "veryfast", "superfast", "ultrafast"],
+    "h264": ["medium", "fast", "faster", "veryfast", "default", "superfast", "ultrafast"],
     "h265": ["medium", "fast", "veryfast", "superfast", "ultrafast"],
     "vp9": ["4", "5", "6", "7", "8", "9"],
     "vp8": ["4", "6", "8", "10", "12", "16"],
     "av1": ["6", "7", "8", "9", "10"],
 }
 SECONDS = 2  # of each clip, for the curves
-HEADROOM = 1.28  # EncoderSettings.headroom
+HEADROOM = 1.25  # EncoderSettings.headroom
 
 
 def video(path):
@@ -97,8 +97,8 @@ def curves(command, folder, only):
                 rows = []
                 for name, clip, kilobits in clips:
                     output = os.path.join(scratch, "out.mkv" if codec != "av1" else "out.mp4")
-                    seconds = reverse(command, clip, output, "--video-codec", codec, "--preset", speed, "--bitrate",
-                                      f"{kilobits}k")
+                    preset = ["--preset", speed] if speed != "default" else []
+                    seconds = reverse(command, clip, output, "--video-codec", codec, *preset, "--bitrate", f"{kilobits}k")
                     if seconds is None:
                         print(f"{name}: {codec} {speed} failed", file=sys.stderr)
                         continue

@@ -90,7 +90,6 @@ struct OutputArguments: ParsableArguments {
     options.playback.count = count
     options.playback.dropsSeam = seam.map { $0 == .drop }
     options.output.overwrites = overwrite
-    options.lettering = lettering
     options.encoding = EncodingOptions(
       quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
       encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
@@ -98,7 +97,10 @@ struct OutputArguments: ParsableArguments {
       deinterlaces: deinterlace)
   }
 
-  var lettering: Lettering { Lettering(caption: caption, showsTimecode: showTimecode) }
+  var overlay: Overlay? {
+    Overlays.all([caption.map(Overlays.caption), showTimecode ? Overlays.timecode : nil].compactMap { $0 })
+  }
+
 }
 
 /// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.

@@ -63,7 +63,9 @@ struct ReverseArguments: ParsableArguments {
     options.output.subtitles = subtitlesOutput
     options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
-    return Reverser(source.input, options: options)
+    var reverser = Reverser(source.input, options: options)
+    reverser.overlay = output.overlay
+    return reverser
   }
 }
 

@@ -73,6 +73,8 @@ struct EncoderSettings: Sendable {
     case "x264enc":
       // x264enc applies its VBV at `bitrate` in the constant-quality modes too; 0 turns that off.
       set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", encoder))]
+      // A speed that was asked for is x264's own.
+      if options.preset == nil { set += EncoderSpeed.additions(to: encoder, options.quality) }
       if isLossless {
         set += [("pass", "4"), ("quantizer", "0")]
       } else if options.bitrate == nil, let crf {
