@@ -47,7 +47,7 @@ extension Reverser {
     guard !ImageSequence.isPattern(output) else {
       throw RetrogradeError(.usage, about: output, "numbered images can't be verified before they have their names")
     }
-    guard overlay == nil, title == nil else {
+    guard drawing.isEmpty else {
       throw RetrogradeError(
         .usage, about: output, "what is drawn over frames differs from the source",
         remedy: "leave out \(setting: .isVerified)")
@@ -56,7 +56,7 @@ extension Reverser {
 
   /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.
   func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
-    guard overlay == nil, title == nil else {
+    guard drawing.isEmpty else {
       throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
     }
     guard options.encoding.encoderOptions.isEmpty else {
@@ -93,12 +93,12 @@ extension Reverser {
 
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
     var requirements = try OutputRequirements(of: output, options.encoding)
-    if overlay == nil, title == nil {
+    if drawing.isEmpty {
       let packets = PacketOutput(try Container.of(output), options)
       requirements.takesPackets = { packets.refusal(of: $0) == nil }
     }
     return try OutputPlan(output, try PlayableSource.open(input, options, for: requirements, work), options, drawing)
   }
 
-  private var drawing: FrameDrawing { FrameDrawing(overlay: overlay, title: title) }
+  private var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }
 }

@@ -84,7 +84,6 @@ struct CaptureCommand: AsyncParsableCommand {
     capture.options.playback.loop = loop
     capture.options.output.isStrict = strictness.strict
     capture.options.resources = machine.resources
-    capture.overlay = output.overlay
     let session = capture.start(to: output.output)
     try await output.reporting.display.follow(session.reversal, machine.memory) { session.stop() }
   }

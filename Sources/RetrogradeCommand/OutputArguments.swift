@@ -90,6 +90,7 @@ struct OutputArguments: ParsableArguments {
     options.playback.count = count
     options.playback.dropsSeam = seam.map { $0 == .drop }
     options.output.overwrites = overwrite
+    options.lettering = lettering
     options.encoding = EncodingOptions(
       quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
       encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
@@ -97,10 +98,7 @@ struct OutputArguments: ParsableArguments {
       deinterlaces: deinterlace)
   }
 
-  var overlay: Overlay? {
-    Overlays.all([caption.map(Overlays.caption), showTimecode ? Overlays.timecode : nil].compactMap { $0 })
-  }
-
+  var lettering: Lettering { Lettering(caption: caption, showsTimecode: showTimecode) }
 }
 
 /// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.

@@ -63,9 +63,7 @@ struct ReverseArguments: ParsableArguments {
     options.output.subtitles = subtitlesOutput
     options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
-    var reverser = Reverser(source.input, options: options)
-    reverser.overlay = output.overlay
-    return reverser
+    return Reverser(source.input, options: options)
   }
 }
 

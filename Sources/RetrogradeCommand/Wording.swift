@@ -25,6 +25,7 @@ extension Setting {
     case .constantRateFactor: "--crf"
     case .keepsAlpha: "--alpha"
     case .deinterlaces: "--deinterlace"
+    case .showsTimecode: "--show-timecode"
     // `--no-audio` for `playback.noAudio`.
     default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }

@@ -119,6 +119,8 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let isStrict = Setting(rawValue: "output.isStrict")
   public static let isVerified = Setting(rawValue: "output.isVerified")
   public static let overwrites = Setting(rawValue: "output.overwrites")
+  public static let caption = Setting(rawValue: "lettering.caption")
+  public static let showsTimecode = Setting(rawValue: "lettering.showsTimecode")
   public static let quality = Setting(rawValue: "encoding.quality")
   public static let videoCodec = Setting(rawValue: "encoding.videoCodec")
   public static let encoder = Setting(rawValue: "encoding.encoder")

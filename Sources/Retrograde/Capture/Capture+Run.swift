@@ -9,7 +9,8 @@ extension Capture {
     let (camera, counts, warnings) = try Outputs.write(overwrites: options.output.overwrites, inputs: []) { outputs in
       try outputs.begin(output)
       let (recording, camera) = try record(control, requirements, work)
-      let plan = try OutputPlan(output, recording, options, FrameDrawing(overlay: overlay, title: title))
+      let plan = try OutputPlan(
+        output, recording, options, FrameDrawing(lettering: options.lettering, overlay: overlay, title: title))
       let recorded = recording.warnings + missed(control)
       // Known before any frame is encoded.
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)

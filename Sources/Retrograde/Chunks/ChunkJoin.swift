@@ -35,12 +35,15 @@ struct ChunkJoin: Sendable {
   /// - Throws: ``RetrogradeError``.
   func run() throws -> (counts: Feed.Counts, warnings: [Warning]) {
     try Outputs.write(overwrites: plan.options.output.overwrites, inputs: [plan.source.path]) { outputs in
+      // The output gets its name last: when it has it, all is there.
+      if let path = plan.subtitleOutput?.path { try outputs.begin(path, isNumbered: false) }
       try outputs.begin(plan.output)
       let location = try outputs.location(of: plan.output)
       let pipeline = try EncodingPipeline(
         contents { try $0.write(to: location) }, for: plan.output, work.cancellation)
       let counts = try Feed(
-        legs: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [], subtitles: try subtitles(),
+        legs: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [],
+        subtitles: plan.subtitles.compactMap(\.track),
         isPadded: false, joined: packets(pipeline), pipeline: pipeline, work: work
       ).run()
       try work.cancellation.check()
@@ -48,21 +51,26 @@ struct ChunkJoin: Sendable {
         ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
-      // Who finds the file under its name, and the folder still there, knows by this that it is this one.
+      // Who finds the files under their names, and the folder still there, knows by this that it is these.
       var event = Journal.Event(.joined)
+      event.subtitles = try writeSubtitles(outputs)
       event.output = FileStamp(location)
       try folder.note(event)
       return (counts, warnings)
     }
   }
 
+  /// - Returns: what tells the file from others; nil where there is none to be written.
+  private func writeSubtitles(_ outputs: Outputs) throws -> FileStamp? {
+    guard let output = plan.subtitleOutput, let track = output.subtitles.track else { return nil }
+    let location = try outputs.location(of: output.path)
+    try SubtitleFile.write([track], plan.legs.all, lead: .zero, to: location, for: output.path)
+    return FileStamp(location)
+  }
+
   private func verify(_ location: String) throws {
-    let options = ReverseOptions(
-      playback: plan.options.playback, encoding: plan.options.encoding, output: plan.options.output,
-      resources: resources,
-      subtitles: plan.options.subtitles)
     try Verifier.check(
-      plan.source.path, mirror: location, name: plan.output, options,
+      plan.source.path, mirror: location, name: plan.output, plan.options.all(resources),
       isLossless: plan.options.encoding.quality == .lossless, work)
   }
 
@@ -104,15 +112,6 @@ struct ChunkJoin: Sendable {
   }
 
   private func made(audio number: Int) -> Journal.Event? { plan.chunks(.audio, number).first.map { made[$0] } }
-
-  private func subtitles() throws -> [SubtitleTrack] {
-    plan.subtitles.compactMap { track in
-      Caps(track.caps).map {
-        SubtitleTrack(
-          caps: $0, tags: track.tags.flatMap { TagList($0) }, disposition: track.disposition, cues: track.cues)
-      }
-    }
-  }
 
   /// When the packets of each video are decoded; nil in Matroska and WebM, which don't say.
   private var clocks: [DTSGenerator?] {

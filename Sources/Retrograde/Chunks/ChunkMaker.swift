@@ -38,7 +38,7 @@ final class ChunkMaker: Sendable {
         let (heard, warnings) = try audio(chunk, location, path)
         (event.heard, event.warnings) = (heard, warnings.map(Notice.init))
       } else {
-        event.warnings = try video(chunk, location, path, shown).map(Notice.init)
+        event.warnings = try video(number, location, path, shown).map(Notice.init)
       }
       let content = try PacketFile(path: location).content(for: path, work.cancellation)
       guard chunk.kind == .audio || content.packets == chunk.frames else {
@@ -81,8 +81,9 @@ final class ChunkMaker: Sendable {
   }
 
   private func video(
-    _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String, _ shown: (Int) -> Void
+    _ number: Int, _ location: String, _ target: String, _ shown: (Int) -> Void
   ) throws -> [Warning] {
+    let chunk = plan.chunks[number]
     let stream = plan.videos[chunk.stream]
     let settings = try settings()
     let video = try source(settings).video(
@@ -105,9 +106,11 @@ final class ChunkMaker: Sendable {
     var given = MuxedCount.Given(count: 0)
     var caps: Caps?
     let sink = pipeline.videos[0]
-    while let frame = try player.next(offset: .zero - chunk.span.start) {
+    let (painter, painting, first) = (FramePainter(video), plan.options.lettering.overlay, plan.firstFrame(of: number))
+    while var frame = try player.next(offset: .zero - chunk.span.start) {
       if let caps, !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
       caps = frame.caps
+      try frame.paint(painter, painting, number: first + given.count)
       try pipeline.push(frame.buffer, to: sink)
       given.add(1, frame.buffer)
       shown(given.count)

@@ -46,9 +46,7 @@ extension ChunkPlan {
     guard input == source.path else { throw refused("of \(source.path)") }
     guard output == self.output else { throw refused("its output is \(self.output)") }
     try checkSource()
-    let asked = Options(
-      playback: reverser.options.playback, encoding: reverser.options.encoding, output: reverser.options.output,
-      subtitles: reverser.options.subtitles)
+    let asked = Options(reverser.options)
     let (now, then) = (try asked.values, try options.values)
     let different = Set(now.keys).union(then.keys).filter { now[$0] != then[$0] }.sorted()
     guard different.isEmpty else {
@@ -72,6 +70,7 @@ extension ChunkPlan.Options {
       try add("playback", playback)
       try add("encoding", encoding)
       try add("output", output)
+      try add("lettering", lettering)
       values["subtitles"] = subtitles.map(Value.text)
       return values
     }

@@ -44,6 +44,19 @@ struct ChunkPlan: Codable, Sendable {
     var encoding: EncodingOptions
     var output: OutputOptions
     var subtitles: String?
+    var lettering: Lettering
+
+    init(_ options: ReverseOptions) {
+      (playback, encoding, output) = (options.playback, options.encoding, options.output)
+      (subtitles, lettering) = (options.subtitles, options.lettering)
+    }
+
+    /// What was asked for, with what a run may take of the machine.
+    func all(_ resources: Resources) -> ReverseOptions {
+      ReverseOptions(
+        playback: playback, encoding: encoding, output: output, resources: resources, subtitles: subtitles,
+        lettering: lettering)
+    }
   }
 
   /// A video stream of the output.
@@ -82,7 +95,27 @@ struct ChunkPlan: Codable, Sendable {
     var caps: String
     var tags: String?
     var disposition: Disposition?
+    /// In the time of the source.
     var cues: [Cue]
+
+    init(_ track: SubtitleTrack) {
+      (caps, tags) = (track.caps.description, track.tags?.description)
+      (disposition, cues) = (track.disposition, track.cues)
+    }
+
+    /// nil where the caps are none.
+    var track: SubtitleTrack? {
+      Caps(caps).map {
+        SubtitleTrack(caps: $0, tags: tags.flatMap { TagList($0) }, disposition: disposition, cues: cues)
+      }
+    }
+  }
+
+  /// A file of subtitles that is made beside the output.
+  struct SubtitleOutput: Codable, Sendable {
+    /// The absolute path.
+    var path: String
+    var subtitles: Subtitles
   }
 
   /// What one chunk holds.
@@ -113,6 +146,7 @@ struct ChunkPlan: Codable, Sendable {
   var videos: [Video]
   var audio: [Audio]
   var subtitles: [Subtitles]
+  var subtitleOutput: SubtitleOutput?
   var chapters: [Chapter]
   /// Tags of the file as a whole, as GStreamer writes them.
   var tags: String?
@@ -138,6 +172,11 @@ extension ChunkPlan {
 
   /// Frames of video in all chunks.
   var frameCount: Int { chunks.reduce(0) { $0 + $1.frames } }
+
+  /// The number in the output of the first frame of a chunk.
+  func firstFrame(of chunk: Int) -> Int {
+    chunks(chunks[chunk].kind, chunks[chunk].stream).filter { $0 < chunk }.reduce(0) { $0 + chunks[$1].frames }
+  }
 
   /// The chunks of a stream, in the order of the output.
   func chunks(_ kind: StreamKind, _ stream: Int) -> [Int] {

@@ -8,8 +8,8 @@ struct ChunkStates: Sendable {
   private(set) var done: [Journal.Event?]
   /// Frames of video in the chunks that are done.
   private(set) var doneFrames = 0
-  /// The output, as it was when it was whole and about to get its name.
-  private(set) var joined: FileStamp?
+  /// The output, and the file of subtitles, as they were when they were whole and about to get their names.
+  private(set) var joined: (output: FileStamp?, subtitles: FileStamp?)
   private let frames: [Int]
   private var place = 0
 
@@ -28,7 +28,7 @@ struct ChunkStates: Sendable {
 
   /// Takes in an event; one that is known already changes nothing.
   mutating func add(_ event: Journal.Event) {
-    if event.event == .joined { joined = event.output }
+    if event.event == .joined { joined = (event.output, event.subtitles) }
     guard let chunk = event.chunk, last.indices.contains(chunk) else { return }
     last[chunk] = event
     switch event.event {

@@ -37,6 +37,10 @@ struct ChunkedReversal: Sendable {
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
+    if let path = reverser.options.output.subtitles {
+      try SubtitleFile.check(path)
+      try probe.begin(path, isNumbered: false)
+    }
     let made = try reverser.outputPlan(output, work)
     try (made.source.warnings + made.choice.warnings).check(isStrict: reverser.options.output.isStrict, reverser.input)
     let plan = try made.chunks(of: reverser.input, identity, length, work)
@@ -114,7 +118,7 @@ struct ChunkedReversal: Sendable {
     var states = ChunkStates(plan)
     try states.update(from: folder.journal)
     try folder.checkIsThere()
-    if let output = states.joined, output == FileStamp(plan.output) {
+    if let output = states.joined.output, output == FileStamp(plan.output) {
       // Somebody was ended between giving the output its name and removing the folder.
       try folder.remove(work.cancellation)
       return .joined(summary(plan))
@@ -126,6 +130,10 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
+    // Somebody was ended when only the subtitles had their name: these are ours to write again.
+    if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
+      unlink(path)
+    }
     let joined = try join.run()
     try folder.remove(work.cancellation)
     return .joined(summary(plan, joined))

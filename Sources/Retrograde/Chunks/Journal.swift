@@ -50,6 +50,7 @@ final class Journal: Sendable {
     var reason: String?
     var warnings: [Notice]?
     var output: FileStamp?
+    var subtitles: FileStamp?
 
     init(_ event: Kind, _ chunk: Int? = nil) {
       self.event = event

@@ -57,12 +57,9 @@ extension OutputPlan {
       } + chunks
     return ChunkPlan(
       version: ChunkPlan.ownVersion, source: identity, output: output,
-      options: .init(
-        playback: options.playback, encoding: options.encoding, output: options.output, subtitles: options.subtitles),
+      options: .init(options),
       range: source.range, legs: source.legs, videos: streams, audio: sounds,
-      subtitles: choice.subtitles.map {
-        .init(caps: $0.caps.description, tags: $0.tags?.description, disposition: $0.disposition, cues: $0.cues)
-      },
+      subtitles: choice.subtitles.map(ChunkPlan.Subtitles.init), subtitleOutput: try subtitleOutput,
       chapters: contents.chapters, tags: contents.tags?.description, joining: joining,
       hasEditLists: choice.container.hasEditLists,
       warnings: (source.warnings + choice.warnings + unheld).unique.map(Notice.init),
@@ -94,12 +91,24 @@ extension OutputPlan {
       return "nothing of it is encoded: packets are turned round as they are, in seconds"
     }
     if copy != nil { return "\(setting: .copiesForward) splices into packets of the source" }
-    if drawing.overlay != nil || drawing.title != nil { return "what is drawn over frames is not kept in a plan" }
+    if drawing.isCode { return "what a program draws over frames is not kept in a plan" }
     if choice.container.isOgg { return "Ogg counts its packets from the first one on" }
-    if options.output.subtitles != nil { return "subtitles of their own are not kept in a plan" }
-    if options.encoding.profile != nil { return "\(setting: .profile) is one for all streams" }
+    if options.encoding.profile != nil {
+      return "\(setting: .profile) is one for all streams, and does not say what of it is for which"
+    }
     if choice.videos.contains(where: { $0.codec?.encoder == nil }) { return "its video is not encoded" }
     return nil
+  }
+
+  private var subtitleOutput: ChunkPlan.SubtitleOutput? {
+    get throws {
+      guard let path = options.output.subtitles else { return nil }
+      let tracks = source.index.subtitles
+      try SubtitleFile.check(path, has: tracks)
+      return try SubtitleFile.track(of: tracks).map {
+        ChunkPlan.SubtitleOutput(path: try absolutePath(path), subtitles: ChunkPlan.Subtitles($0))
+      }
+    }
   }
 
   /// The pipeline that joins the packets of all streams, in `gst-launch-1.0` syntax.

@@ -4,8 +4,14 @@ import RetrogradeEngine
 
 /// What is drawn over the frames of a source, and before them.
 struct FrameDrawing: Sendable {
+  var lettering = Lettering()
   var overlay: Overlay?
   var title: Title?
+
+  var isEmpty: Bool { !isCode && lettering.overlay == nil }
+
+  /// Whether some of it is code of the program that asks for it, which no other process has.
+  var isCode: Bool { overlay != nil || title != nil }
 
   /// How much later everything starts.
   var lead: ClockTime { title?.duration ?? .zero }
@@ -20,5 +26,25 @@ struct FrameDrawing: Sendable {
       try body(try painter.blank { try title.draw($0, start) }, TimeSpan(start: start, end: end))
       start = end
     }
+  }
+
+  /// What draws over frames; nil where nothing does.
+  var painting: Overlay? { Overlays.all([lettering.overlay, overlay].compactMap { $0 }) }
+}
+
+extension VideoPlayer.Frame {
+  /// Draws over it.
+  /// - Parameter number: of the frame in the output.
+  mutating func paint(_ painter: FramePainter, _ painting: Overlay?, number: Int) throws {
+    guard let painting else { return }
+    let moment = OverlayFrame(time: shown.start, sourceTime: source.start, direction: direction, number: number)
+    buffer = try painter.paint(buffer) { try painting($0, moment) }
+  }
+}
+
+extension FramePainter {
+  /// For the frames of `video`.
+  init(_ video: VideoSource) {
+    self.init(video.caps, orientation: video.video.tags?.string("image-orientation"))
   }
 }

@@ -125,7 +125,8 @@ struct Feed: Sendable {
     let watch = Stopwatch()
     let total = legs.all.reduce(0) { $0 + video.shown.timeline.clipped(to: $1.span).frames.count }
     let player = VideoPlayer(video, legs, timing: timing, work.cancellation)
-    let painter = FramePainter(video.caps, orientation: video.video.tags?.string("image-orientation"))
+    let painter = FramePainter(video)
+    let painting = drawing.painting
     try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
       frame.stamp(pts: pipeline.mirrorStart + shown.start, duration: shown.duration)
       try pipeline.push(frame, to: source)
@@ -135,12 +136,7 @@ struct Feed: Sendable {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
       caps = frame.caps
       frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
-      if let overlay = drawing.overlay {
-        let moment = OverlayFrame(
-          time: frame.shown.start, sourceTime: frame.source.start, direction: frame.direction,
-          number: frames.given.count)
-        frame.buffer = try painter.paint(frame.buffer) { try overlay($0, moment) }
-      }
+      try frame.paint(painter, painting, number: frames.given.count)
       try pipeline.push(frame.buffer, to: source)
       frames.given.add(1, frame.buffer)
       let count = frames.given.count

@@ -48,7 +48,7 @@ struct OutputPlan: Sendable {
     // Packets that are turned round are copied in both directions.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
-    if copy != nil, drawing.overlay != nil || drawing.title != nil {
+    if copy != nil, !drawing.isEmpty {
       throw RetrogradeError(
         .usage, about: output, "nothing can be drawn over what is copied (\(setting: .copiesForward))")
     }

@@ -50,10 +50,13 @@ enum SubtitleFile {
 
   /// Finds out before the work whether there is anything to write to `path`.
   static func check(_ path: String, has tracks: [SubtitleTrack]) throws {
-    guard tracks.contains(where: { $0.isText || $0.isScript }) else {
+    guard track(of: tracks) != nil else {
       throw RetrogradeError(.usage, about: path, "the source has no subtitles of text")
     }
   }
+
+  /// The one of them that is written: the first of text.
+  static func track(of tracks: [SubtitleTrack]) -> SubtitleTrack? { tracks.first { $0.isText || $0.isScript } }
 
   /// Writes the first track of text in the order of play.
   /// - Parameters:
@@ -62,7 +65,7 @@ enum SubtitleFile {
   static func write(
     _ tracks: [SubtitleTrack], _ legs: [PlaybackLeg], lead: ClockTime, to location: String, for path: String
   ) throws {
-    guard let track = tracks.first(where: { $0.isText || $0.isScript }) else { return }
+    guard let track = track(of: tracks) else { return }
     var played = track
     played.cues = track.played(legs).map {
       Cue(span: TimeSpan(start: $0.span.start + lead, end: $0.span.end + lead), bytes: $0.bytes)

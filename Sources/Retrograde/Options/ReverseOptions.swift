@@ -9,15 +9,19 @@ public struct ReverseOptions: Sendable {
   public var resources: Resources
   /// A file of subtitles to mirror with the source; nil: none.
   public var subtitles: String?
+  /// Text that is shown in every frame.
+  public var lettering: Lettering
 
   public init(
     playback: PlaybackOptions = PlaybackOptions(), encoding: EncodingOptions = EncodingOptions(),
-    output: OutputOptions = OutputOptions(), resources: Resources = Resources(), subtitles: String? = nil
+    output: OutputOptions = OutputOptions(), resources: Resources = Resources(), subtitles: String? = nil,
+    lettering: Lettering = Lettering()
   ) {
     self.playback = playback
     self.encoding = encoding
     self.output = output
     self.resources = resources
     self.subtitles = subtitles
+    self.lettering = lettering
   }
 }
