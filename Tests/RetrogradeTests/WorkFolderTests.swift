@@ -196,6 +196,72 @@ import Testing
     #expect(!exists(work))
   }
 
+  /// Writes the plan anew.
+  private func change(_ body: (inout ChunkPlan) -> Void) throws {
+    var (_, plan) = try opened()
+    body(&plan)
+    try JSONEncoder().encode(plan).write(to: URL(fileURLWithPath: "\(work)/plan.json"))
+  }
+
+  @Test func whatHasNoRoomIsNotBegun() async throws {
+    try await split(reverser())
+    try change { $0.chunks[1].bytes = 1 << 60 }
+    let errors = [
+      await #expect(throws: RetrogradeError.self) { try await run(reverser()) },
+      await #expect(throws: RetrogradeError.self) { try await ChunkFolder(work).make(0...1) },
+    ]
+    for error in errors {
+      #expect(error?.code == .inputOutput)
+      #expect(error?.description.contains("TiB are wanted here, and ") ?? false)
+    }
+    // What is asked for has room.
+    try await ChunkFolder(work).make(0...0)
+    #expect(try await ChunkFolder(work).status().chunks.map(\.state) == [.done, .waiting])
+  }
+
+  @Test func theErrorOfAFullDiskSaysHowMuchIsWanted() async throws {
+    try await split(reverser())
+    try change { $0.chunks[1].bytes = 1 << 60 }
+    let (chunked, plan) = try opened()
+    let room = ChunkRoom(plan, ChunkStates(plan), in: chunked.folder.path, 0..<2, isJoined: true)
+    let full = RetrogradeError(.inputOutput, about: "chunk", "the disk is full", remedy: "try again")
+    let words = (room.explaining(full) as? RetrogradeError)?.description
+    #expect(words?.hasPrefix("chunk: the disk is full; about 909495 TiB are wanted in \(work), and ") ?? false)
+    #expect(words?.hasSuffix(" are free: make room; try again") ?? false)
+    let other = RetrogradeError(.damagedInput, "is damaged")
+    #expect((room.explaining(other) as? RetrogradeError)?.description == "is damaged")
+  }
+
+  /// The rate is that of the source, and the encoder keeps to it, more or less.
+  @Test func theRoomOfAChunkFollowsFromItsRate() async throws {
+    var reverser = reverser()
+    (reverser.options.encoding.constantRateFactor, reverser.options.encoding.bitrate) = (nil, 80_000)
+    try await split(reverser)
+    let chunks = try opened().1.chunks
+    let bytes = chunks.map { ($0.bytes ?? 0) }
+    // Two thirds of a second.
+    #expect(abs(bytes.reduce(0, +) - 6667) < 670, "\(bytes)")
+    for chunk in chunks {
+      let rate = chunk.settings["bitrate"].flatMap { Double($0) } ?? 80
+      #expect(
+        abs(Double(chunk.bytes ?? 0) - rate * 125 * chunk.span.duration.seconds) < 126 * chunk.span.duration.seconds)
+    }
+  }
+
+  @Test func aChunkThatSomebodyMakesIsWaitedForAndMadeWhereTheyDie() async throws {
+    try await split(reverser())
+    let (chunked, plan) = try opened()
+    var held = try chunked.folder.locks.take(1)
+    #expect(held != nil)
+    // While somebody has chunk 1, only what is nobody's is made, and one that is named is waited for.
+    #expect(try chunked.make(plan, Resources(), jobs: 1).chunks == [0])
+    async let made = ChunkFolder(work).make(1...1)
+    #expect(try await ChunkFolder(work).make(0...0) == [])
+    held = nil
+    #expect(try await made == [1])
+    withExtendedLifetime(held) {}
+  }
+
   @Test func numbersInFewWords() {
     #expect(NumberRanges([3, 7, 8, 9]).text(separator: ", ") == "3, 7-9")
     #expect(NumberRanges([0, 2, 4]).text(separator: ",", atMost: 2) == "0,2 …")

@@ -131,6 +131,8 @@ struct ChunkPlan: Codable, Sendable {
     var frames: Int
     /// Properties of its encoder: the rate that its part of the source asks for.
     var settings: [String: String]
+    /// How many bytes it takes, about; nil where no rate says.
+    var bytes: Int?
   }
 
   /// Of the program that made it: another version may write other bytes.

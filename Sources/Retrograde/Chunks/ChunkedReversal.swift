@@ -77,6 +77,7 @@ struct ChunkedReversal: Sendable {
     -> Made
   {
     try plan.checkSource()
+    try room(plan, wanted ?? 0..<plan.chunks.count).check()
     let run = ChunkRun(folder, plan, resources.shared(by: jobs), work, wanted ?? 0..<plan.chunks.count, limit)
     let workers = try (0..<jobs).map { number in
       try Worker("chunk \(number)") { try run.work() }
@@ -85,6 +86,23 @@ struct ChunkedReversal: Sendable {
     try work.cancellation.check()
     for result in results { try result.get() }
     return run.made
+  }
+
+  /// Does what may fill the disk: the error says then how much room is wanted.
+  private func explainingRoom<Value>(
+    _ plan: ChunkPlan, _ wanted: Range<Int>, isJoined: Bool = false, _ body: () throws -> Value
+  ) throws -> Value {
+    do {
+      return try body()
+    } catch {
+      throw (try? room(plan, wanted, isJoined: isJoined).explaining(error)) ?? error
+    }
+  }
+
+  private func room(_ plan: ChunkPlan, _ wanted: Range<Int>, isJoined: Bool = false) throws -> ChunkRoom {
+    var states = ChunkStates(plan)
+    try states.update(from: folder.journal)
+    return ChunkRoom(plan, states, in: folder.path, wanted, isJoined: isJoined)
   }
 
   /// Waits until nobody else makes one of `wanted`.
@@ -134,7 +152,7 @@ struct ChunkedReversal: Sendable {
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path)
     }
-    let joined = try join.run()
+    let joined = try explainingRoom(plan, 0..<0, isJoined: true) { try join.run() }
     try folder.remove(work.cancellation)
     return .joined(summary(plan, joined))
   }
@@ -180,6 +198,7 @@ struct ChunkedReversal: Sendable {
     let resources = reverser.options.resources
     let jobs = jobs ?? plan.usualJobs(with: resources.memory)
     return try unlessFinished(plan) {
+      try room(plan, 0..<plan.chunks.count, isJoined: true).check()
       while true {
         try makeAll(plan, resources, jobs: jobs)
         if case .joined(let summary) = try join(plan, resources) { return summary }
@@ -193,10 +212,11 @@ struct ChunkedReversal: Sendable {
       let made = try make(plan, resources, jobs: jobs)
       guard let failed = made.failed.first else { continue }
       let names = made.failed.map { ChunkPlan.name($0.chunk) }.joined(separator: ", ")
-      let known = failed.error as? RetrogradeError
+      let error = try room(plan, 0..<plan.chunks.count, isJoined: true).explaining(failed.error)
+      let known = error as? RetrogradeError
       throw RetrogradeError(
         known?.code ?? .internalFailure, about: plan.output,
-        "\(made.failed.count) of \(plan.chunks.count) chunks could not be made (\(names)): \(known?.message ?? "\(String(describing: failed.error))")",
+        "\(made.failed.count) of \(plan.chunks.count) chunks could not be made (\(names)): \(known?.message ?? "\(String(describing: error))")",
         remedy: "the others wait in \(folder.path): the same command makes what is missing")
     } while try isAnyLeftByOthers(plan, 0..<plan.chunks.count)
   }

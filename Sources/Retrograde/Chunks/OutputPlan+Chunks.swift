@@ -30,7 +30,7 @@ extension OutputPlan {
       let parts = try pieces.map { piece in
         ChunkPlan.Chunk(
           kind: .video, stream: number, span: piece.span, source: piece.source, frames: piece.frames,
-          settings: try rates.settings(for: piece))
+          settings: try rates.settings(for: piece), bytes: rates.bytes(of: piece))
       }
       let stream = contents.videos[number]
       var made = ChunkPlan.Video(
@@ -156,15 +156,28 @@ struct ChunkRates {
     }
   }
 
-  /// The properties of its encoder that differ from the film's.
-  func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
+  /// How many bytes it takes, about; nil where the encoder keeps to a quality instead of a rate.
+  func bytes(of piece: ChunkCuts.Piece) -> Int? {
+    frame.bitrate.map { Int(min(Double(rate(for: piece) ?? $0) / 8 * piece.span.duration.seconds, 1e18)) }
+  }
+
+  /// Bits per second; nil where there is nothing to tell how they differ.
+  private func rate(for piece: ChunkCuts.Piece) -> Int? {
     guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
       length > .zero, piece.source.duration > .zero
-    else { return [:] }
+    else { return nil }
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
     let share = own / piece.source.duration.seconds / (Double(total) / length.seconds)
+    let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
+    // A petabit a second is more than anybody means.
+    return Int(min(max(rate, 1000), 1e15))
+  }
+
+  /// The properties of its encoder that differ from the film's.
+  func settings(for piece: ChunkCuts.Piece) throws -> [String: String] {
+    guard let rate = rate(for: piece) else { return [:] }
     var asked = options.encoding
-    asked.bitrate = max(Int(Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)), 1000)
+    asked.bitrate = rate
     let settings = try EncoderSettings(
       options: asked, sourceBitrate: nil, frameRate: video.shown.timeline.frameRate
     ).video(encoder, raw)

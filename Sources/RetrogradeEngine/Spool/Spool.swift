@@ -31,7 +31,7 @@ package final class Spool: Sendable {
   }
 
   /// Bytes free in `directory` for a user without privileges; 0 if that can't be known.
-  static func room(in directory: String) -> Int {
+  package static func room(in directory: String) -> Int {
     var info = statvfs()
     guard statvfs(directory, &info) == 0 else { return 0 }
     return Int(clamping: UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize)).partialValue)
