@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""first_frame.py FILE...: how long reversesrc takes from the change of state to its first frame of video, in seconds.
+"""first_frame.py FILE...: how long reversesrc takes from the change of state to its first frame of video, and from a seek to the middle,
+which is sent then, to the frame there, in seconds.
 
 Each FILE is played five times, each time by a new process, as a player does that was just started: GStreamer's registry has been
-read by then, and no plugin is loaded. Prints the least and the median. GST_PLUGIN_PATH says where the plugin is.
+read by then, and no plugin is loaded. Prints the least and the median of both. GST_PLUGIN_PATH says where the plugin is.
 """
 import os, statistics, subprocess, sys, time
 
@@ -18,9 +19,18 @@ def measure(path):
     pipeline.get_by_name("source").set_property("uri", Gst.filename_to_uri(os.path.abspath(path)))
     loop = GLib.MainLoop()
     taken = []
+    middle = [None]
 
-    def handoff(*_):
+    def seek():
+        middle[0] = pipeline.query_duration(Gst.Format.TIME)[1] // 2
+        taken.append(time.monotonic())
+        pipeline.seek_simple(Gst.Format.TIME, Gst.SeekFlags.FLUSH, middle[0])
+
+    def handoff(_, buffer, __):
         if not taken:
+            taken.append(time.monotonic())
+            GLib.idle_add(seek)
+        elif len(taken) == 2 and middle[0] - Gst.SECOND < buffer.pts < middle[0] + Gst.SECOND:
             taken.append(time.monotonic())
             loop.quit()
 
@@ -35,9 +45,9 @@ def measure(path):
     pipeline.set_state(Gst.State.PLAYING)
     loop.run()
     pipeline.set_state(Gst.State.NULL)
-    if not taken:
+    if len(taken) < 3:
         sys.exit(1)
-    print(taken[0] - start)
+    print(taken[0] - start, taken[2] - taken[1])
 
 
 if sys.argv[1:2] == ["--once"]:
@@ -45,7 +55,9 @@ if sys.argv[1:2] == ["--once"]:
 else:
     for path in sys.argv[1:]:
         runs = [
-            float(subprocess.run([sys.executable, __file__, "--once", path], check=True, capture_output=True, text=True).stdout)
+            map(float, subprocess.run([sys.executable, __file__, "--once", path], check=True, capture_output=True, text=True).stdout.split())
             for _ in range(5)
         ]
-        print(f"{os.path.basename(path)}: {min(runs):.2f}, median {statistics.median(runs):.2f}")
+        first, sought = zip(*runs)
+        print(f"{os.path.basename(path)}: {min(first):.2f}, median {statistics.median(first):.2f}; "
+              f"sought {min(sought):.2f}, median {statistics.median(sought):.2f}", flush=True)

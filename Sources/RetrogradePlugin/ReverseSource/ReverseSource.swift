@@ -14,6 +14,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     var run = Cancellation()
     var loader: Worker<Void>?
     var legs: PlaybackLegs?
+    /// What can be played before all of the source is known.
+    var stretches: SourceStretches?
     var streams: [SourceStream] = []
     var segment = GstSegment()
     /// The seqnum of what is being played, which its segments, ends and messages have.
@@ -97,15 +99,17 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         cancellation: run)
       wanted.isWatched = true
       let opened = try OpenedSource(path, wanted)
-      // The end of a long file is played while all of it is being indexed; each has half the budget.
-      let tail = try SourceTail(opened, wanted.shared(by: 2))
+      // The end of a long file, and what is sought, is played while all of it is being indexed; each has a part of the budget.
+      let stretches = try SourceStretches(opened, wanted.shared(by: 3))
+      let tail = stretches?.tail
       if let tail {
         // gst-launch-1.0 waits with PLAYING for as long as a task is under way.
         task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
-        expose(tail.source, settings, run, until: tail.seam)
-        wanted = wanted.shared(by: 2)
+        state.withLock { $0.stretches = stretches }
+        expose(tail.source, settings, run, at: tail.place)
+        wanted = wanted.shared(by: 3)
       }
-      let source = try PlayableSource(opened, wanted, until: tail?.start) { position in
+      let source = try PlayableSource(opened, wanted, until: tail?.range.start) { position in
         if tail == nil {
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }
@@ -138,6 +142,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     // Wakes whoever waits downstream, so that nothing below blocks.
     for stream in streams { gst_pad_set_active(stream.pad, 0) }
     _ = try? loader?.join()
+    forgetStretches()
     seeking.withLock { _ in
       let streams = state.withLock { state in
         defer {
@@ -174,9 +179,9 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// Makes the pads, tells who is there, and starts.
-  /// - Parameter seam: where in the order of play the end of a source ends of which more is to come; nil where this is all.
+  /// - Parameter place: where in the order of play a part of a source is of which more is to come; nil where this is all.
   func expose(
-    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, until seam: ClockTime? = nil
+    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, at place: TimeSpan? = nil
   ) {
     // The same every time for the same URI: editors know streams by it (the design of gst_pad_create_stream_id).
     guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
@@ -199,7 +204,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         if case .video = media { ("video_%u", GST_STREAM_TYPE_VIDEO) } else { ("audio_%u", GST_STREAM_TYPE_AUDIO) }
       guard let pad = makePad(template, name) else { return nil }
       let tags = [own, source.index.tags].compactMap { $0 }
-      let stream = SourceStream(self, pad, name, media, source.legs, tags, until: seam)
+      let part = SourceStream.Part(media: media, legs: source.legs, place: place)
+      let stream = SourceStream(self, pad, name, part, tags)
       let id = String(cString: upstream) + "/" + name
       let caps = stream.firstCaps
       guard

@@ -59,7 +59,7 @@ final class SourceStream: @unchecked Sendable {
     var isDone = false
     var position: ClockTime?
     /// All of the source, once it is known, where the stream was made of its end.
-    var whole: Whole?
+    var whole: Part?
     /// The task has paused, since the whole is wanted.
     var awaitsWhole = false
 
@@ -67,29 +67,29 @@ final class SourceStream: @unchecked Sendable {
     func isPlaying(_ order: Order) -> Bool { self.order?.cancellation === order.cancellation }
   }
 
-  /// A stream of all of the source, and the order of play.
-  struct Whole: Sendable {
+  /// A stream of all of the source, or of a stretch of it, and the order of play.
+  struct Part: Sendable {
     var media: Media
     var legs: PlaybackLegs
+    /// Where in the order of play that stretch is; nil of all of it.
+    var place: TimeSpan?
   }
 
   let pad: UnsafeMutablePointer<GstPad>
   /// The pad's.
   let name: String
-  let media: Media
-  /// Where in the order of play `media` ends; nil where it is all of the source.
-  private let seam: ClockTime?
+  /// What is known first: all of the source, or its end.
+  private let first: Part
   let tags: [TagList]
   let shared = Mutex(Shared())
-  private let legs: PlaybackLegs
   private unowned let owner: ReverseSource
 
   // Under the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// The whole is played after what is being played, or next, from there on.
-  private var wholeAfter: ClockTime?
-  private var wholeNext: ClockTime?
+  /// From where on another part is played, next, or after what is being played.
+  private var partNext: ClockTime?
+  private var partAfter: ClockTime?
   private var caps: Caps?
   private var position = ClockTime.zero
   private var isDiscontinuous = true
@@ -99,22 +99,19 @@ final class SourceStream: @unchecked Sendable {
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(
-    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ name: String, _ media: Media, _ legs: PlaybackLegs,
-    _ tags: [TagList], until seam: ClockTime?
+    _ owner: ReverseSource, _ pad: UnsafeMutablePointer<GstPad>, _ name: String, _ first: Part, _ tags: [TagList]
   ) {
     self.name = name
-    self.seam = seam
+    self.first = first
     self.owner = owner
     self.pad = pad
-    self.media = media
-    self.legs = legs
     self.tags = tags
   }
 
   /// The caps at the start of play.
   var firstCaps: Caps {
-    switch media {
-    case .video(let video, _): legs[0]?.direction == .forward ? video.caps : video.caps.mirroredFields
+    switch first.media {
+    case .video(let video, _): first.legs[0]?.direction == .forward ? video.caps : video.caps.mirroredFields
     case .audio(let track): track.caps
     }
   }
@@ -131,12 +128,12 @@ final class SourceStream: @unchecked Sendable {
     video = nil
     audio = nil
     unsent = nil
-    (wholeAfter, wholeNext) = (nil, nil)
+    (partNext, partAfter) = (nil, nil)
     isDiscontinuous = true
   }
 
   /// All of the source is known.
-  func complete(with whole: Whole) {
+  func complete(with whole: Part) {
     let waits = shared.withLock { shared in
       shared.whole = whole
       defer { shared.awaitsWhole = false }
@@ -145,23 +142,42 @@ final class SourceStream: @unchecked Sendable {
     if waits { startTask() }
   }
 
-  /// Goes over to the whole where that is to be played next.
+  /// Goes over to another part where that is to be played next.
   /// - Returns: false where it is not known yet: the task has paused until it is.
-  private func goOn(_ order: Order) -> Bool {
-    guard let from = wholeNext else { return true }
-    let whole = shared.withLock { shared in
+  private func goOn(_ order: Order) throws -> Bool {
+    guard let from = partNext else { return true }
+    guard let part = try part(at: from, order) else { return false }
+    partNext = nil
+    warn()
+    guard let place = part.place else {
+      owner.debug("\(name): all of the source is played from \(from) on")
+      play(part, order, from: from, to: order.to)
+      return true
+    }
+    owner.debug("\(name): the source is played from \(from) to \(place.end)")
+    play(part, order, from: from, to: min(order.to ?? place.end, place.end))
+    if order.to.map({ $0 > place.end }) ?? true { partAfter = place.end }
+    return true
+  }
+
+  /// What is played from `time` on.
+  /// - Returns: nil where that is not known before all of the source is.
+  private func part(at time: ClockTime, _ order: Order) throws -> Part? {
+    if let place = first.place, !order.isDescending {
+      if shared.withLock({ $0.whole == nil }) {
+        if place.start <= time, time < place.end { return first }
+        if let part = try owner.part(at: time, of: name) { return part }
+      }
+    } else if first.place == nil {
+      return first
+    }
+    return shared.withLock { shared in
       if shared.whole == nil, shared.isPlaying(order) {
         shared.awaitsWhole = true
         gst_pad_pause_task(pad)
       }
       return shared.whole
     }
-    guard let whole else { return false }
-    wholeNext = nil
-    owner.debug("\(name): all of the source is played from \(from) on")
-    warn()
-    play(whole.media, whole.legs, order, from: from, to: order.to)
-    return true
   }
 
   /// Says what was found out on the way of what is missing.
@@ -197,11 +213,11 @@ final class SourceStream: @unchecked Sendable {
       return
     }
     if isNew { begin(order) }
-    guard goOn(order) else { return }
     do {
+      guard try goOn(order) else { return }
       guard let next = try unsent ?? next() else {
-        wholeNext = wholeAfter.take()
-        if wholeNext == nil { finish(order) }
+        partNext = partAfter.take()
+        if partNext == nil { finish(order) }
         return
       }
       let isFirst = shared.withLock { shared in
@@ -256,29 +272,22 @@ final class SourceStream: @unchecked Sendable {
       gst_pad_push_event(pad, event)
     }
     for tags in tags { gst_pad_push_event(pad, gst_event_new_tag(gst_tag_list_ref(tags.raw))) }
-    if order.isSilent(media) {
-      let end = order.to ?? legs.duration ?? order.from
+    if order.isSilent(first.media) {
+      let end = order.to ?? first.legs.duration ?? order.from
       gst_pad_push_event(
         pad, gst_event_new_gap(GstClockTime(order.from.raw), GstClockTime((end - order.from).raw)))
       return
     }
-    let isWholeKnown = shared.withLock { $0.whole != nil }
-    guard let seam, !isWholeKnown, !order.isDescending, order.from < seam else {
-      if seam == nil { play(media, legs, order, from: order.from, to: order.to) } else { wholeNext = order.from }
-      return
-    }
-    let end = min(order.to ?? seam, seam)
-    play(media, legs, order, from: order.from, to: end)
-    if order.to.map({ $0 > seam }) ?? true { wholeAfter = seam }
+    partNext = order.from
   }
 
-  private func play(_ media: Media, _ legs: PlaybackLegs, _ order: Order, from: ClockTime, to end: ClockTime?) {
-    switch media {
+  private func play(_ part: Part, _ order: Order, from: ClockTime, to end: ClockTime?) {
+    switch part.media {
     case .video(let source, let timing):
       video = VideoPlayer(
-        source, legs, from: from, to: end, timing: timing, isDescending: order.isDescending, order.cancellation)
+        source, part.legs, from: from, to: end, timing: timing, isDescending: order.isDescending, order.cancellation)
     case .audio(let track):
-      audio = AudioPlayer(track, legs, from: from, to: end, isPadded: false, isDescending: order.isDescending)
+      audio = AudioPlayer(track, part.legs, from: from, to: end, isPadded: false, isDescending: order.isDescending)
     }
   }
 
@@ -326,7 +335,7 @@ final class SourceStream: @unchecked Sendable {
     warn()
     shared.withLock { $0.isDone = true }
     if order.segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0 {
-      let stop = order.isDescending ? order.from : order.to ?? legs.duration ?? position
+      let stop = order.isDescending ? order.from : order.to ?? first.legs.duration ?? position
       if let event = gst_event_new_segment_done(GST_FORMAT_TIME, gint64(stop.nanoseconds)) {
         gst_event_set_seqnum(event, order.number)
         gst_pad_push_event(pad, event)

@@ -3,10 +3,24 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// The end of a long source, played while all of it is being indexed.
+/// A long source, of which the end, and what is sought, is played while all of it is being indexed.
 extension ReverseSource {
+  /// The stretch of a stream that is played at `time`, and after it.
+  /// - Parameter name: the pad's.
+  /// - Returns: nil where all of the source has to be known for it, or nothing more is wanted.
+  func part(at time: ClockTime, of name: String) throws -> SourceStream.Part? {
+    do {
+      guard let stretch = try state.withLock({ $0.stretches })?.stretch(at: time) else { return nil }
+      return media(of: stretch.source, settings).first { $0.2 == name }.map {
+        SourceStream.Part(media: $0.0, legs: stretch.source.legs, place: stretch.place)
+      }
+    } catch is CancellationError {
+      return nil
+    }
+  }
+
   /// All of a source is known whose end is being played.
-  func complete(_ tail: SourceTail, with source: PlayableSource, _ settings: SourceSettings) {
+  func complete(_ tail: SourceStretch, with source: PlayableSource, _ settings: SourceSettings) {
     // What has been played lies where it did, should the two not agree when the source ends.
     let span = TimeSpan(
       start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
@@ -27,7 +41,14 @@ extension ReverseSource {
         post(RetrogradeError(.damagedInput, "\(stream.name) is in the end of the source, and not in all of it"))
         continue
       }
-      stream.complete(with: SourceStream.Whole(media: media, legs: legs))
+      stream.complete(with: SourceStream.Part(media: media, legs: legs))
     }
+    forgetStretches()
+  }
+
+  func forgetStretches() {
+    // What they hold is let go without the lock.
+    let stretches = state.withLock { $0.stretches.take() }
+    _ = stretches
   }
 }

@@ -1,0 +1,132 @@
+package import MediaTime
+import Synchronization
+
+/// A stretch of a source that can be played backwards before all of it has been indexed.
+package struct SourceStretch: Sendable {
+  /// Its legs are those of all of the source.
+  package let source: PlayableSource
+  /// What of the source it is, in stream time.
+  package let range: TimeSpan
+  /// Where in the output that is played.
+  package let place: TimeSpan
+}
+
+/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end first, and what is sought.
+package final class SourceStretches: Sendable {
+  /// The end of the source.
+  package let tail: SourceStretch
+  private let opened: OpenedSource
+  private let settings: PlaybackSettings
+  /// From where to where the source is presented.
+  private let whole: TimeSpan
+  private let state: Mutex<State>
+
+  private struct State {
+    let indexer: StretchIndexer
+    var last: SourceStretch
+  }
+
+  /// How long a stretch is. Sources not three times as long are indexed as fast.
+  private static let length = ClockTime(seconds: 8)
+
+  /// - Returns: nil where all of the source has to be indexed first.
+  /// - Throws: ``CancellationError``.
+  package init?(_ opened: OpenedSource, _ settings: PlaybackSettings) throws {
+    let playback = settings.playback
+    guard playback.loop == .reverse, settings.count == 1, playback.timing == .mirror, playback.start == nil,
+      playback.end == nil, let declared = opened.stored.facts.report?.presentationEnd,
+      declared > SourceStretches.length * 3
+    else { return nil }
+    let found = try SourceStretches.unlessInexact(opened) {
+      guard let indexer = try StretchIndexer(opened.indexer(settings)),
+        let tail = try SourceStretch(
+          opened, settings, indexer, from: declared - SourceStretches.length, to: nil, of: nil)
+      else { return nil as State? }
+      return State(indexer: indexer, last: tail)
+    }
+    guard let found else { return nil }
+    tail = found.last
+    whole = tail.source.legs.presentation.span
+    self.opened = opened
+    self.settings = settings
+    state = Mutex(found)
+  }
+
+  /// The stretch that is played at `time`, in the output, and after it.
+  /// - Returns: nil where all of the source has to be indexed for it.
+  /// - Throws: ``CancellationError``.
+  package func stretch(at time: ClockTime) throws -> SourceStretch? {
+    let end = whole.end - time
+    guard whole.start < end, end <= whole.end else { return nil }
+    return try state.withLock { state in
+      if let known = [tail, state.last].first(where: { $0.place.start <= time && time < $0.place.end }) {
+        return known
+      }
+      let start = max(end - SourceStretches.length, whole.start)
+      let indexer = state.indexer
+      let found = try SourceStretches.unlessInexact(opened) {
+        try SourceStretch(opened, settings, indexer, from: start, to: end, of: whole)
+      }
+      state.last = found ?? state.last
+      return found
+    }
+  }
+
+  /// What `body` returns; nil where a stretch can't be known to be exact.
+  private static func unlessInexact<Value>(_ opened: OpenedSource, _ body: () throws -> Value?) throws -> Value? {
+    do {
+      return try body()
+    } catch let error as InexactStretch {
+      Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
+      return nil
+    } catch let error as RetrogradeError {
+      // Whoever indexes all of it says what is wrong, and what can be played all the same.
+      Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
+      return nil
+    }
+  }
+}
+
+extension SourceStretch {
+  /// - Parameters:
+  ///   - beginning: nothing that is shown or heard from there on is missing, in stream time.
+  ///   - end: where it ends; nil: with the source.
+  ///   - whole: from where to where the source is presented; nil: it ends where this does.
+  fileprivate init?(
+    _ opened: OpenedSource, _ settings: PlaybackSettings, _ stretches: StretchIndexer, from beginning: ClockTime,
+    to end: ClockTime?, of whole: TimeSpan?
+  ) throws {
+    // The demuxer may take as long to find its way there as all else that is looked at.
+    let opening = try stretches.recipe.map { recipe in
+      try Worker("open decoder") {
+        let decoder = try VideoDecoder(recipe, FormatChanges(), settings.cancellation)
+        decoder.approach(beginning)
+        return decoder
+      }
+    }
+    defer { _ = try? opening?.join() }
+    let index = try stretches.index(from: beginning, to: end)
+    let whole = whole ?? TimeSpan(start: index.presentationStart, end: index.presentationEnd)
+    let end = end ?? whole.end
+    // A group of pictures that begins there is not decoded twice.
+    let keyframe = index.video.flatMap { video in
+      video.starts.flatMap { starts in video.keyframes.map { starts[$0] }.first { $0 >= beginning } }
+    }
+    let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
+    guard whole.start <= start, start < end else { return nil }
+    let range = TimeSpan(start: start, end: end)
+    // All pads are made of what is at the end.
+    guard index.audio.count == stretches.trackCount,
+      index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
+      index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true
+    else { return nil }
+    let isAsBegun = index.recipe.map { stretches.recipe?.isSame(as: $0) ?? false } ?? false
+    let parts = try SourceParts(index, settings, range, isAsBegun ? try? opening?.join() : nil)
+    guard parts.isExact else { return nil }
+    source = try PlayableSource(
+      opened.name, index, parts, settings.playback, count: settings.count, for: settings.output, stored: opened.stored,
+      whole: whole)
+    self.range = range
+    place = TimeSpan(start: whole.end - end, end: whole.end - start)
+  }
+}
