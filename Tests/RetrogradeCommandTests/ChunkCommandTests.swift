@@ -32,9 +32,12 @@ import Testing
   @Test func aRunThatWasKilledGoesOnWhereItWas() throws {
     let scratch = try Scratch()
     let (source, work) = (scratch.path("a.mp4"), scratch.path("work"))
-    try Command.makeClip(source, frames: 300, size: "640,height=480")
+    try Command.makeClip(source, frames: 150, size: "640,height=480")
     func arguments(_ name: String) -> [String] {
-      ["reverse", source, scratch.path(name), "--work", work, "--chunk-length", "1", "--progress", "json"]
+      [
+        "reverse", source, scratch.path(name), "--work", work, "--chunk-length", "1", "--jobs", "1", "--progress",
+        "json",
+      ]
     }
     #expect(try Command.run(arguments("whole.mkv")).status == 0)
     let killed = try Command.run(arguments("again.mkv")) { process, line in

@@ -8,11 +8,12 @@ import Testing
 
 /// A mirror that is made in chunks is the same file whoever makes them, in whichever order, however often they are ended.
 @Suite struct ChunkTests {
-  /// Six groups of ten frames; audio that no chunk cuts.
+  /// Six groups of five frames, in a second; audio that no chunk cuts.
   private static var media: TestMedia {
     var media = TestMedia.matroska
-    media.video = "x264enc key-int-max=10 bframes=2 pass=qual quantizer=18 ! h264parse"
-    media.sampleCount = 96_000
+    media.times = TestMedia.regular(30, rate: 30)
+    media.video = "x264enc key-int-max=5 bframes=2 pass=qual quantizer=18 ! h264parse"
+    media.sampleCount = 48_000
     media.title = "A day"
     return media
   }
@@ -34,10 +35,10 @@ import Testing
 
   /// What the file holds that `reverser` makes in chunks.
   private func mirror(
-    _ reverser: Reverser, _ name: String, jobs: Int = 1, length: Double = 0.6
+    _ reverser: Reverser, _ name: String, jobs: Int = 1
   ) async throws -> Data {
     _ = try await reverser.start(
-      to: folder.path(name), in: folder.path("work"), jobs: jobs, chunks: .about(.seconds(length))
+      to: folder.path(name), in: folder.path("work"), jobs: jobs, chunks: .about(.seconds(0.3))
     ).summary()
     #expect(!FileManager.default.fileExists(atPath: folder.path("work")))
     return try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
@@ -63,30 +64,36 @@ import Testing
       $0.playback.count = 2
     },
     Case("thinned.mkv") { $0.playback.frameRate = FrameRate(12, 1) },
-    Case("part.mp4") { ($0.playback.start, $0.playback.end) = (.time(.seconds(0.3)), .time(.seconds(1.7))) },
+    Case("part.mp4") { ($0.playback.start, $0.playback.end) = (.time(.seconds(0.15)), .time(.seconds(0.85))) },
     Case("source-times.mkv") { $0.playback.timing = .source },
   ]
 
   /// One header for all chunks, every frame and sample in its place, and the same bytes from one process as from three threads.
   @Test(arguments: cases) func chunksMakeOneMirror(_ one: Case) async throws {
-    let reverser = reverser {
-      one.change(&$0)
-      // By the product's own oracle; AVI and TS do not keep all that there is.
-      $0.output.isVerified =
-        !one.name.hasSuffix("avi") && !one.name.hasSuffix("ts") && $0.playback.timing == .mirror
-    }
+    var reverser = reverser(one.change)
+    // By the product's own oracle; AVI and TS do not keep all that there is.
+    reverser.options.output.isVerified =
+      !["avi", "ts"].contains { one.name.hasSuffix($0) } && reverser.options.playback.timing == .mirror
     let first = try await mirror(reverser, one.name)
-    let second = try await mirror(reverser, one.name, jobs: 3)
     // Matroska's muxer takes random numbers, which other tests take from it here: CommandTests compare its bytes.
-    if !one.name.hasSuffix("mkv"), !one.name.hasSuffix("webm") { #expect(first == second) }
+    let isComparable = !["mkv", "webm"].contains { one.name.hasSuffix($0) }
+    if isComparable { reverser.options.output.isVerified = false }
+    let second = try await mirror(reverser, one.name, jobs: 3)
+    if isComparable { #expect(first == second) }
+  }
+
+  /// Several chunks at once fill the cores; encoders' own threads would be too many.
+  @Test(arguments: ["h264", "vp8", "vp9", "av1"]) func anEncoderHasOneThread(_ codec: String) async throws {
+    try await reverser { $0.encoding.videoCodec = codec }.split(to: folder.path("out.mkv"), in: folder.path("work"))
+    #expect(try WorkFolder(folder.path("work")).knownPlan().videos.first?.settings["threads"] == "1")
   }
 
   @Test func whatWasMadeIsNotMadeAgain() async throws {
     let whole = try await mirror(reverser(), "whole.mp4")
     let (work, output) = (folder.path("again"), folder.path("again.mp4"))
-    let planned = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
+    let planned = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
     #expect(planned.chunks.count == 4)
-    #expect(planned.chunks.map(\.frames) == [0, 20, 20, 20])
+    #expect(planned.chunks.map(\.frames) == [0, 10, 10, 10])
     let chunks = ChunkFolder(work)
     #expect(try await chunks.make(2...2) == [2])
     #expect(try await chunks.make() == [0])
@@ -94,7 +101,7 @@ import Testing
     let status = try await chunks.status()
     #expect(status.chunks.map(\.state) == [.done, .done, .done, .waiting])
     // As a run that was killed leaves it; and the same command goes on.
-    _ = try await reverser().start(to: output, in: work, chunks: .about(.seconds(0.6))).summary()
+    _ = try await reverser().start(to: output, in: work, chunks: .about(.seconds(0.3))).summary()
     #expect(try Data(contentsOf: URL(fileURLWithPath: output)) == whole)
     #expect(!FileManager.default.fileExists(atPath: work))
   }
@@ -102,7 +109,7 @@ import Testing
   @Test func chunksThatAreLostOrDamagedAreMadeAnew() async throws {
     let whole = try await mirror(reverser(), "whole.mp4")
     let (work, output) = (folder.path("again"), folder.path("again.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
     let chunks = ChunkFolder(work)
     try await chunks.make(0...3)
     try FileManager.default.removeItem(atPath: "\(work)/chunk-00001")
@@ -116,22 +123,20 @@ import Testing
   }
 
   @Test func twoRunsShareTheWork() async throws {
-    let whole = try await mirror(reverser(), "whole.mp4")
     let (work, output) = (folder.path("shared"), folder.path("shared.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.2)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.1)))
     async let one = ChunkFolder(work).make(0...6)
     async let other = ChunkFolder(work).make(0...6)
     let made = try await [one, other]
     #expect(made.flatMap { $0 }.sorted() == Array(0...6))
     let begun = try Journal("\(work)/journal", FileLocks("\(work)/locks")).events().events.filter { $0.event == .begun }
     #expect(begun.count == 7)
-    _ = try await ChunkFolder(work).join().summary()
-    #expect(try Data(contentsOf: URL(fileURLWithPath: output)).count > whole.count / 2)
+    #expect(try await ChunkFolder(work).join().summary().frames == 30)
   }
 
   @Test func anotherSourceOrOtherOptionsAreRefused() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
     func message(_ body: () async throws -> Void) async -> String {
       do {
         try await body()
@@ -161,7 +166,7 @@ import Testing
     var options = ReverseOptions()
     (options.encoding.quality, options.encoding.reencodes, options.output.isVerified) = (.lossless, true, true)
     let reverser = Reverser(try media.write(to: folder), options: options)
-    _ = try await reverser.start(to: folder.path("o.mkv"), in: folder.path("work"), chunks: .about(.seconds(0.6)))
+    _ = try await reverser.start(to: folder.path("o.mkv"), in: folder.path("work"), chunks: .about(.seconds(0.3)))
       .summary()
   }
 
@@ -178,7 +183,7 @@ import Testing
 
   @Test func aChunkThatCantBeMadeIsNamedAndTheOthersGoOn() async throws {
     let (work, output) = (folder.path("work"), folder.path("out.mp4"))
-    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.6)))
+    _ = try await reverser().split(to: output, in: work, chunks: .about(.seconds(0.3)))
     let path = URL(fileURLWithPath: "\(work)/plan.json")
     var plan = try JSONDecoder().decode(ChunkPlan.self, from: Data(contentsOf: path))
     plan.chunks[2].settings["bitrate"] = "nonsense"
