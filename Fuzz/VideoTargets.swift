@@ -28,7 +28,7 @@ enum VideoTargets {
     var check = PacketCheck(codecs[Int(kind & 0x7F) % codecs.count])
     for packet in parts.dropFirst() {
       _ = packet.withUnsafeBytes { check.obstacle(in: $0) }
-      _ = packet.withUnsafeBytes { JPEG2000Packet.isSubsampled($0) }
+      _ = packet.withUnsafeBytes { JPEG2000Packet($0) }
     }
   }
 

@@ -128,6 +128,22 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
+  /// openjpegdec gives frames of four components for RGB.
+  @Test(arguments: ["I420", "Y42B", "RGB", "GRAY8", "GRAY16_LE"])
+  func jpeg2000IsDecodedToWhatItsPacketsHold(_ format: String) throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.times = TestMedia.regular(3, rate: 30)
+    (media.frameRate, media.sampleCount) = ("30/1", 0)
+    media.video =
+      "videoconvert ! video/x-raw,format=\(format) ! avenc_jpeg2000 ! capssetter caps=\"image/x-j2c,colorspace=(string)sRGB,fields=(int)1\""
+    (media.name, media.muxer) = ("s.mj2", "mj2mux")
+    let path = try media.write(to: folder)
+    let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
+    let source = try PlayableSource(try OpenedSource(path, settings), settings) { _ in }
+    #expect(source.video?.caps.string("format") == format)
+  }
+
   /// tsdemux takes three seconds without a clock reference for a jump of time.
   @Test func packetsOfATransportStreamAreShownWhenTheySayAndNotWhenItsClockDoes() async throws {
     let folder = try TemporaryFolder()

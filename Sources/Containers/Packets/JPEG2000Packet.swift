@@ -1,19 +1,31 @@
 /// JPEG 2000: each packet is a codestream (ISO/IEC 15444-1, A), by itself or in the boxes of a file (I.4).
-package enum JPEG2000Packet {
-  /// Whether some components have fewer samples than others, as 4:2:0 and 4:2:2 do.
-  package static func isSubsampled(_ packet: UnsafeRawBufferPointer) -> Bool {
+package struct JPEG2000Packet: Sendable {
+  package struct Component: Sendable, Equatable {
+    /// The bits of a sample.
+    package let depth: Int
+    /// It has fewer samples than the frame has pixels, as colour in 4:2:0 and 4:2:2.
+    package let isSubsampled: Bool
+  }
+
+  package let components: [Component]
+
+  /// - Returns: nil where the packet does not say it in its first bytes.
+  package init?(_ packet: UnsafeRawBufferPointer) {
     // SOC, and SIZ, which follows it at once (A.5.1); boxes before them are short.
     let start: [UInt8] = [0xFF, 0x4F, 0xFF, 0x51]
     guard
       let place = (0...max(0, min(packet.count - 4, 512))).first(where: { packet.dropFirst($0).starts(with: start) })
-    else { return false }
+    else { return nil }
     // The length of SIZ, capabilities, eight numbers of four bytes, how many components there are; then three bytes of each: its
-    // depth, and how far apart its samples are in both directions.
-    let components = place + 4 + 36
-    guard components + 2 <= packet.count else { return false }
-    let count = Int(packet[components]) << 8 | Int(packet[components + 1])
-    return stride(from: components + 2, to: min(components + 2 + 3 * count, packet.count - 2), by: 3).contains {
-      packet[$0 + 1] > 1 || packet[$0 + 2] > 1
+    // depth less one, below the sign's bit, and how far apart its samples are in both directions.
+    let head = place + 4 + 36
+    guard head + 2 <= packet.count else { return nil }
+    let count = Int(packet[head]) << 8 | Int(packet[head + 1])
+    guard count > 0, head + 2 + 3 * count <= packet.count else { return nil }
+    components = (0..<count).map { number in
+      let place = head + 2 + 3 * number
+      return Component(
+        depth: Int(packet[place] & 0x7F) + 1, isSubsampled: packet[place + 1] > 1 || packet[place + 2] > 1)
     }
   }
 }

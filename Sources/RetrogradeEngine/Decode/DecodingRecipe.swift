@@ -52,14 +52,15 @@ package struct DecodingRecipe: Sendable {
   /// The decoder that takes such packets, or gives what is in them, where GStreamer 1.22 ranks others first:
   ///
   /// - jpegdec gives 4:2:0 whatever the video has.
-  /// - openjpegdec takes a codestream for RGB whose container does not say what it is, and refuses it if it is 4:2:0 or 4:2:2. Of
-  ///   others it gives depths that FFmpeg's decoder has no name for in GStreamer.
+  /// - openjpegdec takes a codestream of three components for RGB where the caps do not say what it is, though its packets may say that it is
+  ///   YUV, and refuses it if it is 4:2:0 or 4:2:2. FFmpeg's decoder looks, but leaves transparency out, and of RGB with more than eight bits
+  ///   gives what has no name in GStreamer.
   ///
   /// - Parameter packet: the first.
   static func decoder(of caps: Caps, startingWith packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/jpeg": "avdec_mjpeg"
-    case "image/x-jpc", "image/x-j2c", "image/jp2": JPEG2000Packet.isSubsampled(packet) ? "avdec_jpeg2000" : nil
+    case "image/x-jpc", "image/x-j2c", "image/jp2": JPEG2000Packet(packet)?.decoder
     default: nil
     }
   }
@@ -97,5 +98,15 @@ package struct DecodingRecipe: Sendable {
     // avdec_gif stamps every frame with 0.
     isTimedByPackets = topology.isGIF
     prepare = topology.prepare
+  }
+}
+
+extension JPEG2000Packet {
+  /// The decoder that gives what it holds, if that is not the first by rank.
+  fileprivate var decoder: String? {
+    let isEightBits = components.allSatisfy { $0.depth == 8 }
+    let isKnown =
+      components.count == 1 || components.contains(where: \.isSubsampled) || components.count == 3 && isEightBits
+    return isKnown ? "avdec_jpeg2000" : nil
   }
 }
