@@ -99,15 +99,16 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         cancellation: run)
       wanted.isWatched = true
       let opened = try OpenedSource(path, wanted)
-      // The end of a long file, and what is sought, is played while all of it is being indexed; each has a part of the budget.
-      let stretches = try SourceStretches(opened, wanted.shared(by: 3))
+      // The end of a long file, and what is sought, are played while all of it is being indexed: each of the two has a quarter of the
+      // budget, and all of it half.
+      let stretches = try SourceStretches(opened, wanted.shared(by: 4))
       let tail = stretches?.tail
       if let tail {
         // gst-launch-1.0 waits with PLAYING for as long as a task is under way.
         task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
         state.withLock { $0.stretches = stretches }
         expose(tail.source, settings, run, at: tail.place)
-        wanted = wanted.shared(by: 3)
+        wanted = wanted.shared(by: 2)
       }
       let source = try PlayableSource(opened, wanted, until: tail?.range.start) { position in
         if tail == nil {
