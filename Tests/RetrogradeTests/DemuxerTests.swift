@@ -128,8 +128,8 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  /// openjpegdec gives frames of four components for RGB.
-  @Test(arguments: ["I420", "Y42B", "RGB", "GRAY8", "GRAY16_LE"])
+  /// openjpegdec gives frames of four components for RGB, and takes YUV for it.
+  @Test(arguments: ["I420", "Y42B", "Y444", "RGB", "GRAY8", "GRAY16_LE"])
   func jpeg2000IsDecodedToWhatItsPacketsHold(_ format: String) throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()

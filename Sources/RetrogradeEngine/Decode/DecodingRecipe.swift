@@ -5,6 +5,8 @@ package import GStreamer
 package struct DecodingRecipe: Sendable {
   /// In `gst-launch-1.0` syntax.
   package var description: String
+  /// The way to what it decodes, where that is not the stream's own.
+  private(set) var path: StreamPath?
   /// Of the description, what follows the parser.
   package var tail = ""
   /// The name of the appsink that the frames are taken from.
@@ -92,7 +94,8 @@ package struct DecodingRecipe: Sendable {
       (isRaw ? "" : decoder.map { "\(UnnamedFormat.safe($0)) ! " } ?? "") + "video/x-raw ! "
       + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
-    description = topology.description([(path, tail)])
+    if decoder == "avdec_jpeg2000" { self.path = path.boxed }
+    description = topology.description([(self.path ?? path, tail)])
     source = topology.source
     packetCaps = caps
     // avdec_gif stamps every frame with 0.

@@ -147,7 +147,7 @@ struct Indexer: Sendable {
       }
     }
     var result = SourceIndex(
-      decoding: topology.description(streams.audio + videos.map { ($0.path, $0.recipe.tail) }),
+      decoding: topology.description(streams.audio + videos.map { ($0.recipe.path ?? $0.path, $0.recipe.tail) }),
       packets: videos.first.map { topology.description([($0.path, "queue")]) }, recipe: videos.first?.recipe,
       video: videos.first?.index, audio: audio, tags: tags, warnings: warnings)
     result.furtherVideos = videos.dropFirst().map { ($0.index, $0.recipe) }

@@ -263,6 +263,17 @@ extension StreamPath {
     return path
   }
 
+  /// The way to packets of JPEG 2000 in the boxes that MOV has around them, which say whether colour is RGB or YUV: the parser gives out
+  /// no more than the codestream (seen with 1.22).
+  var boxed: StreamPath {
+    var path = self
+    guard steps.last?.factory == "jpeg2000parse", steps.dropLast().last?.factory == "qtdemux",
+      caps.int("fields") ?? 1 == 1
+    else { return self }
+    path.steps.removeLast()
+    return path
+  }
+
   /// Whether an element of that name is on the way.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 
