@@ -8,13 +8,17 @@ package final class AudioConverter {
   private let input: GstAudioInfo
   private let output: GstAudioInfo
 
+  /// - Parameter variesRate: whether ``setInputRate(_:)`` is going to be called.
   /// - Returns: nil where GStreamer can't turn one into the other.
-  package init?(from: Caps, to: Caps) {
+  package init?(from: Caps, to: Caps, variesRate: Bool = false) {
     var input = GstAudioInfo()
     var output = GstAudioInfo()
     guard gst_audio_info_from_caps(&input, from.raw) != 0, gst_audio_info_from_caps(&output, to.raw) != 0,
       input.bpf > 0, output.bpf > 0,
-      let raw = gst_audio_converter_new(GST_AUDIO_CONVERTER_FLAG_NONE, &input, &output, nil)
+      let raw = gst_audio_converter_new(
+        variesRate ? GST_AUDIO_CONVERTER_FLAG_VARIABLE_RATE : GST_AUDIO_CONVERTER_FLAG_NONE, &input, &output,
+        // It takes the structure. Without it a change of rate may cost a tenth of a sample each time.
+        variesRate ? gst_structure_new_from_string("exact,GstAudioResampler.max-phase-error=(double)0") : nil)
     else { return nil }
     self.raw = raw
     self.input = input
@@ -30,8 +34,16 @@ package final class AudioConverter {
     return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))
   }
 
+  /// From here on the samples that go in are of another rate, in Hz.
+  package func setInputRate(_ rate: Int) {
+    gst_audio_converter_update_config(raw, gint(clamping: max(rate, 1)), output.rate, nil)
+  }
+
+  /// How many samples, at the most, have gone in that wait for what follows.
+  package var latency: Int { Int(gst_audio_converter_get_max_latency(raw)) }
+
   /// What was held back.
-  package func finish() throws -> [UInt8] { try run(nil, Int(gst_audio_converter_get_max_latency(raw))) }
+  package func finish() throws -> [UInt8] { try run(nil, latency) }
 
   /// - Parameter samples: nil: silence.
   private func run(_ samples: UnsafeMutableRawPointer?, _ count: Int) throws -> [UInt8] {

@@ -63,5 +63,17 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return count
   }
 
+  /// That of the same frames, played at another speed; nil where no fraction of thousandths says it.
+  package func times(_ speed: Double) -> FrameRate? {
+    let thousandths = speed * 1000
+    guard thousandths == thousandths.rounded(), let factor = Int(exactly: thousandths), factor > 0 else { return nil }
+    if factor == 1000 { return self }
+    let (top, isOver) = numerator.multipliedReportingOverflow(by: factor)
+    guard !isOver else { return nil }
+    var (divisor, rest) = (top, denominator * 1000)
+    while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
+    return FrameRate(top / divisor, denominator * 1000 / divisor)
+  }
+
   public var description: String { "\(numerator)/\(denominator)" }
 }

@@ -7,7 +7,7 @@ extension Reverser {
   func run(to output: String, _ work: Work) throws -> Summary {
     try checkVerification(of: output)
     Log.job.info(
-      "\(input) into \(output): \(options.playback.loop.rawValue), \(options.playback.count) times, with "
+      "\(input) into \(output): \(options.playback.order), \(options.playback.count) times, with "
         + "\(options.resources.memory) of memory")
     let inputs = [input] + [options.subtitles].compactMap { $0 }
     let (plan, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
@@ -75,6 +75,8 @@ extension Reverser {
     }
     let contents = written.contents(output)
     var settings: [String] = []
+    if let score = options.playback.score { settings.append("@score \(score)") }
+    if let joint = options.playback.joint { settings.append("@joint \(joint.seconds)") }
     if options.playback.loop != .reverse { settings.append("@loop \(options.playback.loop.rawValue)") }
     if options.playback.count != 1 { settings.append("@count \(options.playback.count)") }
     if options.playback.dropsSeam ?? false { settings.append("@seam drop") }

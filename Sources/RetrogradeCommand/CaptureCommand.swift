@@ -54,6 +54,8 @@ struct CaptureCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The frames per second to ask the camera for.", valueName: "rate"))
   var fps: FrameRate?
 
+  @OptionGroup var score: ScoreArguments
+
   @Option(help: .loop)
   var loop: Loop = .pingPong
 
@@ -82,6 +84,7 @@ struct CaptureCommand: AsyncParsableCommand {
     capture.showsPreview = preview
     output.apply(to: &capture.options)
     capture.options.playback.loop = loop
+    score.apply(to: &capture.options.playback)
     capture.options.output.isStrict = strictness.strict
     capture.options.resources = machine.resources
     let session = capture.start(to: output.output)

@@ -11,6 +11,8 @@ struct ReverseArguments: ParsableArguments {
   @Option(help: .loop)
   var loop: Loop = .reverse
 
+  @OptionGroup var score: ScoreArguments
+
   @Option(
     help: ArgumentHelp(
       "mirror: each frame is shown as long as in the source; source: frame i starts when the source's frame i did.",
@@ -56,6 +58,7 @@ struct ReverseArguments: ParsableArguments {
     output.apply(to: &options)
     options.playback.timing = timing
     options.playback.loop = loop
+    score.apply(to: &options.playback)
     options.encoding.copiesForward = copyForward
     options.encoding.reencodes = reencode
     options.output.isVerified = verify

@@ -103,21 +103,37 @@ package struct PlayableSource: Sendable {
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
   ) throws {
+    try playback.checkScore()
     guard count.map(PlaybackLegs.counts.contains) ?? true else {
       throw RetrogradeError(
         .usage, "a loop is played \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound) times")
     }
     let presentation =
       try (whole ?? parts.range).map { Presentation($0) } ?? PlayableSource.presentation(input, index, parts.videos)
-    legs = PlaybackLegs(
-      playback.loop, count: count, presentation, timeline: parts.video?.shown.timeline,
-      dropsSeam: playback.dropsSeam ?? output.isRepeated, keepsForwardWhole: output.keepsForwardWhole)
+    let places = SourcePlaces(
+      span: presentation.span, frames: parts.video?.timeline.starts, chapters: index.chapters)
+    let timeline = parts.video?.shown.timeline
+    func legs(_ frameRate: FrameRate? = nil) throws -> PlaybackLegs {
+      PlaybackLegs(
+        try (playback.score ?? playback.loop.score).legs(places), count: count, presentation, timeline: timeline,
+        dropsSeam: playback.dropsSeam ?? output.isRepeated, keepsForwardWhole: output.keepsForwardWhole,
+        joint: playback.joint ?? (playback.score == nil ? .zero : Score.joint), frameRate: frameRate)
+    }
+    let all = try legs()
+    let rate = FrameRateLimit(playback, output).rate(of: (timeline?.frameRate ?? 0) * all.meanSpeed)
+    self.legs = playback.score?.changesSpeed ?? false ? try legs(rate) : all
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     range = parts.range
     video = parts.video
     furtherVideos = parts.further
     self.stored = stored
+  }
+
+  /// Frames per second of what is played, on average.
+  package var frameRate: Double {
+    let rate = (video?.shown.timeline.frameRate ?? 0) * legs.meanSpeed
+    return min(legs.frameRate?.value ?? rate, rate)
   }
 
   /// All video streams.
@@ -128,27 +144,15 @@ package struct PlayableSource: Sendable {
   /// What of the source is wanted, in stream time; nil for all of it.
   private static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
     guard playback.start != nil || playback.end != nil else { return nil }
-    func time(_ position: SourcePosition?, _ setting: Setting) throws -> ClockTime? {
-      switch position {
-      case nil: return nil
-      case .time(let time): return time + index.presentationStart
-      case .frame(let frame):
-        guard let starts = index.video?.starts else {
-          throw RetrogradeError(
-            .usage, "\(setting: setting) \(frame)f: the source has no frames that can be counted", remedy: "use seconds"
-          )
-        }
-        if frame >= starts.count { return index.presentationEnd }
-        return starts[frame]
-      }
-    }
+    let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)
+    let places = SourcePlaces(span: whole, frames: index.video?.starts, chapters: index.chapters)
     let range = TimeSpan(
-      start: try time(playback.start, .start) ?? index.presentationStart,
-      end: min(try time(playback.end, .end) ?? index.presentationEnd, index.presentationEnd))
+      start: max(try places.time(of: playback.start ?? .start, for: .start), whole.start),
+      end: min(try places.time(of: playback.end ?? .end, for: .end), whole.end))
     guard range.start < range.end else {
       throw RetrogradeError(
         .usage,
-        "\(setting: .start) must lie before \(setting: .end) and before the end of the source, which is \(index.presentationEnd) long"
+        "\(setting: .start) must lie before \(setting: .end) and before the end of the source, which is \(whole.duration) long"
       )
     }
     return range

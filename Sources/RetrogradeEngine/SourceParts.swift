@@ -29,7 +29,8 @@ struct SourceParts {
     self.range = range
     // One budget for all that is decoded at once.
     let shared = settings.resources.shared(by: 1 + index.furtherVideos.count)
-    let rate = FrameRateLimit(settings.playback, settings.output)
+    let thins = !(settings.playback.score?.changesSpeed ?? false)
+    let rate = thins ? FrameRateLimit(settings.playback, settings.output) : FrameRateLimit()
     let read = range ?? seam.map { TimeSpan(start: index.presentationStart, end: $0) }
     func source(
       _ stream: VideoIndex, _ recipe: DecodingRecipe, _ opened: VideoDecoder? = nil

@@ -22,7 +22,7 @@ struct ChunkCuts {
     let timeline = video.shown.timeline
     keyframes = video.video.keyframes.map { video.timeline.starts[$0] }
     var frames: [(shown: TimeSpan, source: TimeSpan, leg: Int)] = []
-    var last: (start: ClockTime, direction: Direction)?
+    var last: (start: ClockTime, leg: PlaybackLeg)?
     for (number, leg) in self.legs.enumerated() {
       var clock = OutputTimestamper(leg, timeline: timeline, timing: timing)
       let (places, clipped) = timeline.clipped(to: leg.span)
@@ -31,9 +31,9 @@ struct ChunkCuts {
         let span = clipped.span(of: place)
         let shown = clock.next(span)
         let start = timeline.starts[places.lowerBound + place]
-        // At a turn the frame that is on show stays, as in VideoPlayer.
-        if let last, last.start == start, last.direction != leg.direction { continue }
-        last = (start, leg.direction)
+        // As in VideoPlayer.
+        if let last, last.start == start, last.leg.leaves(onShow: leg) { continue }
+        last = (start, leg)
         frames.append((shown, span, number))
       }
     }

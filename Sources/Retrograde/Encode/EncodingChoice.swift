@@ -134,7 +134,9 @@ struct EncodingChoice: Sendable {
           try EncodingChoice.check(choice.raw(video.raw), codec, container, output)
           let settings = EncoderSettings(
             options: options,
-            sourceBitrate: EncodingChoice.bitrate(video.index.bytes, video.index.duration ?? duration),
+            sourceBitrate: EncodingChoice.bitrate(video.index.bytes, video.index.duration ?? duration).map {
+              Int(Double($0) * (legs?.meanSpeed ?? 1))
+            },
             frameRate: frameRate)
           choice.settings = try settings.video(encoder, video.raw)
           choice.bitrate = settings.bitrate(of: encoder, video.raw)

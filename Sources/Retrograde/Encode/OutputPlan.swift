@@ -29,21 +29,22 @@ struct OutputPlan: Sendable {
       videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
       audio: source.audio,
       subtitles: source.index.subtitles, legs: source.legs, duration: source.index.presentationEnd,
-      frameRate: source.video?.shown.timeline.frameRate ?? 0,
-      options: options.encoding)
+      frameRate: source.frameRate, options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos)
     where options.playback.frameRate == nil {
       let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
-      guard video.hasNoRate else {
+      guard video.hasNoRate || source.legs.speed == nil else {
         if isEven { choice.warnings += [video.shown.timeline.evened].compactMap { $0 } }
         continue
       }
       throw RetrogradeError(
         .usage,
         about: output, "\(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not",
-        remedy: "add \(setting: .frameRate) \(video.meanRate), or write \(isTheora ? ".webm" : ".mkv")")
+        remedy:
+          "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or write \(isTheora ? ".webm" : ".mkv")"
+      )
     }
     // Packets that are turned round are copied in both directions.
     let isCopied = choice.videos.first?.packets != nil
@@ -105,9 +106,16 @@ struct OutputPlan: Sendable {
   /// The frames per second that the encoder is told; nil: those that the source names.
   private func rate(_ number: Int, _ video: VideoSource) -> FrameRate? {
     if let rate = options.playback.frameRate { return rate }
+    let rate = source.legs.speed.flatMap { video.rate?.times($0) }
     // x265 shares its bits out over them, and does not start without. When frames are shown stays as it was.
-    guard choice.videos[number].codec?.text == "video/x-h265", video.hasNoRate else { return nil }
-    return FrameRate(video.meanRate, 1)
+    guard choice.videos[number].codec?.text == "video/x-h265", rate == nil else { return rate }
+    return FrameRate(max(Int((video.shown.timeline.frameRate * source.legs.meanSpeed).rounded()), 1), 1)
+  }
+
+  /// `caps` with what is said of the frames per second; none, where the source's are not those of the output.
+  private func framed(_ caps: Caps, _ rate: FrameRate?) -> Caps {
+    if source.legs.speed == 1, options.playback.frameRate == nil, rate == nil { return caps }
+    return caps.setting("framerate", "(fraction)\(rate.map(\.description) ?? "0/1")")
   }
 
   /// What is written, in `gst-launch-1.0` syntax and beside it.
@@ -120,7 +128,7 @@ struct OutputPlan: Sendable {
       return .init(
         name: EncodingDescription.videoName(number),
         caps: copy.flatMap { number == 0 ? $0.caps : nil }
-          ?? rate(number, video).map { caps.setting("framerate", "(fraction)\($0)") } ?? caps,
+          ?? framed(caps, rate(number, video)),
         disposition: video.video.disposition,
         orientation: choice.container.carriesOrientation ? video.video.tags?.string("image-orientation") : nil,
         fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
@@ -186,6 +194,8 @@ extension VideoSource {
   /// Whether its frames are shown for different lengths of time, and nothing says how many there are in a second.
   fileprivate var hasNoRate: Bool { (caps.fraction("framerate")?.numerator ?? 0) == 0 }
 
-  /// Frames per second, on average and rounded.
-  fileprivate var meanRate: Int { max(Int(shown.timeline.frameRate.rounded()), 1) }
+  /// The frames per second that the source names.
+  fileprivate var rate: FrameRate? {
+    caps.fraction("framerate").flatMap { $0.numerator > 0 ? FrameRate($0.numerator, $0.denominator) : nil }
+  }
 }

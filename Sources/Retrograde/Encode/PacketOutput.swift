@@ -33,7 +33,7 @@ struct PacketOutput: Sendable {
     // Two IDR pictures in a row have to differ in `idr_pic_id` (ITU-T H.264, 7.4.3), as those do that are neighbours in the source.
     if video.caps.mediaType == "video/x-h264", bringsStrangersTogether {
       return
-        "\(setting: .frameRate) and \(setting: .count) bring pictures together that must not follow each other in H.264"
+        "\(setting: .frameRate), \(setting: .count) and \(setting: .score) bring pictures together that must not follow each other in H.264"
     }
     if !container.carriesOrientation, let orientation = video.tags?.string("image-orientation"),
       orientation != "rotate-0"
@@ -45,7 +45,8 @@ struct PacketOutput: Sendable {
 
   /// Whether a frame may come after one that is not beside it in the source.
   private var bringsStrangersTogether: Bool {
-    playback.frameRate != nil || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
+    playback.frameRate != nil || playback.score != nil
+      || playback.count > 1 && [.reverse, .forward].contains(playback.loop)
   }
 
   /// The file name extensions of the containers that take the packets as they are; where there is none, why.

@@ -23,7 +23,7 @@ struct PipelineRun: Sendable {
     let inputs = (try? Pipeline(pipelines.decoding))?.files ?? []
     let settings = try PipelineSettings(pipelines, options)
     let playback = settings.options.playback
-    Log.job.info("\(pipelines.name): \(playback.loop.rawValue), \(playback.count) times; reads \(inputs)")
+    Log.job.info("\(pipelines.name): \(playback.order), \(playback.count) times; reads \(inputs)")
     return try Outputs.write(overwrites: settings.options.output.overwrites, inputs: inputs) { outputs in
       try run(pipelines, settings, outputs, inputs)
     }
@@ -193,6 +193,9 @@ struct PipelineSettings: Sendable {
     }
     switch name {
     case "loop": return take(Loop(rawValue: value), &options.playback.loop)
+    case "score": return take(try Score(parsing: value), &options.playback.score)
+    case "joint":
+      return take(Double(value).flatMap { (0...10).contains($0) ? .seconds($0) : nil }, &options.playback.joint)
     case "count":
       return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.playback.count)
     case "seam": return take(["keep": false, "drop": true][value], &options.playback.dropsSeam)

@@ -2,15 +2,7 @@ package import GStreamer
 import MediaTime
 
 /// Reads one leg's audio from the spool, in the leg's direction, a few thousand sample frames at a time.
-package struct AudioReader {
-  /// Audio, and when it is heard in the output.
-  package struct Part {
-    package var buffer: Buffer
-    package var shown: TimeSpan
-    /// Sample frames.
-    package var count: Int
-  }
-
+package struct AudioReader: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
   /// The sample frames to be given out, counted from stream time 0; outside `heard` they are silence.
@@ -45,28 +37,31 @@ package struct AudioReader {
   /// When the first sample is heard in the output; nil if there is none.
   var start: ClockTime? { range.isEmpty ? nil : max(origin, leg.start) }
 
-  /// How many sample frames there are in all.
   var count: Int { range.count }
 
-  /// The next part; nil after the last.
-  mutating func next() throws -> Part? {
+  mutating func next() throws -> AudioPart? {
     guard done < range.count else { return nil }
     let count = min(partSize, range.count - done)
     defer { done += count }
     return try part(after: done, count)
   }
 
-  /// The part before the one given last, beginning with the last of all; nil after the first. Not to be mixed with
-  /// ``next()``.
-  mutating func nextFromEnd() throws -> Part? {
+  mutating func nextFromEnd() throws -> AudioPart? {
     guard done < range.count else { return nil }
     let count = min(partSize, range.count - done)
     defer { done += count }
     return try part(after: range.count - done - count, count)
   }
 
+  func goOn(_ count: Int) throws -> [UInt8] {
+    let part =
+      leg.direction == .forward
+      ? range.upperBound..<range.upperBound + count : range.lowerBound - count..<range.lowerBound
+    return try track.samples(part, leg.direction)
+  }
+
   /// - Parameter done: sample frames of the output before the part.
-  private func part(after done: Int, _ count: Int) throws -> Part {
+  private func part(after done: Int, _ count: Int) throws -> AudioPart {
     let part =
       leg.direction == .forward
       ? range.lowerBound + done..<range.lowerBound + done + count
@@ -78,11 +73,21 @@ package struct AudioReader {
     let shown = TimeSpan(
       start: max(.zero, origin + ClockTime(sampleIndex: done, rate: track.rate)),
       end: origin + ClockTime(sampleIndex: done + count, rate: track.rate))
-    return Part(buffer: buffer, shown: shown, count: count)
+    return AudioPart(buffer: buffer, shown: shown, count: count)
   }
 }
 
 extension AudioTrack {
+  /// The sample frames of `range` in the order of play; silence where the track has none.
+  func samples(_ range: Range<Int>, _ direction: Direction) throws -> [UInt8] {
+    var samples = [UInt8](repeating: 0, count: range.count * bytesPerFrame)
+    try samples.withUnsafeMutableBytes { bytes in
+      try read(range, within: frames, into: bytes)
+      if direction == .backward { SampleFrames.reverse(bytes, bytesPerFrame: bytesPerFrame) }
+    }
+    return samples
+  }
+
   /// The sample frames of a stretch of the source, counted from stream time 0, whether or not there is audio.
   func all(during span: TimeSpan) -> Range<Int> {
     let start = span.start.sampleIndex(rate: rate)

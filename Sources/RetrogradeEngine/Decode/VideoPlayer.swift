@@ -24,7 +24,8 @@ package final class VideoPlayer {
   /// The leg to be opened next.
   private var number: Int?
   private var open: (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)?
-  private var previous: (number: Int, direction: Direction)?
+  private var previous: (number: Int, leg: PlaybackLeg)?
+  private var thinning: Thinning?
   private var found: [Warning] = []
   /// What was found out on the way.
   package var warnings: [Warning] { found + video.changes.warnings }
@@ -43,6 +44,7 @@ package final class VideoPlayer {
     self.end = end
     self.timing = timing
     self.cancellation = cancellation
+    thinning = legs.frameRate.map { Thinning($0, from: from) }
     number = isDescending ? legs.last(before: end) : legs.number(at: from)
   }
 
@@ -63,9 +65,9 @@ package final class VideoPlayer {
         frame.span = span
       }
       if isDescending {
-        return descending(frame, current.leg, isLast: frame.number == current.reader.frames.last, offset)
+        return descending(frame, current.leg, current.reader.frames, offset)
       }
-      let shown = current.clock.next(frame.span)
+      var shown = current.clock.next(frame.span)
       open = current
       if let end, shown.start >= end {
         number = nil
@@ -73,11 +75,14 @@ package final class VideoPlayer {
         open = nil
         return nil
       }
-      let direction = current.leg.direction
-      // At a turn the frame that is on show stays.
-      let isOnShow = previous.map { $0.number == frame.number && $0.direction != direction } ?? false
-      previous = (frame.number, direction)
+      let isOnShow = previous.map { $0.number == frame.number && $0.leg.leaves(onShow: current.leg) } ?? false
+      previous = (frame.number, current.leg)
       if isOnShow { continue }
+      if thinning != nil {
+        guard let place = thinning?.place(shown) else { continue }
+        shown = place
+      }
+      let direction = current.leg.direction
       let isMirrored = direction == .backward
       let start = shown.start + offset
       // A packet is decoded when it is shown.
@@ -91,22 +96,26 @@ package final class VideoPlayer {
     }
   }
 
-  private func descending(_ frame: SourceFrame, _ leg: PlaybackLeg, isLast: Bool, _ offset: ClockTime) -> Frame {
+  private func descending(_ frame: SourceFrame, _ leg: PlaybackLeg, _ frames: Range<Int>, _ offset: ClockTime) -> Frame
+  {
     var frame = frame
-    var span = frame.span
-    if isLast { span.end = max(span.end, leg.span.end) }
-    let shown = leg.place(span)
+    let isAtStart = frame.number == frames.first
+    let isAtEnd = frame.number == frames.last
+    let shown =
+      leg.direction == .forward
+      ? leg.show(frame.span, isFirst: isAtStart, isLast: isAtEnd)
+      : leg.show(frame.span, isFirst: isAtEnd, isLast: isAtStart)
     let isMirrored = leg.direction == .forward
     Buffer.retime(&frame.buffer, pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored)
     return Frame(
-      buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps, source: span,
-      direction: leg.direction)
+      buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
+      source: frame.span, direction: leg.direction)
   }
 
   private func openNext() throws -> (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)? {
     // All rounds after the first are alike: where two show no frame, none will, and there may be no last one.
     var empty = 0
-    while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.loop.directions.count {
+    while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.perRound {
       if let end, whole.start >= end, !isDescending { return nil }
       self.number = isDescending ? number - 1 : number + 1
       empty += 1
@@ -144,74 +153,9 @@ extension VideoTimeline {
   }
 }
 
-/// Gives out an audio stream in the order of play, leg by leg.
-package struct AudioPlayer {
-  private let track: AudioTrack
-  private let legs: PlaybackLegs
-  private let from: ClockTime
-  private let end: ClockTime?
-  /// Whether audio that starts late is preceded by silence, rather than by nothing.
-  private let isPadded: Bool
-  /// Parts come in descending order of their times; the samples of each in ascending order, as GStreamer has it.
-  private let isDescending: Bool
-  private let partSize: Int
-  private var number: Int?
-  private var reader: AudioReader?
-  private var hasBegun = false
-
-  package init(
-    _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, isPadded: Bool,
-    isDescending: Bool = false, partSize: Int = AudioReader.partSize
-  ) {
-    self.partSize = partSize
-    self.isDescending = isDescending
-    self.track = track
-    self.legs = legs
-    self.from = from
-    self.end = end
-    self.isPadded = isPadded
-    number = isDescending ? legs.last(before: end) : legs.number(at: from)
-  }
-
-  /// The next part; nil after the last.
-  package mutating func next() throws -> AudioReader.Part? {
-    while true {
-      if let part = try isDescending ? reader?.nextFromEnd() : reader?.next() { return part }
-      guard let next = nextReader() else { return nil }
-      reader = next
-    }
-  }
-
-  /// How many sample frames are to come from where the next leg begins; nil where they never end.
-  package var sampleCount: Int? {
-    guard legs.count != nil else { return nil }
-    var player = self
-    var count = 0
-    while let next = player.nextReader() { count += next.count }
-    return count
-  }
-
-  private mutating func nextReader() -> AudioReader? {
-    while let number, let whole = legs[number] {
-      self.number = isDescending ? number - 1 : number + 1
-      guard let leg = whole.clipped(from: from, to: end ?? whole.end) else {
-        if let end, whole.start >= end, !isDescending { return nil }
-        continue
-      }
-      // Between legs audio goes on: what is missing there is silence.
-      let reader = AudioReader(
-        track, leg, isPadded: hasBegun || isPadded, isPaddedAtEnd: legs[number + 1].map { $0.start < $0.end } ?? false,
-        partSize: partSize)
-      hasBegun = hasBegun || reader.count > 0
-      return reader
-    }
-    return nil
-  }
-}
-
 extension PlaybackLegs {
   /// The number of the leg that is played last before `time`; of the last one of all where that is nil or later.
-  fileprivate func last(before time: ClockTime?) -> Int? {
+  func last(before time: ClockTime?) -> Int? {
     guard let duration else { return nil }
     let end = min(time ?? duration, duration)
     return number(at: end - ClockTime(nanoseconds: 1))

@@ -64,10 +64,14 @@ package struct AudioTrack: Sendable {
       end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
   }
 
+  /// Silence, which lies at the middle of an unsigned format's range.
+  private var zero: UInt8 { caps.string("format") == "U8" ? 0x80 : 0 }
+
+  func silence(_ count: Int) -> [UInt8] { [UInt8](repeating: zero, count: max(count, 0) * bytesPerFrame) }
+
   /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and outside `limits`.
   func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
-    // Silence lies at the middle of an unsigned format's range.
-    bytes.initializeMemory(as: UInt8.self, repeating: caps.string("format") == "U8" ? 0x80 : 0)
+    bytes.initializeMemory(as: UInt8.self, repeating: zero)
     let first = chunks.endOfPrefix { $0.position + $0.count <= range.lowerBound }
     for chunk in chunks[first...] {
       guard chunk.position < range.upperBound else { break }

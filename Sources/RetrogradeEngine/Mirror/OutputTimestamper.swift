@@ -27,10 +27,8 @@ package struct OutputTimestamper: Sendable {
   /// from its start.
   package mutating func next(_ span: TimeSpan) -> TimeSpan {
     defer { given += 1 }
-    var span = span
-    if given == (leg.direction == .backward ? 0 : count - 1) { span.end = max(span.end, leg.span.end) }
-    guard let borrowed, given < borrowed.count else { return leg.place(span) }
-    return borrowed[given]
+    if let borrowed, given < borrowed.count { return borrowed[given] }
+    return leg.show(span, isFirst: given == 0, isLast: given == count - 1)
   }
 
   /// Passes over the frames that are no longer shown at `time` of the output.

@@ -4,6 +4,11 @@ public import MediaTime
 public struct PlaybackOptions: Sendable, Codable {
   /// The order of play.
   public var loop: Loop
+  /// What is played in place of the loop. Excludes ``start``, ``end`` and a ``timing`` that is not ``Timing/mirror``.
+  public var score: Score?
+  /// For how long the audio of a stretch fades out while that of the next fades in, where it would click otherwise; nil:
+  /// ``Score/joint`` in a ``score``, not at all in a ``loop``.
+  public var joint: ClockTime?
   /// How often the loop is played; at least 1.
   public var count: Int
   /// Whether the last frame of all is left out where it is the first one again: for files that players repeat. Nil: as
@@ -24,11 +29,14 @@ public struct PlaybackOptions: Sendable, Codable {
   public var noVideo: Bool
 
   public init(
-    loop: Loop = .reverse, count: Int = 1, dropsSeam: Bool? = nil, timing: Timing = .mirror,
+    loop: Loop = .reverse, score: Score? = nil, joint: ClockTime? = nil, count: Int = 1, dropsSeam: Bool? = nil,
+    timing: Timing = .mirror,
     start: SourcePosition? = nil, end: SourcePosition? = nil, frameRate: FrameRate? = nil,
     sequenceRate: FrameRate = .usual, streams: StreamSelection? = nil, noAudio: Bool = false, noVideo: Bool = false
   ) {
     self.loop = loop
+    self.score = score
+    self.joint = joint
     self.count = count
     self.dropsSeam = dropsSeam
     self.timing = timing
@@ -39,5 +47,21 @@ public struct PlaybackOptions: Sendable, Codable {
     self.streams = streams
     self.noAudio = noAudio
     self.noVideo = noVideo
+  }
+}
+
+extension PlaybackOptions {
+  /// The order of play, in words.
+  package var order: String { score.map { "\($0)" } ?? loop.rawValue }
+
+  /// - Throws: ``RetrogradeError`` of code `usage` where something else says what is played too.
+  func checkScore() throws {
+    guard score != nil else { return }
+    let others = [
+      (start != nil, Setting.start), (end != nil, .end), (loop != .reverse, .loop), (timing != .mirror, .timing),
+    ]
+    guard let other = others.first(where: { $0.0 })?.1 else { return }
+    throw RetrogradeError(
+      .usage, "\(setting: other): \(setting: .score) says all of what is played", remedy: "say it in the score")
   }
 }

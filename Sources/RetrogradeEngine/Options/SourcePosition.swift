@@ -5,6 +5,13 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
   case time(ClockTime)
   /// The start of a frame, counted from 0.
   case frame(Int)
+  /// So long before the end.
+  case beforeEnd(ClockTime)
+  /// The start of the first chapter of that name.
+  case chapter(String)
+
+  public static let start = SourcePosition.time(.zero)
+  public static let end = SourcePosition.beforeEnd(.zero)
 
   /// nil where it is not a time.
   package var time: ClockTime? {
@@ -16,16 +23,32 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
     switch self {
     case .time(let time): "\(time.seconds)"
     case .frame(let frame): "\(frame)f"
+    case .beforeEnd(.zero): "end"
+    case .beforeEnd(let time): "end-\(time.seconds)"
+    case .chapter(let name): name.contains("\"") ? "'\(name)'" : "\"\(name)\""
     }
   }
 
-  /// Reads seconds (`2.5`), minutes and seconds (`1:02.5`), hours (`1:00:00`) or a frame (`250f`).
+  /// Reads seconds (`2.5`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`), `end`, what lies before that
+  /// (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
   public init?(parsing text: String) {
-    if text.hasSuffix("f") || text.hasSuffix("F") {
+    if text.count > 2, let quote = text.first, "\"'".contains(quote), text.last == quote {
+      self = .chapter(String(text.dropFirst().dropLast()))
+    } else if text == "end" {
+      self = .end
+    } else if text.hasPrefix("end-") {
+      guard let time = SourcePosition.time(text.dropFirst(4)) else { return nil }
+      self = .beforeEnd(time)
+    } else if text.hasSuffix("f") || text.hasSuffix("F") {
       guard let frame = Int(text.dropLast()), frame >= 0 else { return nil }
       self = .frame(frame)
-      return
+    } else {
+      guard let time = SourcePosition.time(text[...]) else { return nil }
+      self = .time(time)
     }
+  }
+
+  private static func time(_ text: Substring) -> ClockTime? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard (1...3).contains(parts.count) else { return nil }
     var seconds = 0.0
@@ -35,6 +58,12 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
       else { return nil }
       seconds = seconds * 60 + value
     }
-    self = .time(ClockTime(seconds: seconds))
+    return ClockTime(seconds: seconds)
   }
+}
+
+extension SourcePosition: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral {
+  /// A time in seconds.
+  public init(floatLiteral seconds: Double) { self = .time(ClockTime(seconds: seconds)) }
+  public init(integerLiteral seconds: Int) { self = .time(ClockTime(seconds: Double(seconds))) }
 }

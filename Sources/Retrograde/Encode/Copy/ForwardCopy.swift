@@ -34,9 +34,11 @@ struct ForwardCopy: Sendable {
       throw refused("the source is \(video.video.caps.codecName), and this output would not be")
     }
     guard !video.shown.isThinned, options.encoding.width == nil, options.playback.start == nil,
-      options.playback.end == nil
+      options.playback.end == nil, options.playback.score == nil
     else {
-      throw refused("\(setting: .frameRate), \(setting: .width), \(setting: .start) and \(setting: .end) change it")
+      throw refused(
+        "\(setting: .frameRate), \(setting: .width), \(setting: .score), \(setting: .start) and \(setting: .end) change it"
+      )
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward

@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import Retrograde
+import RetrogradeEngine
+
+/// What is played in place of a loop.
+struct ScoreArguments: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Stretches of the source, one after the other, backwards where the second place comes first: '0..3, 3..1, 1..end'; "
+        + "with speeds (x0.5, ramp 1..0.25), pauses (hold 0.8), and audio (forward, mute). @file reads them from a file.",
+      valueName: "score"),
+    transform: Score.argument)
+  var score: Score?
+
+  @Option(
+    help: ArgumentHelp(
+      "For how many seconds the sounds of two stretches of a score overlap where they would click (0.005).",
+      valueName: "seconds"))
+  var joint: Double?
+
+  func validate() throws {
+    if let joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
+  }
+
+  func apply(to playback: inout PlaybackOptions) {
+    playback.score = score
+    playback.joint = joint.map { ClockTime(seconds: $0) }
+  }
+}
+
+extension Score {
+  /// Reads an argument, or the file that it names.
+  @Sendable static func argument(_ text: String) throws -> Score {
+    do {
+      guard text.hasPrefix("@") else { return try Score(parsing: text) }
+      return try Score(parsing: String(contentsOf: URL(fileURLWithPath: String(text.dropFirst())), encoding: .utf8))
+    } catch let error as RetrogradeError {
+      throw ValidationError(error.message.inOptions)
+    } catch {
+      throw ValidationError("--score: \(text.dropFirst()) can't be read: \(error.localizedDescription)")
+    }
+  }
+}

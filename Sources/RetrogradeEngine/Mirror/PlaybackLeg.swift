@@ -1,0 +1,135 @@
+package import MediaTime
+
+/// A stretch of the source that is played in one direction: what an order of play is made of.
+package struct PlaybackLeg: Hashable, Sendable, Codable {
+  package var direction: Direction
+  /// What of the source is played.
+  package var span: TimeSpan
+  /// When it starts in the output.
+  package var start: ClockTime
+  package var speed = Speed.natural
+  package var audio = Score.Audio.mirror
+  /// How long its first frame in the order of play is on show before it moves, and the last one after that. Nothing is heard then.
+  package var heldBefore = ClockTime.zero
+  package var heldAfter = ClockTime.zero
+  /// The stretch over which the speed changes; the span is all or a part of it.
+  private var whole: TimeSpan
+
+  package init(direction: Direction, span: TimeSpan, start: ClockTime) {
+    (self.direction, self.span, self.start, whole) = (direction, span, start, span)
+  }
+
+  /// How much of the stretch was cut off before the span, in the order of play.
+  private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
+
+  /// How long after the leg's first move the first `distance` of the span has been played.
+  func time(toPlay distance: ClockTime) -> ClockTime {
+    speed.time(toPlay: skipped + distance, of: whole.duration) - speed.time(toPlay: skipped, of: whole.duration)
+  }
+
+  /// When it begins to move, and when it stops.
+  package var moving: TimeSpan {
+    let first = start + heldBefore
+    return TimeSpan(start: first, end: first + time(toPlay: span.duration))
+  }
+
+  package var end: ClockTime { moving.end + heldAfter }
+  package var duration: ClockTime { end - start }
+
+  /// Whether it is played as it is in the source, or as that turned round: at the same speed, with nothing held.
+  package var isNatural: Bool { speed == .natural && heldBefore == .zero && heldAfter == .zero }
+
+  /// Where `other`, a stretch of the source inside the span, comes to lie in the output.
+  package func place(_ other: TimeSpan) -> TimeSpan {
+    let first = start + heldBefore
+    return switch direction {
+    case .forward:
+      TimeSpan(start: first + time(toPlay: other.start - span.start), end: first + time(toPlay: other.end - span.start))
+    case .backward:
+      TimeSpan(start: first + time(toPlay: span.end - other.end), end: first + time(toPlay: span.end - other.start))
+    }
+  }
+
+  /// When a frame is on show in the output that is shown during `span` in the source.
+  ///
+  /// The leg's last frame, in the order of the source, stays on show until the leg's span ends: so a mirror has a frame
+  /// from its start.
+  /// - Parameter isFirst: whether it is the leg's first frame, in the order of play, and `isLast` its last.
+  package func show(_ span: TimeSpan, isFirst: Bool, isLast: Bool) -> TimeSpan {
+    var span = span
+    if direction == .backward ? isFirst : isLast { span.end = max(span.end, self.span.end) }
+    var shown = place(span)
+    if isFirst { shown.start = shown.start - heldBefore }
+    if isLast { shown.end = shown.end + heldAfter }
+    return shown
+  }
+
+  /// What is left of the leg from `time` of the output on, before `end`; nil if that is nothing.
+  package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
+    let (from, to) = (max(time, start), min(end, self.end))
+    guard from < to else { return nil }
+    var leg = self
+    let moving = moving
+    leg.heldBefore = max(.zero, min(moving.start, to) - from)
+    leg.heldAfter = max(.zero, to - max(moving.end, from))
+    let shown = TimeSpan(start: max(from, moving.start), end: min(to, moving.end))
+    let cut = (
+      head: shown.start > moving.start ? distance(after: shown.start - moving.start) : .zero,
+      tail: shown.end < moving.end ? span.duration - distance(after: shown.end - moving.start) : .zero
+    )
+    leg.cut(head: cut.head, tail: cut.tail)
+    leg.start =
+      speed == .natural || shown.start <= moving.start ? from : start + heldBefore + self.time(toPlay: cut.head)
+    guard leg.span.start >= leg.span.end else { return leg }
+    // Nothing moves: the frame on show is the one that is played in the nearest instant.
+    leg.span = instant(isFirst: to <= moving.start)
+    leg.heldAfter = to - leg.moving.end
+    return leg
+  }
+
+  /// How much of the span has been played so long after the first move.
+  private func distance(after time: ClockTime) -> ClockTime {
+    let before = speed.time(toPlay: skipped, of: whole.duration)
+    return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
+  }
+
+  /// Plays less of the source, by so much at its beginning and at its end in the order of play.
+  package mutating func cut(head: ClockTime = .zero, tail: ClockTime = .zero) {
+    let (early, late) = direction == .forward ? (head, tail) : (tail, head)
+    let start = min(span.start + early, span.end)
+    span = TimeSpan(start: start, end: max(start, span.end - late))
+  }
+
+  /// The first nanosecond of the span in the order of play, or the last.
+  private func instant(isFirst: Bool) -> TimeSpan {
+    let one = ClockTime(nanoseconds: 1)
+    return isFirst == (direction == .forward)
+      ? TimeSpan(start: span.start, end: span.start + one) : TimeSpan(start: span.end - one, end: span.end)
+  }
+}
+
+extension PlaybackLeg {
+  /// From where in the source it is played, and to where.
+  private var first: ClockTime { direction == .forward ? span.start : span.end }
+  private var last: ClockTime { direction == .forward ? span.end : span.start }
+
+  /// Whether `next` begins where this leg ends, in the other direction.
+  func turns(into next: PlaybackLeg) -> Bool { direction != next.direction && last == next.first }
+
+  /// Whether `next` begins where this leg ends, in the same direction.
+  func goesOn(with next: PlaybackLeg) -> Bool { direction == next.direction && last == next.first }
+
+  /// Whether a frame that both this leg and `next` show, which follows it, is on show all the while, and so is given out once.
+  package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || goesOn(with: next) }
+
+  /// This leg and the next one, as one, where no more than a comma is between them.
+  func joined(with next: PlaybackLeg) -> PlaybackLeg? {
+    guard goesOn(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio, speed == next.speed,
+      speed.isConstant
+    else { return nil }
+    let span = TimeSpan(start: min(span.start, next.span.start), end: max(span.end, next.span.end))
+    var leg = PlaybackLeg(direction: direction, span: span, start: start)
+    (leg.speed, leg.audio, leg.heldBefore, leg.heldAfter) = (speed, audio, heldBefore, next.heldAfter)
+    return leg
+  }
+}

@@ -1,0 +1,159 @@
+import MediaTime
+
+extension Score {
+  /// Reads steps with commas, semicolons or line ends between them; what follows a `#` in a line is a comment.
+  ///
+  ///     0..4 x0.5, hold 0.8, 4..0 x2       # slow there, a held frame, fast back
+  ///     0..end ramp 1..0.25                # slower and slower
+  ///     "Chorus"..end-2.5 mute             # from a chapter to 2.5 s before the end, without sound
+  ///
+  /// Places are those of ``SourcePosition/init(parsing:)``. A stretch may have a speed (`x2`, `ramp 1..0.25`; ``Speed/limits``) and
+  /// an ``Audio``.
+  /// - Throws: ``RetrogradeError`` of code `usage`, which says which step is none, and why.
+  public init(parsing text: String) throws {
+    let parts = Score.split(text)
+    guard !parts.isEmpty else { throw Score.error("it is empty", "say what to play: 0..end") }
+    steps = try parts.enumerated().map { number, part in
+      do {
+        return try Step(parsing: part)
+      } catch let error as StepError {
+        throw Score.error("step \(number + 1), \(part): \(error.reason)", error.remedy)
+      }
+    }
+    guard steps.contains(where: { if case .stretch = $0 { true } else { false } }) else {
+      throw Score.error("there is nothing to hold", "add a stretch: 0..end")
+    }
+  }
+
+  static func error(_ reason: String, _ remedy: String) -> RetrogradeError {
+    RetrogradeError(.usage, "\(setting: .score): \(reason)", remedy: "\(remedy)")
+  }
+
+  /// The steps of a text, without comments. What stands between quotes belongs together.
+  private static func split(_ text: String) -> [String] {
+    var steps = [""]
+    var quote: Character?
+    var isComment = false
+    for character in text {
+      if character.isNewline { (isComment, quote) = (false, nil) }
+      if isComment { continue }
+      if quote == nil, character == "#" {
+        isComment = true
+      } else if quote == nil, character.isNewline || ",;".contains(character) {
+        steps.append("")
+      } else {
+        if character == quote {
+          quote = nil
+        } else if quote == nil, character == "\"" || character == "'" {
+          quote = character
+        }
+        steps[steps.count - 1].append(character)
+      }
+    }
+    return steps.map(\.trimmed).filter { !$0.isEmpty }
+  }
+}
+
+/// Why a text is no step, and what would be one.
+private struct StepError: Error {
+  var reason: String
+  var remedy: String
+}
+
+extension Score.Step {
+  fileprivate init(parsing text: String) throws {
+    if let rest = text.word("hold") {
+      guard case .time(let time) = SourcePosition(parsing: rest), time > .zero else {
+        throw StepError(reason: "says no length of time", remedy: "write seconds: hold 0.8")
+      }
+      self = .hold(time)
+    } else {
+      self = .stretch(try Score.Stretch(parsing: text))
+    }
+  }
+}
+
+extension Score.Stretch {
+  fileprivate init(parsing text: String) throws {
+    var (from, rest) = try Self.place(text)
+    guard rest.hasPrefix("..") else {
+      throw StepError(
+        reason: "two places with two dots between them are missing", remedy: "write 0..4, end..0, or hold 0.8")
+    }
+    (self.from, rest) = (from, String(rest.dropFirst(2)).trimmed)
+    (from, rest) = try Self.place(rest)
+    (to, speed, audio) = (from, .natural, .mirror)
+    var hasSpeed = false
+    while !rest.isEmpty {
+      let word = String(rest.prefix { !$0.isWhitespace })
+      rest = String(rest.dropFirst(word.count)).trimmed
+      if let audio = Score.Audio(rawValue: word) {
+        self.audio = audio
+        continue
+      }
+      guard !hasSpeed else { throw StepError(reason: "\(word) is not understood there", remedy: Self.words) }
+      if word == "ramp" {
+        let ends = rest.prefix { !$0.isWhitespace }
+        speed = try Self.ramp(String(ends))
+        rest = String(rest.dropFirst(ends.count)).trimmed
+      } else if word.hasPrefix("x"), let value = Double(word.dropFirst()) {
+        speed = Speed(try Self.possible(value))
+      } else {
+        throw StepError(reason: "\(word) is not understood", remedy: Self.words)
+      }
+      hasSpeed = true
+    }
+  }
+
+  private static let words = "a stretch may have a speed (x2, ramp 1..0.25), and one of mirror, forward, mute"
+
+  /// The place with which a text begins, and what follows it.
+  private static func place(_ text: String) throws -> (SourcePosition, String) {
+    var place = ""
+    var quote: Character?
+    var rest = text[...]
+    while let character = rest.first {
+      if quote == nil, character.isWhitespace || rest.hasPrefix("..") { break }
+      if character == quote {
+        quote = nil
+      } else if quote == nil, character == "\"" || character == "'" {
+        quote = character
+      }
+      place.append(character)
+      rest = rest.dropFirst()
+    }
+    guard let position = SourcePosition(parsing: place) else {
+      throw StepError(
+        reason: place.isEmpty ? "a place is missing" : "\(place) is no place of the source",
+        remedy: "write seconds, 1:02.5, a frame (250f), end, end-2.5, or a chapter's name in quotes")
+    }
+    return (position, String(rest).trimmed)
+  }
+
+  private static func ramp(_ text: String) throws -> Speed {
+    guard let dots = text.firstRange(of: ".."), let first = Double(text[..<dots.lowerBound]),
+      let last = Double(text[dots.upperBound...])
+    else { throw StepError(reason: "a ramp needs two speeds", remedy: "write ramp 1..0.25") }
+    return Speed(from: try possible(first), to: try possible(last))
+  }
+
+  private static func possible(_ speed: Double) throws -> Double {
+    guard Speed.limits.contains(speed) else {
+      throw StepError(
+        reason: "speeds are \(Speed.limits.lowerBound) to \(Speed.limits.upperBound)",
+        remedy: "backwards is 4..0, a pause is hold")
+    }
+    return speed
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+  }
+
+  /// What follows `word`, with which it begins.
+  fileprivate func word(_ word: String) -> String? {
+    hasPrefix(word) && dropFirst(word.count).first?.isWhitespace ?? true ? String(dropFirst(word.count)).trimmed : nil
+  }
+}

@@ -1,0 +1,91 @@
+import MediaTime
+
+/// Where the places of a source are that can be named.
+struct SourcePlaces {
+  /// From where to where it is presented.
+  let span: TimeSpan
+  /// When its frames start; nil where there are none that can be counted.
+  let frames: [ClockTime]?
+  let chapters: [Chapter]
+
+  /// - Returns: in stream time; it may lie outside the source.
+  /// - Throws: ``RetrogradeError`` of code `usage` where there is no such place.
+  func time(of position: SourcePosition, for setting: Setting) throws -> ClockTime {
+    switch position {
+    case .time(let time): return span.start + time
+    case .beforeEnd(let time): return span.end - time
+    case .frame(let frame):
+      guard let frames else {
+        throw RetrogradeError(
+          .usage, "\(setting: setting) \(position): the source has no frames that can be counted", remedy: "use seconds"
+        )
+      }
+      return frame < frames.count ? frames[frame] : span.end
+    case .chapter(let name):
+      let all = chapters.all
+      guard let chapter = all.first(where: { $0.title == name }) else {
+        throw RetrogradeError(
+          .usage, "\(setting: setting) \(position): the source has no chapter of that name",
+          remedy: all.isEmpty ? "it has no chapters" : "it has \(all.map(\.title).joined(separator: ", "))")
+      }
+      return chapter.span.start
+    }
+  }
+}
+
+extension [Chapter] {
+  /// Those that are parts of others too.
+  fileprivate var all: [Chapter] { flatMap { [$0] + $0.children.all } }
+}
+
+extension Score {
+  /// The legs of one round. When they start is for ``PlaybackLegs`` to say.
+  /// - Throws: ``RetrogradeError`` of code `usage` where the source has no such place.
+  func legs(_ places: SourcePlaces) throws -> [PlaybackLeg] {
+    var legs: [PlaybackLeg] = []
+    var held = ClockTime.zero
+    for (number, step) in steps.enumerated() {
+      switch step {
+      case .hold(let time):
+        if legs.isEmpty {
+          held = held + time
+        } else {
+          legs[legs.count - 1].heldAfter = legs[legs.count - 1].heldAfter + time
+        }
+      case .stretch(let stretch):
+        var leg = try stretch.leg(places, number + 1)
+        (leg.heldBefore, held) = (held, .zero)
+        if let joined = legs.last?.joined(with: leg) { legs[legs.count - 1] = joined } else { legs.append(leg) }
+      }
+    }
+    guard !legs.isEmpty else { throw Score.error("it plays nothing", "say what to play: 0..end") }
+    return legs
+  }
+}
+
+extension Score.Stretch {
+  fileprivate func leg(_ places: SourcePlaces, _ number: Int) throws -> PlaybackLeg {
+    func place(_ position: SourcePosition) throws -> ClockTime {
+      let time = try places.time(of: position, for: .score)
+      let length = places.span.duration
+      if case .frame(let frame) = position, let count = places.frames?.count, frame > count {
+        throw Score.error("step \(number), \(self): asks for frame \(frame), and the source has \(count)", "write end")
+      }
+      guard (places.span.start...places.span.end).contains(time) else {
+        throw Score.error(
+          "step \(number), \(self): asks for \(time - places.span.start), and the source is \(length) long",
+          "write end, or end-1")
+      }
+      return time
+    }
+    let (first, last) = (try place(from), try place(to))
+    guard first != last else {
+      throw Score.error("step \(number), \(self): is empty", "a frame that stays is hold 0.8")
+    }
+    var leg = PlaybackLeg(
+      direction: first < last ? .forward : .backward, span: TimeSpan(start: min(first, last), end: max(first, last)),
+      start: .zero)
+    (leg.speed, leg.audio) = (speed, audio)
+    return leg
+  }
+}
