@@ -56,6 +56,28 @@ public struct SourceReport: Sendable, Codable {
     public var leftOut: [Warning]
   }
 
+  /// A stretch of the source on its way to the output.
+  public struct Played: Sendable, Codable {
+    /// When it is played, in the output.
+    public var start: ClockTime
+    public var end: ClockTime
+    /// From where in the presentation to where; backwards where the second is the smaller one.
+    public var from: ClockTime
+    public var to: ClockTime
+    public var speed: Speed
+    public var audio: Score.Audio
+    /// How long the first frame stays before anything moves, and the last one after that.
+    public var heldBefore: ClockTime
+    public var heldAfter: ClockTime
+
+    fileprivate init(_ leg: PlaybackLeg, from beginning: ClockTime) {
+      let ends = [leg.span.start - beginning, leg.span.end - beginning]
+      (from, to) = leg.direction == .forward ? (ends[0], ends[1]) : (ends[1], ends[0])
+      (start, end, speed, audio) = (leg.start, leg.end, leg.speed, leg.audio)
+      (heldBefore, heldAfter) = (leg.heldBefore, leg.heldAfter)
+    }
+  }
+
   public var input: String
   public var duration: ClockTime
   /// Where the container says more than there is.
@@ -70,6 +92,8 @@ public struct SourceReport: Sendable, Codable {
   public var mirrors: [MirrorReport]
   /// When the keyframes are shown.
   public var keyframes: [ClockTime]
+  /// What is played, in that order. Where a stretch turns into the next one, that begins behind the frame that is on show.
+  public var order: [Played]
   public var plan: Plan?
   /// The most bytes of decoded media that will be held, and the most that will be in the spool.
   public var memoryBytes: Int
@@ -84,6 +108,7 @@ public struct SourceReport: Sendable, Codable {
     self.input = input
     duration = index.presentationEnd - index.presentationStart
     declaredDuration = index.declaredEnd.map { $0 - index.presentationStart }
+    order = playable.legs.all.map { Played($0, from: index.presentationStart) }
     streams = []
     keyframes = []
     warnings = index.warnings

@@ -20,7 +20,7 @@ struct Info: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    try await source.report(asJSON: json, show)
+    try await source.report(source.options, asJSON: json, show)
   }
 
   private func show(_ report: SourceReport) {

@@ -10,16 +10,21 @@ struct PlanCommand: AsyncParsableCommand {
       EXAMPLES
         retrograde plan holiday.mp4
         retrograde plan video.mkv --memory 64MiB
+        retrograde plan video.mkv --score '0..4 x0.5, hold 0.8, 4..0 x2'
         retrograde plan video.mkv --json | jq .plan.windows
       """)
 
   @OptionGroup var source: SourceArguments
 
+  @OptionGroup var score: ScoreArguments
+
   @Flag(help: "Print one JSON object.")
   var json = false
 
   func run() async throws {
-    try await source.report(asJSON: json, show)
+    var options = source.options
+    score.apply(to: &options.playback)
+    try await source.report(options, asJSON: json, show)
   }
 
   private func show(_ report: SourceReport) {
@@ -29,6 +34,9 @@ struct PlanCommand: AsyncParsableCommand {
       Terminal.print(
         "  \(stream.kind.rawValue)  \(([stream.codec] + stream.summary).joined(separator: ", "))  \(stream.start.inSeconds) to \(stream.end.inSeconds)  \(stream.count) \(stream.kind == .video ? "frames" : stream.kind == .audio ? "samples" : "cues")"
       )
+    }
+    if score.score != nil {
+      for line in TimeLine(report).lines { Terminal.print(line) }
     }
     for turning in report.streams.compactMap(\.turning) { Terminal.print("video      \(turning)") }
     for warning in report.warnings { Terminal.print("  ! \(warning.message.inOptions)") }

@@ -19,11 +19,14 @@ struct Play: AsyncParsableCommand {
       EXAMPLES
         retrograde play holiday.mp4
         retrograde play jump.mp4 --loop ping-pong --count 0
+        retrograde play jump.mp4 --score '0..end x0.5, end..0 x2'
         retrograde play talk.mp4 --start 1:02.5 --end 1:10
       """)
 
   @Argument(help: "The file to play.", completion: .file())
   var input: String
+
+  @OptionGroup var score: ScoreArguments
 
   @Option(help: .loop)
   var loop: Loop = .reverse
@@ -51,13 +54,14 @@ struct Play: AsyncParsableCommand {
     guard count == 0 || PlaybackLegs.counts.contains(count) else {
       throw ValidationError("--count must be 0 to \(PlaybackLegs.counts.upperBound).")
     }
-    for case .frame? in [range.start, range.end] {
-      throw ValidationError("--start and --end are times here, such as 1:02.5.")
+    guard [range.start, range.end].allSatisfy({ $0.map { $0.time != nil } ?? true }) else {
+      throw ValidationError("--start and --end are times here, such as 1:02.5; --score takes other places too.")
     }
   }
 
   func run() async throws {
-    let playback = PlaybackOptions(loop: loop, count: max(count, 1), start: range.start, end: range.end)
+    var playback = PlaybackOptions(loop: loop, count: max(count, 1), start: range.start, end: range.end)
+    score.apply(to: &playback)
     let player = Player(
       input, playback: playback, isEndless: count == 0, resources: machine.resources, videoSink: videoSink,
       audioSink: audioSink)

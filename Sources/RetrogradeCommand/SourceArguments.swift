@@ -37,7 +37,9 @@ struct SourceArguments: ParsableArguments {
 extension SourceArguments {
   /// Tells what is in the source, as JSON or by `show`.
   /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict where something would be missing.
-  func report(asJSON isJSON: Bool, _ show: (SourceReport) -> Void) async throws {
+  func report(
+    _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void
+  ) async throws {
     let report = try await Reverser(input, options: options).plan()
     if isJSON {
       try Terminal.print(json: report)

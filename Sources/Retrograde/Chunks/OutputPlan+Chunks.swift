@@ -26,7 +26,7 @@ extension OutputPlan {
       guard let codec = frame.codec, let encoder = codec.encoder else { continue }
       let pieces = ChunkCuts(video, source.legs, options.playback.timing).pieces(
         length, isWhole: video.store != nil)
-      let rates = try ChunkRates(video, frame, encoder, options)
+      let rates = try ChunkRates(video, frame, encoder, meanSpeed: source.legs.meanSpeed, options)
       let parts = try pieces.map { piece in
         ChunkPlan.Chunk(
           kind: .video, stream: number, span: piece.span, source: piece.source, frames: piece.frames,
@@ -86,6 +86,7 @@ extension OutputPlan {
   /// Why it can't be made in chunks; nil where it can.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
+    if source.legs.frameRate != nil { return "which frames \(setting: .frameRate) leaves out depends on those before" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {
       return "nothing of it is encoded: packets are turned round as they are, in seconds"
@@ -131,6 +132,8 @@ struct ChunkRates {
   private let video: VideoSource
   private let frame: EncodingChoice.VideoChoice
   private let encoder: String
+  /// How much of the source is played in a second, on average.
+  private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
   /// When each packet's frame is shown, and the bytes up to there.
@@ -141,8 +144,12 @@ struct ChunkRates {
   /// begin with.
   private static let most = 8.0
 
-  init(_ video: VideoSource, _ frame: EncodingChoice.VideoChoice, _ encoder: String, _ options: ReverseOptions) throws {
+  init(
+    _ video: VideoSource, _ frame: EncodingChoice.VideoChoice, _ encoder: String, meanSpeed: Double,
+    _ options: ReverseOptions
+  ) throws {
     self.video = video
+    self.meanSpeed = meanSpeed
     self.frame = frame
     self.encoder = encoder
     self.options = options
@@ -164,10 +171,10 @@ struct ChunkRates {
   /// Bits per second; nil where there is nothing to tell how they differ.
   private func rate(for piece: ChunkCuts.Piece) -> Int? {
     guard let whole = frame.bitrate, let total = bytes.last, total > 0, let length = video.video.duration,
-      length > .zero, piece.source.duration > .zero
+      length > .zero, piece.span.duration > .zero
     else { return nil }
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
-    let share = own / piece.source.duration.seconds / (Double(total) / length.seconds)
+    let share = own / piece.span.duration.seconds / (Double(total) / length.seconds * meanSpeed)
     let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
     // A petabit a second is more than anybody means.
     return Int(min(max(rate, 1000), 1e15))

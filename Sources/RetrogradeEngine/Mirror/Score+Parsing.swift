@@ -140,7 +140,7 @@ extension Score.Stretch {
   private static func possible(_ speed: Double) throws -> Double {
     guard Speed.limits.contains(speed) else {
       throw StepError(
-        reason: "speeds are \(Speed.limits.lowerBound) to \(Speed.limits.upperBound)",
+        reason: "speeds are \(Speed.limits.lowerBound.plain) to \(Speed.limits.upperBound.plain)",
         remedy: "backwards is 4..0, a pause is hold")
     }
     return speed

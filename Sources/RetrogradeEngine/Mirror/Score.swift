@@ -64,7 +64,7 @@ extension Score: CustomStringConvertible {
 extension Score.Step: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .hold(let time): "hold \(time.seconds)"
+    case .hold(let time): "hold \(time.seconds.plain)"
     case .stretch(let stretch): stretch.description
     }
   }
@@ -74,9 +74,9 @@ extension Score.Stretch: CustomStringConvertible {
   public var description: String {
     var words = ["\(from)..\(to)"]
     if !speed.isConstant {
-      words.append("ramp \(speed.first)..\(speed.last)")
+      words.append("ramp \(speed.first.plain)..\(speed.last.plain)")
     } else if speed != .natural {
-      words.append("x\(speed.first)")
+      words.append("x\(speed.first.plain)")
     }
     if audio != .mirror { words.append(audio.rawValue) }
     return words.joined(separator: " ")

@@ -21,10 +21,10 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
   /// As ``init(parsing:)`` reads it.
   public var description: String {
     switch self {
-    case .time(let time): "\(time.seconds)"
+    case .time(let time): "\(time.seconds.plain)"
     case .frame(let frame): "\(frame)f"
     case .beforeEnd(.zero): "end"
-    case .beforeEnd(let time): "end-\(time.seconds)"
+    case .beforeEnd(let time): "end-\(time.seconds.plain)"
     case .chapter(let name): name.contains("\"") ? "'\(name)'" : "\"\(name)\""
     }
   }
@@ -66,4 +66,9 @@ extension SourcePosition: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral
   /// A time in seconds.
   public init(floatLiteral seconds: Double) { self = .time(ClockTime(seconds: seconds)) }
   public init(integerLiteral seconds: Int) { self = .time(ClockTime(seconds: Double(seconds))) }
+}
+
+extension Double {
+  /// As people write it: 4, 2.5.
+  package var plain: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
 }

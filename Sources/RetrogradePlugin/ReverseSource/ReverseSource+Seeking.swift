@@ -109,6 +109,8 @@ extension ReverseSource {
     else { return false }
     // What never ends has no end to begin at.
     if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
+    // Speeds are followed forwards only.
+    if rate < 0, !(legs?.areNatural ?? true) { return false }
     if isFlushing {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }

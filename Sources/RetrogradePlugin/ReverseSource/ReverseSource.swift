@@ -95,7 +95,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     task.post(GST_PROGRESS_TYPE_START, "Indexing \(path)")
     do {
       var wanted = PlaybackSettings(
-        settings.playback, count: settings.count == 0 ? nil : Int(settings.count), resources: settings.resources,
+        try settings.playback(), count: settings.count == 0 ? nil : Int(settings.count), resources: settings.resources,
         cancellation: run)
       wanted.isWatched = true
       let opened = try OpenedSource(path, wanted)

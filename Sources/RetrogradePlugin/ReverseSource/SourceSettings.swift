@@ -13,10 +13,12 @@ struct SourceSettings: Sendable {
   var start = UInt64(0)
   var stop = UInt64.max
   var timing = Timing.mirror
+  var score: String?
+  var joint = UInt64(Score.joint.raw)
 
   enum Property: UInt32 {
     case uri = 1
-    case loop, count, memoryBudget, spoolDirectory, start, stop, timing
+    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint
   }
 
   /// The schemes under which players find the element, and the order of play that each asks for.
@@ -65,6 +67,14 @@ struct SourceSettings: Sendable {
     klass.property(
       Property.timing.rawValue, "timing", "Timing", "How frames played backwards are timed", enumeration: timingType,
       value: 0)
+    klass.property(
+      Property.score.rawValue, "score", "Score",
+      "Stretches of the source, each in its direction and at its speed, in place of loop: 0..4 x0.5, hold 0.8, 4..0 x2; "
+        + "excludes start and stop", string: nil)
+    klass.property(
+      Property.joint.rawValue, "joint", "Joint",
+      "For how long the sounds of two stretches of a score overlap where they would click, in nanoseconds",
+      uint64: UInt64(Score.joint.raw), from: 0, to: 10_000_000_000)
   }
 
   mutating func set(_ id: UInt32, _ value: UnsafePointer<GValue>) {
@@ -77,6 +87,8 @@ struct SourceSettings: Sendable {
     case .start: start = UInt64(g_value_get_uint64(value))
     case .stop: stop = UInt64(g_value_get_uint64(value))
     case .timing: timing = Timing.allCases[Int(g_value_get_enum(value))]
+    case .score: score = g_value_get_string(value).map { String(cString: $0) }
+    case .joint: joint = UInt64(g_value_get_uint64(value))
     case nil: break
     }
   }
@@ -91,6 +103,8 @@ struct SourceSettings: Sendable {
     case .start: g_value_set_uint64(value, guint64(start))
     case .stop: g_value_set_uint64(value, guint64(stop))
     case .timing: g_value_set_enum(value, gint(Timing.allCases.firstIndex(of: timing) ?? 0))
+    case .score: g_value_set_string(value, score)
+    case .joint: g_value_set_uint64(value, guint64(joint))
     case nil: break
     }
   }
@@ -114,9 +128,11 @@ struct SourceSettings: Sendable {
     return String(cString: name)
   }
 
-  var playback: PlaybackOptions {
+  /// - Throws: ``RetrogradeError`` where the score is none.
+  func playback() throws -> PlaybackOptions {
     PlaybackOptions(
-      loop: loop, timing: timing, start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
+      loop: loop, score: try score.map(Score.init(parsing:)),
+      joint: score == nil ? nil : ClockTime(nanoseconds: Int64(clamping: joint)), timing: timing, start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
       // What it has pads for.
       streams: .played)
