@@ -53,6 +53,39 @@ import Testing
     #expect(gst_element_get_state(pipeline.raw, nil, nil, GstClockTime(20_000_000_000)) == GST_STATE_CHANGE_SUCCESS)
   }
 
+  @Test func aScoreIsPlayedAndSoughtIn() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder), "score=\"0..0.4 x0.5, hold 0.2, 0.4..0\"")
+    let video = try pipeline.appSink("video")
+    pipeline.set(.playing)
+    func rest() throws -> [Int: ClockTime] {
+      var shown: [Int: ClockTime] = [:]
+      while let sample = try pipeline.pull(video) { shown[try sample.number() + shown.count * 100] = sample.streamTime }
+      return shown
+    }
+    let there = (0..<10).map { ($0 + $0 * 100, ms($0 * 80)) }
+    let back = (0..<9).map { (8 - $0 + ($0 + 10) * 100, ms(1000 + $0 * 40)) }
+    #expect(try rest() == Dictionary(uniqueKeysWithValues: there + back))
+    // In the hold the frame before it is on show.
+    #expect(pipeline.seek(to: ms(900)))
+    let after = [(9, ms(900))] + (0..<9).map { (8 - $0 + ($0 + 1) * 100, ms(1000 + $0 * 40)) }
+    #expect(try rest() == Dictionary(uniqueKeysWithValues: after))
+    let backwards = gst_element_seek(
+      pipeline.raw, -1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_SET, 900_000_000)
+    #expect(backwards == 0, "speeds are followed forwards only")
+    pipeline.set(.null)
+  }
+
+  @Test func whatIsNoScoreIsAnError() throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try source(try media().write(to: folder), "score=backwards")
+    let video = try pipeline.appSink("video")
+    pipeline.set(.playing)
+    let error = #expect(throws: GStreamerError.self) { _ = try pipeline.pull(video) }
+    #expect(error?.message.contains("score: step 1, backwards") ?? false, "\(error?.message ?? "")")
+    pipeline.set(.null)
+  }
+
   @Test(arguments: ["reverse", "ping-pong", "reverse-forward", "forward"])
   func everyFrameAndEverySampleInTheOrderOfPlay(loop: String) throws {
     let folder = try TemporaryFolder()

@@ -72,7 +72,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     let moving = moving
     leg.heldBefore = max(.zero, min(moving.start, to) - from)
     leg.heldAfter = max(.zero, to - max(moving.end, from))
-    let shown = TimeSpan(start: max(from, moving.start), end: min(to, moving.end))
+    let shown = TimeSpan(
+      start: min(max(from, moving.start), moving.end), end: max(min(to, moving.end), moving.start))
     let cut = (
       head: shown.start > moving.start ? distance(after: shown.start - moving.start) : .zero,
       tail: shown.end < moving.end ? span.duration - distance(after: shown.end - moving.start) : .zero
@@ -80,9 +81,10 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     leg.cut(head: cut.head, tail: cut.tail)
     leg.start =
       speed == .natural || shown.start <= moving.start ? from : start + heldBefore + self.time(toPlay: cut.head)
-    guard leg.span.start >= leg.span.end else { return leg }
+    guard shown.start >= shown.end || leg.span.start >= leg.span.end else { return leg }
     // Nothing moves: the frame on show is the one that is played in the nearest instant.
-    leg.span = instant(isFirst: to <= moving.start)
+    (leg.span, leg.start) = (instant(isFirst: to <= moving.start), from)
+    (leg.heldBefore, leg.heldAfter) = (.zero, .zero)
     leg.heldAfter = to - leg.moving.end
     return leg
   }

@@ -132,7 +132,8 @@ struct SourceSettings: Sendable {
   func playback() throws -> PlaybackOptions {
     PlaybackOptions(
       loop: loop, score: try score.map(Score.init(parsing:)),
-      joint: score == nil ? nil : ClockTime(nanoseconds: Int64(clamping: joint)), timing: timing, start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
+      joint: score == nil ? nil : ClockTime(nanoseconds: Int64(clamping: joint)), timing: timing,
+      start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
       // What it has pads for.
       streams: .played)
