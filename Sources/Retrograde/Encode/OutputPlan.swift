@@ -29,7 +29,7 @@ struct OutputPlan: Sendable {
       videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
       audio: source.audio,
       subtitles: source.index.subtitles, legs: source.legs, duration: source.index.presentationEnd,
-      frameRate: source.frameRate, options: options.encoding)
+      frameRate: source.video?.shown.timeline.frameRate ?? 0, options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos)
     where options.playback.frameRate == nil {
       let isTheora = frame.codec?.text == "video/x-theora"
