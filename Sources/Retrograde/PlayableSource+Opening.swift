@@ -11,19 +11,39 @@ extension PlayableSource {
   ) throws -> PlayableSource {
     let tell: @Sendable (ClockTime) -> Void = { work.report(.indexing, position: $0) }
     var source: PlayableSource
-    if let animation = try AnimationReader(input, playback: options.playback, for: output, options.resources) {
+    var playback = options.playback
+    playback.noAudio = playback.noAudio || options.soundtrack != nil
+    if let animation = try AnimationReader(input, playback: playback, for: output, options.resources) {
       source =
         try isDescribed
         ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
     } else {
       let settings = PlaybackSettings(
-        options.playback, count: options.playback.count, for: output, resources: options.resources,
+        playback, count: playback.count, for: output, resources: options.resources,
         gauge: work.gauge, cancellation: work.cancellation)
       source = try PlayableSource(OpenedSource(input, settings), settings, progress: tell)
     }
+    if let soundtrack = options.soundtrack { try source.hear(soundtrack, options.resources, work) }
     if let subtitles = options.subtitles {
       source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, work.cancellation))
     }
     return source
+  }
+
+  /// Replaces its audio with that of a file.
+  private mutating func hear(_ path: String, _ resources: Resources, _ work: Work) throws {
+    let settings = PlaybackSettings(
+      PlaybackOptions(loop: .forward, noVideo: true), count: 1, resources: resources, gauge: work.gauge,
+      cancellation: work.cancellation)
+    let soundtrack = try PlayableSource(OpenedSource(path, settings), settings) { _ in }
+    guard !soundtrack.audio.isEmpty else {
+      throw RetrogradeError(
+        .noInput, about: path, "has no audio", remedy: "name a file that has, for \(setting: .soundtrack)")
+    }
+    let missing = hear(soundtrack)
+    if missing > .zero {
+      index.warnings.append(
+        Warning(.detailLeftOut, "the soundtrack ends \(missing) before the end; the rest is silent"))
+    }
   }
 }

@@ -9,7 +9,6 @@ extension Reverser {
     Log.job.info(
       "\(input) into \(output): \(options.playback.order), \(options.playback.count) times, with "
         + "\(options.resources.memory) of memory")
-    let inputs = [input] + [options.subtitles].compactMap { $0 }
     let (plan, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
       try outputs.begin(output)
       if let path = options.output.subtitles {
@@ -39,7 +38,7 @@ extension Reverser {
   /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
   private func checkVerification(of output: String) throws {
     guard options.output.isVerified else { return }
-    if let pipe = ([input] + [options.subtitles].compactMap { $0 }).first(where: { !Source.canBeReadAgain($0) }) {
+    if let pipe = inputs.first(where: { !Source.canBeReadAgain($0) }) {
       throw RetrogradeError(
         .usage, about: pipe, "a pipe can't be read again to verify the mirror",
         remedy: "leave out \(setting: .isVerified)")
@@ -59,6 +58,10 @@ extension Reverser {
     guard drawing.isEmpty else {
       throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
     }
+    guard options.soundtrack == nil else {
+      throw RetrogradeError(
+        .usage, "\(setting: .soundtrack): a pipeline file reads one source", remedy: "leave it out")
+    }
     guard options.encoding.encoderOptions.isEmpty else {
       throw RetrogradeError(
         .usage,
@@ -77,6 +80,7 @@ extension Reverser {
     var settings: [String] = []
     if let score = options.playback.score { settings.append("@score \(score)") }
     if let joint = options.playback.joint { settings.append("@joint \(joint.seconds)") }
+    if options.playback.keepsPitch { settings.append("@pitch keep") }
     if options.playback.loop != .reverse { settings.append("@loop \(options.playback.loop.rawValue)") }
     if options.playback.count != 1 { settings.append("@count \(options.playback.count)") }
     if options.playback.dropsSeam ?? false { settings.append("@seam drop") }
@@ -101,6 +105,9 @@ extension Reverser {
     }
     return try OutputPlan(output, try PlayableSource.open(input, options, for: requirements, work), options, drawing)
   }
+
+  /// The files that it reads.
+  private var inputs: [String] { [input] + [options.subtitles, options.soundtrack].compactMap { $0 } }
 
   private var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }
 }

@@ -22,7 +22,8 @@ struct RangeArguments: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Begin at this place of the source: seconds, 1:02.5, or, except in play, a frame, 250f.", valueName: "place"),
+      "Begin at this place of the source: seconds, 1:02.5, or, except in play, a frame (250f), end-2.5, or a chapter in quotes.",
+      valueName: "place"),
     transform: SourcePosition.argument)
   var start: SourcePosition?
 

@@ -17,6 +17,7 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse video.mkv out.mkv --memory 128MiB
         retrograde reverse song.mp3 gnos.flac
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong --count 3
+        retrograde reverse jump.mp4 dance.mp4 --score '0..4 x0.5, hold 0.8, 4..0 x2'
         retrograde reverse clip.mp4 loop.gif --loop ping-pong --fps 15 --width 480
         retrograde reverse 'frames/%05d.png' out.mp4 --fps 25
         retrograde reverse clip.mp4 'out/%05d.png'

@@ -34,6 +34,12 @@ struct ReverseArguments: ParsableArguments {
     completion: .file())
   var subtitlesOutput: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Hear the audio of this file in place of the source's: once, forwards, from its start on.", valueName: "file"),
+    completion: .file())
+  var soundtrack: String?
+
   @Flag(
     help:
       "Carry what is played forwards as it is, without encoding it again: H.264, VP9, MJPEG or ProRes, in mp4, mov, mkv or webm."
@@ -63,6 +69,7 @@ struct ReverseArguments: ParsableArguments {
     options.encoding.reencodes = reencode
     options.output.isVerified = verify
     options.subtitles = subtitles
+    options.soundtrack = soundtrack
     options.output.subtitles = subtitlesOutput
     options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }

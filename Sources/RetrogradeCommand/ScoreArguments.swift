@@ -19,12 +19,16 @@ struct ScoreArguments: ParsableArguments {
       valueName: "seconds"))
   var joint: Double?
 
+  @Flag(help: "Audio keeps its pitch at another speed, where it would follow it.")
+  var keepPitch = false
+
   func validate() throws {
     if let joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
   }
 
   func apply(to playback: inout PlaybackOptions) {
     playback.score = score
+    playback.keepsPitch = keepPitch
     playback.joint = joint.map { ClockTime(seconds: $0) }
   }
 }

@@ -61,7 +61,7 @@ extension SourcePosition {
     guard let position = SourcePosition(parsing: text) else {
       throw ValidationError(
         "“\(text)” is no place in the source. Places are counted from its start, which is 0: seconds, such as 2.5, minutes "
-          + "and seconds, such as 1:02.5, or a frame, such as 250f.")
+          + "and seconds, such as 1:02.5, a frame, such as 250f, end-2.5, or a chapter's name in quotes.")
     }
     return position
   }

@@ -19,6 +19,7 @@ extension Setting {
     case .copiesForward: "--copy-forward"
     case .reencodes: "--reencode"
     case .frameRate: "--fps"
+    case .keepsPitch: "--keep-pitch"
     case .isStrict: "--strict"
     case .isVerified: "--verify"
     case .overwrites: "--overwrite"

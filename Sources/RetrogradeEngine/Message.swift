@@ -112,6 +112,8 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let copiesForward = Setting(rawValue: "encoding.copiesForward")
   public static let reencodes = Setting(rawValue: "encoding.reencodes")
   public static let score = Setting(rawValue: "playback.score")
+  public static let keepsPitch = Setting(rawValue: "playback.keepsPitch")
+  public static let soundtrack = Setting(rawValue: "soundtrack")
   public static let loop = Setting(rawValue: "playback.loop")
   public static let timing = Setting(rawValue: "playback.timing")
   public static let count = Setting(rawValue: "playback.count")

@@ -5,10 +5,12 @@ package import MediaTime
 /// A source that has been indexed, and can be played in any order of play, from any place.
 package struct PlayableSource: Sendable {
   package let legs: PlaybackLegs
+  /// What is heard: the same, but for a soundtrack.
+  package private(set) var heard: PlaybackLegs
   package let video: VideoSource?
   /// The video streams after the first.
   package let furtherVideos: [VideoSource]
-  package let audio: [AudioTrack]
+  package private(set) var audio: [AudioTrack]
   /// What of the source is played, in stream time, where that was asked for; nil: all of it.
   package let range: TimeSpan?
   package var index: SourceIndex
@@ -117,17 +119,33 @@ package struct PlayableSource: Sendable {
       PlaybackLegs(
         try (playback.score ?? playback.loop.score).legs(places), count: count, presentation, timeline: timeline,
         dropsSeam: playback.dropsSeam ?? output.isRepeated, keepsForwardWhole: output.keepsForwardWhole,
-        joint: playback.joint ?? (playback.score == nil ? .zero : Score.joint), frameRate: frameRate)
+        joint: playback.joint ?? (playback.score == nil ? .zero : Score.joint), keepsPitch: playback.keepsPitch,
+        frameRate: frameRate)
     }
     let all = try legs()
     let rate = FrameRateLimit(playback, output).rate(of: (timeline?.frameRate ?? 0) * all.meanSpeed)
     self.legs = playback.score?.changesSpeed ?? false ? try legs(rate) : all
+    heard = self.legs
     audio = index.audio.filter { !$0.frames(during: presentation.span).isEmpty }
     self.index = index
     range = parts.range
     video = parts.video
     furtherVideos = parts.further
     self.stored = stored
+  }
+
+  /// In place of its own audio, with that of another source, played once, as it is: from its start on, for as long as this one is
+  /// played.
+  /// - Returns: how much of the end has none.
+  package mutating func hear(_ soundtrack: PlayableSource) -> ClockTime {
+    let span = soundtrack.legs.presentation.span
+    let length = min(legs.duration ?? span.duration, span.duration)
+    let leg = PlaybackLeg(
+      direction: .forward, span: TimeSpan(start: span.start, end: span.start + length), start: .zero)
+    heard = PlaybackLegs([leg], count: 1, Presentation(leg.span), timeline: nil)
+    audio = soundtrack.audio
+    index.audio = soundtrack.audio
+    return (legs.duration ?? length) - length
   }
 
   /// Frames per second of what is played, on average.

@@ -46,7 +46,7 @@ public final class Player: Sendable {
 
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file while it is played.
-  ///   - playback: loop, score, joint, count, timing, start and end; the others have no meaning here.
+  ///   - playback: loop, score, joint, keepsPitch, count, timing, start and end; the others have no meaning here.
   ///   - isEndless: repeat the loop for ever, whatever its count.
   ///   - resources: memory and spool.
   ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
@@ -101,6 +101,7 @@ public final class Player: Sendable {
           if let score = playback.score { try source.set("score", "\(score)") }
           if let joint = playback.joint { try source.set("joint", "\(joint.nanoseconds)") }
           try source.set("count", isEndless ? "0" : "\(playback.count)")
+          if playback.keepsPitch { try source.set("keep-pitch", "true") }
           try source.set("memory-budget", "\(resources.memory.bytes)")
           try source.set("spool-dir", resources.spoolDirectory)
           try source.set("timing", playback.timing.rawValue)

@@ -8,13 +8,22 @@ import Testing
 
   private static func commands(_ page: String) throws -> [String] {
     try String(contentsOf: root.appending(path: "docs/\(page)"), encoding: .utf8).split(separator: "\n")
-      .filter { $0.hasPrefix("    retrograde ") }.map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { $0.hasPrefix("    retrograde ") || $0.hasPrefix("    printf ") }.map {
+        $0.trimmingCharacters(in: .whitespaces)
+      }
   }
 
   @Test func everyCommandOfThePageOnLoopsRuns() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("clip.mp4"), frames: 60)
     try run("loops-and-movies.md", in: scratch, atLeast: 15)
+  }
+
+  @Test func everyCommandOfThePageOnScoresRuns() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("clip.mp4"), frames: 60)
+    try run("score.md", in: scratch, atLeast: 8)
+    #expect(FileManager.default.fileExists(atPath: scratch.path("danced.mp4")))
   }
 
   @Test func everyCommandOfThePageOnThePresentationRuns() throws {

@@ -130,8 +130,9 @@ import Testing
       if case .endOfStream = try #require(pipeline.nextMessage(timeout: ClockTime(seconds: 20))) { hasEnded = true }
     }
     pipeline.set(.null)
-    func waves(_ score: String) async throws -> (count: Int, signs: [Bool]) {
+    func waves(_ score: String, keepsPitch: Bool = false) async throws -> (count: Int, signs: [Bool]) {
       var options = ReverseOptions()
+      (options.output.overwrites, options.playback.keepsPitch) = (true, keepsPitch)
       options.playback.score = try Score(parsing: score)
       _ = try await Reverser(folder.path("in.wav"), options: options).reverse(to: folder.path("\(score.count).wav"))
       let output = try DecodedMedia(
@@ -144,6 +145,14 @@ import Testing
       #expect(abs(count - 880) <= 2, "\(score)")
       #expect(signs.count == Int((seconds * 48_000).rounded()), "\(score)")
     }
+    let (count, signs) = try await waves("end..0 x2", keepsPitch: true)
+    // One wave more or less where SoundTouch joins its pieces.
+    #expect(abs(count - 440) <= 5)
+    #expect(signs.count == 48_000)
+    let error = await #expect(throws: RetrogradeError.self) {
+      _ = try await waves("0..end ramp 1..2", keepsPitch: true)
+    }
+    #expect(error?.code == .usage)
   }
 
   @Test func jointsThatWouldClickAreCrossfaded() async throws {

@@ -42,7 +42,7 @@ struct ChunkJoin: Sendable {
       let pipeline = try EncodingPipeline(
         contents { try $0.write(to: location) }, for: plan.output, work.cancellation)
       let counts = try Feed(
-        legs: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [],
+        legs: plan.legs, heard: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [],
         subtitles: plan.subtitles.compactMap(\.track),
         isPadded: false, joined: packets(pipeline), pipeline: pipeline, work: work
       ).run()

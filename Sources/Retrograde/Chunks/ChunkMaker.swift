@@ -133,7 +133,7 @@ final class ChunkMaker: Sendable {
     // All of it: where the samples belong does not depend on what of them is played.
     let settings = try settings {
       $0.noVideo = true
-      ($0.start, $0.end) = (nil, nil)
+      ($0.start, $0.end, $0.score) = (nil, nil, nil)
     }
     let source = try PlayableSource(try OpenedSource(plan.source.path, settings), settings) { _ in }
     let tracks = source.index.audio.filter { !$0.frames(during: plan.legs.presentation.span).isEmpty }

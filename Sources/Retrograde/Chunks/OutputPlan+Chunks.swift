@@ -86,6 +86,7 @@ extension OutputPlan {
   /// Why it can't be made in chunks; nil where it can.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
+    if options.soundtrack != nil { return "its audio is another file's, which is not kept in a plan" }
     if source.legs.frameRate != nil { return "which frames \(setting: .frameRate) leaves out depends on those before" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {

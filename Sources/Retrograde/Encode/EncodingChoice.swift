@@ -55,11 +55,13 @@ struct EncodingChoice: Sendable {
 
   /// - Parameters:
   ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and their form.
+  ///   - heard: the legs of the audio.
   ///   - frameRate: the average number of frames per second.
   init(
     output: String, videos: [(raw: Caps, index: VideoIndex, packets: PacketForm?)], audio: [AudioTrack],
     subtitles: [SubtitleTrack] = [],
-    legs: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double, options: EncodingOptions
+    legs: PlaybackLegs? = nil, heard: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double,
+    options: EncodingOptions
   ) throws {
     container = try Container.of(output)
     deinterlaces = options.deinterlaces
@@ -160,7 +162,7 @@ struct EncodingChoice: Sendable {
       let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: self.videos.isEmpty)
       audioCodecs.append(codec)
       channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
-      let samples = legs.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
+      let samples = heard.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
       sampleCounts.append(samples)
       if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {
         throw RetrogradeError(

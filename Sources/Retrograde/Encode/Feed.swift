@@ -5,6 +5,8 @@ import RetrogradeEngine
 /// Gives what is played to the pipeline that encodes it: each stream on a thread of its own.
 struct Feed: Sendable {
   let legs: PlaybackLegs
+  /// Those of the audio.
+  let heard: PlaybackLegs
   let timing: Timing
   /// Progress is that of the first.
   let videos: [VideoSource]
@@ -173,7 +175,7 @@ struct Feed: Sendable {
     let length = legs.duration ?? .zero
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
-    var player = AudioPlayer(track, legs, isPadded: isPadded, partSize: audioPartSize)
+    var player = AudioPlayer(track, heard, isPadded: isPadded, partSize: audioPartSize)
     while let part = try player.next() {
       try work.cancellation.check()
       part.buffer.stamp(pts: pipeline.mirrorStart + lead + part.shown.start, duration: part.shown.duration)

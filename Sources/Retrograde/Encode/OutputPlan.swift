@@ -28,7 +28,7 @@ struct OutputPlan: Sendable {
       output: output,
       videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
       audio: source.audio,
-      subtitles: source.index.subtitles, legs: source.legs, duration: source.index.presentationEnd,
+      subtitles: source.index.subtitles, legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0, options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos)
     where options.playback.frameRate == nil {
@@ -68,7 +68,8 @@ struct OutputPlan: Sendable {
     let pipeline = try EncodingPipeline(
       contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
     var counts = try Feed(
-      legs: source.legs, timing: options.playback.timing, videos: videos, audio: audio, subtitles: choice.subtitles,
+      legs: source.legs, heard: source.heard, timing: options.playback.timing, videos: videos, audio: audio,
+      subtitles: choice.subtitles,
       isPadded: choice.container.needsAudioFromStart, drawing: drawing, copy: copy,
       audioPartSize: audioPartSize, pipeline: pipeline, work: work
     ).run()

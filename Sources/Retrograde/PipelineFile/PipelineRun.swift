@@ -81,7 +81,8 @@ struct PipelineRun: Sendable {
           return try PipelineRun.redirect(pipeline, to: outputs)
         }), for: pipelines.name, work.cancellation)
     let counts = try Feed(
-      legs: source.legs, timing: options.playback.timing, videos: source.videos, audio: audio.map(\.track),
+      legs: source.legs, heard: source.heard, timing: options.playback.timing, videos: source.videos,
+      audio: audio.map(\.track),
       isPadded: isPadded.withLock { $0 }, pipeline: pipeline, work: work
     ).run()
     try work.cancellation.check()
@@ -196,6 +197,7 @@ struct PipelineSettings: Sendable {
     case "score": return take(try Score(parsing: value), &options.playback.score)
     case "joint":
       return take(Double(value).flatMap { (0...10).contains($0) ? .seconds($0) : nil }, &options.playback.joint)
+    case "pitch": return take(["follow": false, "keep": true][value], &options.playback.keepsPitch)
     case "count":
       return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.playback.count)
     case "seam": return take(["keep": false, "drop": true][value], &options.playback.dropsSeam)

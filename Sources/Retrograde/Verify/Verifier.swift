@@ -57,7 +57,10 @@ extension Verifier {
     // One budget for both.
     let resources = options.resources.shared(by: 2)
     let source = try PlayableSource.open(
-      self.source, ReverseOptions(playback: options.playback, resources: resources, subtitles: options.subtitles),
+      self.source,
+      ReverseOptions(
+        playback: options.playback, resources: resources, subtitles: options.subtitles,
+        soundtrack: options.soundtrack),
       for: requirements, work)
     let forward = PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate)
     let mirror = try PlayableSource.open(
@@ -122,11 +125,11 @@ extension Verifier {
         continue
       }
       var comparison = try AudioComparison(
-        (pair.0, source.legs), (pair.1, mirror.legs), delay: delay ?? .zero, work.cancellation,
+        (pair.0, source.heard), (pair.1, mirror.legs), delay: delay ?? .zero, work.cancellation,
         report: progress(source, work))
       let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
       if isExact, pair.0.rate == pair.1.rate {
-        let player = AudioPlayer(pair.0, source.legs, isPadded: container.needsAudioFromStart)
+        let player = AudioPlayer(pair.0, source.heard, isPadded: container.needsAudioFromStart)
         comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
       }
       result.checks += comparison.checks(

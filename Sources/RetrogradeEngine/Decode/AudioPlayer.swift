@@ -73,7 +73,7 @@ package struct AudioPlayer {
         ? AudioReader(
           track, whole.heard.clipped(from: from, to: end ?? whole.end) ?? leg, isPadded: hasBegun || isPadded,
           isPaddedAtEnd: hasNext, partSize: partSize)
-        : PacedAudio(track, leg, of: whole, joint: legs.joint, partSize: partSize)
+        : PacedAudio(track, leg, of: whole, in: legs, partSize: partSize)
       hasBegun = hasBegun || reader.count > 0
       self.leg = leg
       return reader

@@ -1,4 +1,4 @@
-package import GStreamer
+import GStreamer
 import MediaTime
 
 /// Reads one leg's audio from the spool, in the leg's direction, a few thousand sample frames at a time.

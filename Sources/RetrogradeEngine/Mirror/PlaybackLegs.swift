@@ -11,6 +11,8 @@ package struct PlaybackLegs: Sendable, Codable {
   package let presentation: Presentation
   /// How long one sound goes while another comes, where one that ends leaves a leap to the next.
   package let joint: ClockTime
+  /// Whether audio keeps its pitch at another speed.
+  package let keepsPitch: Bool
   /// The most frames a second of the output that are shown; nil: all. Nil where all legs are natural: what of the source is shown is
   /// thinned then, the same frames in both directions.
   package let frameRate: FrameRate?
@@ -27,10 +29,11 @@ package struct PlaybackLegs: Sendable, Codable {
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,
-    keepsForwardWhole: Bool = false, joint: ClockTime = .zero, frameRate: FrameRate? = nil
+    keepsForwardWhole: Bool = false, joint: ClockTime = .zero, keepsPitch: Bool = false,
+    frameRate: FrameRate? = nil
   ) {
     self.presentation = presentation
-    (self.joint, self.frameRate) = (joint, frameRate)
+    (self.joint, self.keepsPitch, self.frameRate) = (joint, keepsPitch, frameRate)
     let turns = Turns(
       legs: round, shown: timeline.map { $0.clipped(to: presentation.span).timeline }, dropsSeam: dropsSeam,
       keepsForwardWhole: keepsForwardWhole)

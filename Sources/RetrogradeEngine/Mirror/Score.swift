@@ -3,8 +3,7 @@ public import MediaTime
 /// A score of time: which stretches of a source are played, one after the other, each in its direction, at its speed, with its audio.
 ///
 /// ```swift
-/// options.playback.score = Score([.stretch(from: 0, to: 3), .hold(.seconds(0.8)), .stretch(from: 3, to: 0, speed: Speed(2))])
-/// options.playback.score = try Score(parsing: "0..3, hold 0.8, 3..0 x2")
+/// reverser.options.playback.score = try Score(parsing: "0..3, hold 0.8, 3..0 x2")
 /// ```
 ///
 /// No frame is made up and none is left out: a frame that is on show at a turn is shown once, and how long frames are shown follows from the

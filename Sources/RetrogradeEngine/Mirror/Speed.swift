@@ -1,4 +1,4 @@
-public import MediaTime
+import MediaTime
 
 /// How fast a stretch of the source is played: 2 is twice as fast, 0.5 half as fast. It may change steadily on the way, so that after
 /// each second of the output it has changed by as much.

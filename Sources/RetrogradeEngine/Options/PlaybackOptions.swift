@@ -9,6 +9,9 @@ public struct PlaybackOptions: Sendable, Codable {
   /// For how long the audio of a stretch fades out while that of the next fades in, where it would click otherwise; nil:
   /// ``Score/joint`` in a ``score``, not at all in a ``loop``.
   public var joint: ClockTime?
+  /// Whether audio keeps its pitch where a ``score`` has another speed than the source's, 0.1 to 10; it follows the speed otherwise, as
+  /// a tape's does.
+  public var keepsPitch: Bool
   /// How often the loop is played; at least 1.
   public var count: Int
   /// Whether the last frame of all is left out where it is the first one again: for files that players repeat. Nil: as
@@ -29,7 +32,8 @@ public struct PlaybackOptions: Sendable, Codable {
   public var noVideo: Bool
 
   public init(
-    loop: Loop = .reverse, score: Score? = nil, joint: ClockTime? = nil, count: Int = 1, dropsSeam: Bool? = nil,
+    loop: Loop = .reverse, score: Score? = nil, joint: ClockTime? = nil, keepsPitch: Bool = false, count: Int = 1,
+    dropsSeam: Bool? = nil,
     timing: Timing = .mirror,
     start: SourcePosition? = nil, end: SourcePosition? = nil, frameRate: FrameRate? = nil,
     sequenceRate: FrameRate = .usual, streams: StreamSelection? = nil, noAudio: Bool = false, noVideo: Bool = false
@@ -37,6 +41,7 @@ public struct PlaybackOptions: Sendable, Codable {
     self.loop = loop
     self.score = score
     self.joint = joint
+    self.keepsPitch = keepsPitch
     self.count = count
     self.dropsSeam = dropsSeam
     self.timing = timing

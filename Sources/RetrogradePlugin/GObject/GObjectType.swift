@@ -134,6 +134,11 @@ struct ElementClass {
     install(id, g_param_spec_enum(name, nick, blurb, enumeration, value, ElementClass.flags(ElementClass.whenReady)))
   }
 
+  /// False unless it is set.
+  func property(_ id: UInt32, _ name: String, _ nick: String, _ blurb: String) {
+    install(id, g_param_spec_boolean(name, nick, blurb, 0, ElementClass.flags(ElementClass.whenReady)))
+  }
+
   private func install(_ id: UInt32, _ spec: UnsafeMutablePointer<GParamSpec>?) {
     g_object_class_install_property(object, id, spec)
   }

@@ -15,10 +15,11 @@ struct SourceSettings: Sendable {
   var timing = Timing.mirror
   var score: String?
   var joint = UInt64(Score.joint.raw)
+  var keepsPitch = false
 
   enum Property: UInt32 {
     case uri = 1
-    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint
+    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint, keepsPitch
   }
 
   /// The schemes under which players find the element, and the order of play that each asks for.
@@ -75,6 +76,9 @@ struct SourceSettings: Sendable {
       Property.joint.rawValue, "joint", "Joint",
       "For how long the sounds of two stretches of a score overlap where they would click, in nanoseconds",
       uint64: UInt64(Score.joint.raw), from: 0, to: 10_000_000_000)
+    klass.property(
+      Property.keepsPitch.rawValue, "keep-pitch", "Keep pitch",
+      "Audio keeps its pitch where a score has another speed than the source's")
   }
 
   mutating func set(_ id: UInt32, _ value: UnsafePointer<GValue>) {
@@ -89,6 +93,7 @@ struct SourceSettings: Sendable {
     case .timing: timing = Timing.allCases[Int(g_value_get_enum(value))]
     case .score: score = g_value_get_string(value).map { String(cString: $0) }
     case .joint: joint = UInt64(g_value_get_uint64(value))
+    case .keepsPitch: keepsPitch = g_value_get_boolean(value) != 0
     case nil: break
     }
   }
@@ -105,6 +110,7 @@ struct SourceSettings: Sendable {
     case .timing: g_value_set_enum(value, gint(Timing.allCases.firstIndex(of: timing) ?? 0))
     case .score: g_value_set_string(value, score)
     case .joint: g_value_set_uint64(value, guint64(joint))
+    case .keepsPitch: g_value_set_boolean(value, keepsPitch ? 1 : 0)
     case nil: break
     }
   }
@@ -132,7 +138,8 @@ struct SourceSettings: Sendable {
   func playback() throws -> PlaybackOptions {
     PlaybackOptions(
       loop: loop, score: try score.map(Score.init(parsing:)),
-      joint: score == nil ? nil : ClockTime(nanoseconds: Int64(clamping: joint)), timing: timing,
+      joint: score == nil ? nil : ClockTime(nanoseconds: Int64(clamping: joint)),
+      keepsPitch: keepsPitch, timing: timing,
       start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
       // What it has pads for.

@@ -1,0 +1,89 @@
+import GStreamer
+import MediaTime
+
+/// At another speed, and at the same pitch: GStreamer's `pitch`, which is SoundTouch. Beyond the end of the stretch there is silence.
+///
+/// The whole is as long as it should be, to the sample. A sound in it may be a few hundredths of a second early or late: SoundTouch takes
+/// pieces that fit together.
+final class PitchedSamples: PacedSamples {
+  private let track: AudioTrack
+  private let direction: Direction
+  /// The sample frames of the source still to be given.
+  private var left: Range<Int>
+  private let pipeline: Pipeline
+  private let source: AppSource
+  private let sink: AppSink
+  private var ready: [UInt8] = []
+  private var hasEnded = false
+
+  /// How many sample frames are given at a time.
+  private static let block = 4096
+  /// What `pitch` takes.
+  private static let limits = 0.1...10.0
+
+  init(_ track: AudioTrack, _ leg: PlaybackLeg, at place: ClockTime) throws {
+    (self.track, direction) = (track, leg.heard.direction)
+    guard leg.speed.isConstant, PitchedSamples.limits.contains(leg.speed.first) else {
+      throw RetrogradeError(
+        .usage,
+        "\(setting: .keepsPitch): audio keeps its pitch at one speed from \(PitchedSamples.limits.lowerBound.plain) to "
+          + "\(PitchedSamples.limits.upperBound.plain), and not where it changes on the way",
+        remedy: "leave it out, or mute that stretch")
+    }
+    let first = place.sampleIndex(rate: track.rate)
+    let count = leg.span.duration.sampleIndex(rate: track.rate)
+    left = direction == .forward ? first..<first + count : first - count..<first
+    do {
+      pipeline = try Pipeline(
+        "appsrc name=in format=time block=true max-buffers=2 caps=\(Description.quoted(track.caps.description)) ! "
+          + "audioconvert dithering=none ! pitch tempo=\(leg.speed.first) ! audioconvert dithering=none ! "
+          + "\(track.caps) ! appsink name=out sync=false enable-last-sample=false")
+      source = try pipeline.appSource("in")
+      sink = try pipeline.appSink("out")
+    } catch let error as GStreamerError {
+      throw RetrogradeError(
+        .missingPlugin, "\(setting: .keepsPitch): GStreamer's element pitch can't be made: \(error.message)",
+        remedy: "install gstreamer1.0-plugins-bad", underlying: error)
+    }
+    pipeline.set(.playing)
+  }
+
+  deinit { pipeline.set(.null) }
+
+  func take(_ count: Int) throws -> [UInt8] {
+    let bytes = count * track.bytesPerFrame
+    while ready.count < bytes, try readOn() {}
+    let taken = Array(ready.prefix(bytes))
+    ready.removeFirst(taken.count)
+    return taken + track.silence(count - taken.count / track.bytesPerFrame)
+  }
+
+  /// - Returns: false after the last.
+  private func readOn() throws -> Bool {
+    if let sample = sink.pull(timeout: hasEnded ? ClockTime(nanoseconds: 100_000_000) : .zero) {
+      try sample.buffer.withBytes { ready += $0 }
+    } else if !hasEnded {
+      try give()
+    } else if case .failed(let error)? = pipeline.nextMessage() {
+      throw error
+    } else {
+      return !sink.isEndOfStream
+    }
+    return true
+  }
+
+  private func give() throws {
+    let size = min(PitchedSamples.block, left.count)
+    guard size > 0 else {
+      hasEnded = true
+      return source.endOfStream()
+    }
+    let part = direction == .forward ? left.prefix(size) : left.suffix(size)
+    left = direction == .forward ? part.upperBound..<left.upperBound : left.lowerBound..<part.lowerBound
+    let samples = try track.samples(part, direction)
+    let buffer = try Buffer(size: samples.count) { $0.copyBytes(from: samples) }
+    guard source.push(buffer) else {
+      throw GStreamerError(kind: .other, element: "pitch", message: "it takes no more samples", debug: nil)
+    }
+  }
+}
