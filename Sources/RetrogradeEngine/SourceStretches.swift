@@ -33,7 +33,8 @@ package final class SourceStretches: Sendable {
   /// - Throws: ``CancellationError``.
   package init?(_ opened: OpenedSource, _ settings: PlaybackSettings) throws {
     let playback = settings.playback
-    guard playback.loop == .reverse, settings.count == 1, playback.timing == .mirror, playback.start == nil,
+    guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
+      playback.start == nil,
       playback.end == nil, let declared = opened.stored.facts.report?.presentationEnd,
       declared > SourceStretches.length * 3
     else { return nil }
