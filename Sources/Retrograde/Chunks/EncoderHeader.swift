@@ -4,8 +4,7 @@ import RetrogradeEngine
 
 /// What encoders are told so that all chunks of a stream have the same header, and the same bytes wherever they are made.
 enum EncoderHeader {
-  /// One thread. x264 and x265 write other bytes with other numbers of threads, and x264, seldom, from run to run where it has several (in
-  /// one of some 300 chunks on a busy machine). libvpx's and libaom's threads wait for each other in loops: where there are more of them
+  /// One thread. x264 and x265 write other bytes with other numbers of threads. libvpx's and libaom's threads wait for each other in loops: where there are more of them
   /// than cores they take several times the processor's time (docs/chunks.md). Cores are filled by making several chunks at once.
   private static let threads: [String: [String: String]] = [
     "x264enc": ["threads": "1"], "x265enc": ["option-string": "frame-threads=1:pools=none"],
