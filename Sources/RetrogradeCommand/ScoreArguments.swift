@@ -1,5 +1,5 @@
 import ArgumentParser
-import Foundation
+import FoundationEssentials
 import Retrograde
 import RetrogradeEngine
 
@@ -42,7 +42,7 @@ extension Score {
     } catch let error as RetrogradeError {
       throw ValidationError(error.message.inOptions)
     } catch {
-      throw ValidationError("--score: \(text.dropFirst()) can't be read: \(error.localizedDescription)")
+      throw ValidationError("--score: \(text.dropFirst()) can't be read as text.")
     }
   }
 }

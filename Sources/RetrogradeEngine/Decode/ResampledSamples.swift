@@ -3,7 +3,8 @@ import MediaTime
 
 /// As a tape that runs at another speed: pitch follows. Beyond the end of the stretch it runs on at the speed there.
 ///
-/// Rates are ratios, so they are counted in units fine enough to lose no sample in days.
+/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of the one that comes out, so units are
+/// coarse; what a block comes out too long or too short by is made up for in the next one.
 final class ResampledSamples: PacedSamples {
   private let track: AudioTrack
   private let leg: PlaybackLeg
@@ -12,17 +13,19 @@ final class ResampledSamples: PacedSamples {
   private let first: Int
   /// nil where the speed is the source's own.
   private let converter: AudioConverter?
-  /// How many sample frames of the source were read.
+  /// How many sample frames of the source are read at a time: at one speed.
+  private let block: Int
   private var read = 0
+  /// How many have come out, by the rates that were set.
+  private var given = 0.0
   private var ready: [UInt8] = []
 
-  private static let unit = 10_000_019
-  /// How many sample frames are played at one speed, where it changes.
-  private static let block = 256
+  private static let unit = 100_000
 
   init(_ track: AudioTrack, _ leg: PlaybackLeg, at place: ClockTime) throws {
     (self.track, self.leg, direction) = (track, leg, leg.heard.direction)
     first = place.sampleIndex(rate: track.rate)
+    block = leg.speed.isConstant ? 4096 : 256
     if leg.speed == .natural {
       converter = nil
       return
@@ -45,26 +48,32 @@ final class ResampledSamples: PacedSamples {
 
   private func readOn() throws {
     let samples = try track.samples(
-      direction == .forward
-        ? first + read..<first + read + ResampledSamples.block : first - read - ResampledSamples.block..<first - read,
-      direction)
-    guard let converter else {
-      read += ResampledSamples.block
+      direction == .forward ? first + read..<first + read + block : first - read - block..<first - read, direction)
+    if let converter {
+      setRate(of: converter)
+      ready += try samples.withUnsafeBytes(converter.convert)
+    } else {
       ready += samples
-      return
     }
-    converter.setInputRate(Int((Double(ResampledSamples.unit) * speed(converter.latency)).rounded()))
-    read += ResampledSamples.block
-    ready += try samples.withUnsafeBytes(converter.convert)
+    read += block
   }
 
-  /// That of what comes out for the next block, on average; beyond the end, that of the end.
-  /// - Parameter waiting: how many sample frames have been read before and have not come out.
-  private func speed(_ waiting: Int) -> Double {
+  /// Has the next block come out as long as it should.
+  private func setRate(of converter: AudioConverter) {
+    // What has gone in and not come out belongs to the speed that follows.
+    let end = read + block - converter.latency
+    let count = min(block, end)
+    let wanted = max(time(toPlay: end) - given, 1)
+    let rate = max((Double(count * ResampledSamples.unit) / wanted).rounded(), 1)
+    given += Double(count * ResampledSamples.unit) / rate
+    converter.setInputRate(Int(min(rate, Double(Int32.max))))
+  }
+
+  /// How long the first `count` sample frames take, in sample frames of the output; beyond the end, at the speed there.
+  private func time(toPlay count: Int) -> Double {
+    let way = ClockTime(sampleIndex: count, rate: track.rate)
     let length = leg.span.duration
-    let from = ClockTime(sampleIndex: max(read - waiting, 0), rate: track.rate)
-    let to = ClockTime(sampleIndex: read - waiting + ResampledSamples.block, rate: track.rate)
-    guard !leg.speed.isConstant, to <= length else { return leg.speed.isConstant ? leg.speed.first : leg.speed.last }
-    return (to - from) / (leg.time(toPlay: to) - leg.time(toPlay: from))
+    let time = leg.time(toPlay: min(way, length)).seconds + max(.zero, way - length).seconds / leg.speed.last
+    return time * Double(track.rate)
   }
 }
