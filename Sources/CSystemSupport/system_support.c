@@ -1,9 +1,10 @@
 #define _GNU_SOURCE
-#include <malloc.h>
+
 #include "system_support.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -81,7 +82,7 @@ int system_is_locked(int descriptor, long place) {
   return lock.l_type != F_UNLCK;
 }
 
-void system_clear_memory(void) {
+void system_clear_memory(int isWanted) {
   // glibc fills what it gives out with the complement (mallopt(3)).
-  mallopt(M_PERTURB, 0xFF);
+  mallopt(M_PERTURB, isWanted ? 0xFF : 0);
 }

@@ -25,8 +25,9 @@ void system_name_thread(const char *name);
 /// signal and the thread to standard error, and ends the process with `status`.
 void system_end_on_crash(const char *text, int status);
 
-/// From here on, memory from malloc holds zeros wherever nothing has been written to it: what reads it all the same reads the same each time.
-void system_clear_memory(void);
+/// From here on, memory from malloc holds zeros wherever nothing has been written to it, and what reads it all the same reads the same
+/// each time; with 0, no longer.
+void system_clear_memory(int isWanted);
 
 /// Takes the lock on byte `place` of a file, for as long as `descriptor` is open, or until system_unlock: an open file description lock
 /// (F_OFD_SETLK, fcntl(2)), which the kernel lets go when the process dies, and NFS when the machine does. 0; 1 where somebody else has it;

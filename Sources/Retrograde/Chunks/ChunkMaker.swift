@@ -1,4 +1,3 @@
-import CSystemSupport
 import GStreamer
 import MediaTime
 import RetrogradeEngine
@@ -20,9 +19,6 @@ final class ChunkMaker: Sendable {
     self.plan = plan
     self.resources = resources
     self.work = work
-    // x264's macroblock tree (mb-tree) reads memory that it never wrote, and decides by it: without this, x264 0.164 writes other bytes in
-    // every few chunks of one process, and always the same with MALLOC_PERTURB_ set, or without its assembler code.
-    system_clear_memory()
   }
 
   /// Makes chunk `number`. Its file appears whole, or not at all.
@@ -42,7 +38,8 @@ final class ChunkMaker: Sendable {
         let (heard, warnings) = try audio(chunk, location, path)
         (event.heard, event.warnings) = (heard, warnings.map(Notice.init))
       } else {
-        event.warnings = try video(number, location, path, shown).map(Notice.init)
+        let warnings = try ClearedMemory.during { try video(number, location, path, shown) }
+        event.warnings = warnings.map(Notice.init)
       }
       let content = try PacketFile(path: location).content(for: path, work.cancellation)
       guard chunk.kind == .audio || content.packets == chunk.frames else {

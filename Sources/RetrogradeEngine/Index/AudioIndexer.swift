@@ -122,12 +122,15 @@ package final class AudioIndexer: Sendable {
         nil, nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")]
       )
     }
-    let (track, anchor) = try track(collector, segment, clock, fit)
+    // What the demuxer says of the stream may have come after everybody had looked at its pad.
+    let late = reader.sink.pad?.tags(global: false)
+    let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))
     return (track, anchor, collector.warnings + clock.warnings)
   }
 
   private func track(
-    _ audio: AudioCollector, _ segment: Segment, _ clock: PacketTimestamps, _ fit: AudioFit
+    _ audio: AudioCollector, _ segment: Segment, _ clock: PacketTimestamps, _ fit: AudioFit,
+    _ tags: TagList?
   ) throws -> (AudioTrack?, AudioAnchor?) {
     guard let caps = audio.caps, let rate = caps.int("rate"), rate > 0 else { return (nil, nil) }
     let decoded = audio.decoded

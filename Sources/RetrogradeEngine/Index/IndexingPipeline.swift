@@ -197,9 +197,8 @@ final class IndexingPipeline {
           isHidden: isInvisible || isOutside))
       if let time { reader.reach(time) }
     }
-    let tags = reader.sink.pad?.tags(global: false)
     var index = VideoIndex(
-      caps: caps, tags: path.tags.map { tags?.merging($0) ?? $0 } ?? tags, packets: packets, segmentEnd: end)
+      caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path.tags), packets: packets, segmentEnd: end)
     index.disposition = path.disposition
     index.decoder = decoder
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)

@@ -312,7 +312,7 @@ extension StreamPath {
 
 extension TagList? {
   /// Both lists' tags, as far as there are any; where both have one, this list's.
-  fileprivate func merging(_ other: TagList?) -> TagList? {
+  func merging(_ other: TagList?) -> TagList? {
     guard let self, let other else { return self ?? other }
     return self.merging(other)
   }
