@@ -31,6 +31,8 @@ struct VerifyCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The order of play that the mirror was made with.", valueName: "order"))
   var loop: Loop = .reverse
 
+  @OptionGroup var score: ScoreArguments
+
   @Option(help: ArgumentHelp("How often the loop was played.", valueName: "n"))
   var count = 1
 
@@ -57,6 +59,7 @@ struct VerifyCommand: AsyncParsableCommand {
   func run() async throws {
     var options = source.options
     options.playback.loop = loop
+    score.apply(to: &options.playback)
     options.playback.count = count
     options.playback.timing = timing
     options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps

@@ -228,6 +228,7 @@ import Testing
     ("0..3, 4", "step 2, 4: two places"), ("0..1 x0", "speeds are 0.01 to 100"),
     ("0..1 x2 x3", "x3 is not understood there"),
     ("0..1 ramp 1", "a ramp needs two speeds"), ("0..1 fast", "fast is not understood"), ("hold", "no length of time"),
+    ("0..1, hold 1e9", "up to a day"),
   ]) func whatIsNoScoreIsRefusedWithTheReason(_ text: String, _ reason: String) {
     let error = #expect(throws: RetrogradeError.self) { try Score(parsing: text) }
     #expect(error?.code == .usage)

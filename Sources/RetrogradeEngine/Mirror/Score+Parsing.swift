@@ -29,6 +29,8 @@ extension Score {
     RetrogradeError(.usage, "\(setting: .score): \(reason)", remedy: "\(remedy)")
   }
 
+  static let longestHold = ClockTime(seconds: 86_400)
+
   /// The steps of a text, without comments. What stands between quotes belongs together.
   private static func split(_ text: String) -> [String] {
     var steps = [""]
@@ -63,8 +65,10 @@ private struct StepError: Error {
 extension Score.Step {
   fileprivate init(parsing text: String) throws {
     if let rest = text.word("hold") {
-      guard case .time(let time) = SourcePosition(parsing: rest), time > .zero else {
-        throw StepError(reason: "says no length of time", remedy: "write seconds: hold 0.8")
+      guard case .time(let time) = SourcePosition(parsing: rest), time > .zero,
+        time <= Score.longestHold
+      else {
+        throw StepError(reason: "says no length of time up to a day", remedy: "write seconds: hold 0.8")
       }
       self = .hold(time)
     } else {
