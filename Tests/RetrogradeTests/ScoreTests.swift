@@ -83,6 +83,26 @@ import Testing
     bytes.withUnsafeBytes { Array($0.bindMemory(to: SIMD2<Double>.self)) }
   }
 
+  @Test func aSoundtrackIsHeardOnceForwardsWhateverIsPlayed() async throws {
+    let folder = try TemporaryFolder()
+    let source = try Self.media.write(to: folder)
+    var options = ReverseOptions()
+    (options.encoding.quality, options.soundtrack) = (.lossless, source)
+    options.playback.score = try Score(parsing: "1..0, 0..0.4 x0.5")
+    let summary = try await Reverser(source, options: options).reverse(to: folder.path("o.mkv"))
+    #expect(summary.warnings.isEmpty)
+    let samples = try Self.samples(DecodedMedia(source, like: Self.media).audio)
+    let output = try DecodedMedia(folder.path("o.mkv"), like: Self.media)
+    // The frame at the turn is left out: 0.36 s at half speed.
+    #expect(Self.samples(output.audio) == Array(samples[..<82_560]))
+    options.playback.count = 2
+    let longer = try await Reverser(source, options: options).reverse(to: folder.path("p.mkv"))
+    #expect(
+      longer.warnings.map(\.message.description) == [
+        "the soundtrack ends 0:00:01.440 before the end; the rest is silent"
+      ])
+  }
+
   /// Where speed changes steadily, a place x is reached when 2x / (first + v) has passed, v being the speed there.
   @Test func framesAreShownForAsLongAsTheirSpeedSays() async throws {
     let folder = try TemporaryFolder()
