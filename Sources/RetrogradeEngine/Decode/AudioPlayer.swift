@@ -43,7 +43,9 @@ package struct AudioPlayer {
       }
       let previous = (leg, reader)
       guard let next = nextReader() else { return nil }
-      if let leg, let before = previous.0, var ended = previous.1, before.clicks(before: leg), !isDescending {
+      if let leg, let before = previous.0, var ended = previous.1, before.clicks(before: leg), !isDescending,
+        legs.joint > .zero
+      {
         fading = try ended.goOn(min(legs.joint.sampleIndex(rate: track.rate), next.count))
       }
       reader = next
@@ -69,7 +71,7 @@ package struct AudioPlayer {
       // Between legs audio goes on: what is missing there is silence.
       let hasNext = legs[number + 1].map { $0.start < $0.end } ?? false
       let reader: any LegAudio =
-        leg.isNatural && leg.audio != .mute
+        leg.isNatural
         ? AudioReader(
           track, whole.heard.clipped(from: from, to: end ?? whole.end) ?? leg, isPadded: hasBegun || isPadded,
           isPaddedAtEnd: hasNext, partSize: partSize)

@@ -36,8 +36,10 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var end: ClockTime { moving.end + heldAfter }
   package var duration: ClockTime { end - start }
 
-  /// Whether it is played as it is in the source, or as that turned round: at the same speed, with nothing held.
-  package var isNatural: Bool { speed == .natural && heldBefore == .zero && heldAfter == .zero }
+  /// Whether it is played as it is in the source, or as that turned round: at the same speed, with nothing held or muted.
+  package var isNatural: Bool {
+    speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
+  }
 
   /// Where `other`, a stretch of the source inside the span, comes to lie in the output.
   package func place(_ other: TimeSpan) -> TimeSpan {
