@@ -24,7 +24,7 @@ extension Buffer {
 extension GstVideoInfo {
   /// How many rows each plane has, and how many bytes of a row are pixels; of formats whose pixels have no bytes of their
   /// own, the whole row.
-  fileprivate var planes: [(rows: Int, rowBytes: Int)] {
+  var planes: [(rows: Int, rowBytes: Int)] {
     guard let format = finfo?.pointee else { return [] }
     var planes = [(rows: Int, rowBytes: Int)](repeating: (0, 0), count: Int(format.n_planes))
     let strides = withUnsafeBytes(of: stride) { Array($0.bindMemory(to: gint.self)) }
@@ -49,7 +49,7 @@ extension GstVideoInfo {
 }
 
 extension GstVideoFrame {
-  fileprivate var planes: [(data: UnsafeRawPointer, stride: Int)?] {
+  var planes: [(data: UnsafeRawPointer, stride: Int)?] {
     let starts = withUnsafeBytes(of: data) { Array($0.bindMemory(to: gpointer?.self)) }
     let strides = withUnsafeBytes(of: info.stride) { Array($0.bindMemory(to: gint.self)) }
     return zip(starts, strides).map { start, stride in start.map { (UnsafeRawPointer($0), Int(stride)) } }

@@ -10,6 +10,8 @@ package enum BusMessage: Sendable {
   case tags(TagList)
   /// A key was pressed in a video sink's window: its name, as X11 has it.
   case key(String)
+  /// What the element `spectrum` found from some time of the stream on: how loud each band of frequencies is, in dB.
+  case spectrum(start: ClockTime, decibels: [Float])
   case other
 
   init(_ message: UnsafeMutablePointer<GstMessage>) {
@@ -41,12 +43,24 @@ package enum BusMessage: Sendable {
     default:
       if let key = BusMessage.key(message) {
         self = .key(key)
+      } else if let (start, decibels) = BusMessage.spectrum(message) {
+        self = .spectrum(start: start, decibels: decibels)
       } else if gst_is_missing_plugin_message(message) != 0 {
         self = .missingPlugin(MissingPlugin(message))
       } else {
         self = .other
       }
     }
+  }
+
+  private static func spectrum(_ message: UnsafeMutablePointer<GstMessage>) -> (ClockTime, [Float])? {
+    guard message.pointee.type == GST_MESSAGE_ELEMENT, let structure = gst_message_get_structure(message),
+      gst_structure_has_name(structure, "spectrum") != 0, let list = gst_structure_get_value(structure, "magnitude")
+    else { return nil }
+    var start = GstClockTime(0)
+    guard gst_structure_get_clock_time(structure, "stream-time", &start) != 0 else { return nil }
+    let decibels = (0..<gst_value_list_get_size(list)).map { g_value_get_float(gst_value_list_get_value(list, $0)) }
+    return (ClockTime(nanoseconds: Int64(clamping: start)), decibels)
   }
 
   private static func key(_ message: UnsafeMutablePointer<GstMessage>) -> String? {

@@ -11,6 +11,8 @@ public struct ReversalProgress: Sendable {
     case capturing
     /// Reading all packets, and decoding the audio.
     case indexing
+    /// Looking for a loop.
+    case searching
     /// Decoding the frames backwards, and encoding.
     case reversing
     /// Putting chunks together.
@@ -63,4 +65,6 @@ public struct Summary: Sendable {
   public var warnings: [Warning]
   /// Frames that were recorded from a live source.
   public var captured: Int?
+  /// What was looked for.
+  public var loop: FoundLoop?
 }

@@ -80,6 +80,8 @@ extension Reverser {
     var settings: [String] = []
     if let score = options.playback.score { settings.append("@score \(score)") }
     if let joint = options.playback.joint { settings.append("@joint \(joint.seconds)") }
+    if options.playback.dissolve > .zero { settings.append("@dissolve \(options.playback.dissolve.seconds)") }
+    if let made = options.playback.interpolation { settings.append("@interpolate \(made.rawValue)") }
     if options.playback.keepsPitch { settings.append("@pitch keep") }
     if options.playback.loop != .reverse { settings.append("@loop \(options.playback.loop.rawValue)") }
     if options.playback.count != 1 { settings.append("@count \(options.playback.count)") }
@@ -99,7 +101,7 @@ extension Reverser {
 
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
     var requirements = try OutputRequirements(of: output, options.encoding)
-    if drawing.isEmpty {
+    if drawing.isEmpty, !options.playback.mixesFrames {
       let packets = PacketOutput(try Container.of(output), options)
       requirements.takesPackets = { packets.refusal(of: $0) == nil }
     }

@@ -56,6 +56,7 @@ struct ProgressDisplay {
     }
     for warning in summary.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
     if isQuiet { return }
+    for line in summary.loop?.words ?? [] { Terminal.error(line) }
     var parts: [String] = []
     if let captured = summary.captured { parts.append("recorded \(captured) frames") }
     if summary.frames > 0 { parts.append("\(summary.frames) frames") }
@@ -83,6 +84,8 @@ struct ProgressDisplay {
         + (progress.fraction > 0 ? "  \(Int(progress.fraction * 100))%" : "  Ctrl-C ends it")
     case .indexing:
       return "indexing  \(progress.position)"
+    case .searching:
+      return "looking for a loop  \(progress.position) / \(progress.duration)"
     case .joining:
       return "joining  \(progress.position) / \(progress.duration)"
     case .verifying:

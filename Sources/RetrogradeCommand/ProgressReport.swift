@@ -42,6 +42,7 @@ struct ProgressReport: Encodable {
     /// In bytes.
     var peakMemory: Int
     var captured: Int?
+    var loop: FoundLoop?
     var windows: Int
     var warnings: [Warning]
 
@@ -53,6 +54,7 @@ struct ProgressReport: Encodable {
       elapsed = summary.elapsed.seconds.rounded(to: 3)
       peakMemory = summary.peakMemory
       captured = summary.captured
+      loop = summary.loop
       windows = summary.plan?.windows.count ?? 0
       warnings = summary.warnings
     }

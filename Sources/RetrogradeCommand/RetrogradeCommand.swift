@@ -14,6 +14,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde reverse speech.wav hceeps.wav
         retrograde reverse jump.mp4 boomerang.mp4 --loop ping-pong
         retrograde reverse jump.mp4 boomerang.gif --loop ping-pong --fps 15 --width 480
+        retrograde loop waves.mp4 loop.mp4 --length 2..6
         retrograde capture boomerang.mp4 --seconds 3
         retrograde run webm input=holiday.mp4 output=yadiloh.webm
         retrograde verify holiday.mp4 yadiloh.mp4
@@ -27,7 +28,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
       """,
     version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
     subcommands: [
-      Reverse.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
+      Reverse.self, LoopCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
       Codecs.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
     ])
 

@@ -19,16 +19,31 @@ struct ScoreArguments: ParsableArguments {
       valueName: "seconds"))
   var joint: Double?
 
+  @Option(
+    help: ArgumentHelp(
+      "For how many seconds the picture of a stretch goes on while that of the next comes, where it does not follow (0).",
+      valueName: "seconds"))
+  var dissolve = 0.0
+
+  @Option(
+    help: ArgumentHelp(
+      "blend: make frames between those of stretches that are played slower than the source, each a mixture of two.",
+      valueName: "way"))
+  var interpolate: PlaybackOptions.Interpolation?
+
   @Flag(help: "Audio keeps its pitch at another speed, where it would follow it.")
   var keepPitch = false
 
   func validate() throws {
+    if !(0...60).contains(dissolve) { throw ValidationError("--dissolve must be 0 to 60 seconds.") }
     if let joint, !(0...10).contains(joint) { throw ValidationError("--joint must be 0 to 10 seconds.") }
   }
 
   func apply(to playback: inout PlaybackOptions) {
     playback.score = score
     playback.keepsPitch = keepPitch
+    playback.dissolve = ClockTime(seconds: dissolve)
+    playback.interpolation = interpolate
     playback.joint = joint.map { ClockTime(seconds: $0) }
   }
 }
@@ -46,3 +61,5 @@ extension Score {
     }
   }
 }
+
+extension PlaybackOptions.Interpolation: ExpressibleByArgument {}

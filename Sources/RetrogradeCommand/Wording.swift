@@ -20,6 +20,7 @@ extension Setting {
     case .reencodes: "--reencode"
     case .frameRate: "--fps"
     case .keepsPitch: "--keep-pitch"
+    case .interpolation: "--interpolate"
     case .isStrict: "--strict"
     case .isVerified: "--verify"
     case .overwrites: "--overwrite"

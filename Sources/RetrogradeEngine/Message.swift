@@ -113,6 +113,8 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let reencodes = Setting(rawValue: "encoding.reencodes")
   public static let score = Setting(rawValue: "playback.score")
   public static let keepsPitch = Setting(rawValue: "playback.keepsPitch")
+  public static let dissolve = Setting(rawValue: "playback.dissolve")
+  public static let interpolation = Setting(rawValue: "playback.interpolation")
   public static let soundtrack = Setting(rawValue: "soundtrack")
   public static let loop = Setting(rawValue: "playback.loop")
   public static let timing = Setting(rawValue: "playback.timing")

@@ -119,8 +119,8 @@ package struct PlayableSource: Sendable {
       PlaybackLegs(
         try (playback.score ?? playback.loop.score).legs(places), count: count, presentation, timeline: timeline,
         dropsSeam: playback.dropsSeam ?? output.isRepeated, keepsForwardWhole: output.keepsForwardWhole,
-        joint: playback.joint ?? (playback.score == nil ? .zero : Score.joint), keepsPitch: playback.keepsPitch,
-        frameRate: frameRate)
+        joint: playback.joint ?? (playback.score == nil ? .zero : Score.joint), dissolve: playback.dissolve,
+        interpolates: playback.interpolation != nil, keepsPitch: playback.keepsPitch, frameRate: frameRate)
     }
     let all = try legs()
     let rate = FrameRateLimit(playback, output).rate(of: (timeline?.frameRate ?? 0) * all.meanSpeed)

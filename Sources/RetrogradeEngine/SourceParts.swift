@@ -28,7 +28,8 @@ struct SourceParts {
   ) throws {
     self.range = range
     // One budget for all that is decoded at once.
-    let shared = settings.resources.shared(by: 1 + index.furtherVideos.count)
+    let readers = settings.playback.dissolve > .zero ? 2 : 1
+    let shared = settings.resources.shared(by: readers * (1 + index.furtherVideos.count))
     let thins = !(settings.playback.score?.changesSpeed ?? false)
     let rate = thins ? FrameRateLimit(settings.playback, settings.output) : FrameRateLimit()
     let read = range ?? seam.map { TimeSpan(start: index.presentationStart, end: $0) }

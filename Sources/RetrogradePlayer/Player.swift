@@ -46,7 +46,7 @@ public final class Player: Sendable {
 
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file while it is played.
-  ///   - playback: loop, score, joint, keepsPitch, count, timing, start and end; the others have no meaning here.
+  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start and end; the others have no meaning here.
   ///   - isEndless: repeat the loop for ever, whatever its count.
   ///   - resources: memory and spool.
   ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
@@ -101,6 +101,8 @@ public final class Player: Sendable {
           if let score = playback.score { try source.set("score", "\(score)") }
           if let joint = playback.joint { try source.set("joint", "\(joint.nanoseconds)") }
           try source.set("count", isEndless ? "0" : "\(playback.count)")
+          if playback.dissolve > .zero { try source.set("dissolve", "\(playback.dissolve.nanoseconds)") }
+          if playback.interpolation != nil { try source.set("interpolate", "true") }
           if playback.keepsPitch { try source.set("keep-pitch", "true") }
           try source.set("memory-budget", "\(resources.memory.bytes)")
           try source.set("spool-dir", resources.spoolDirectory)

@@ -88,6 +88,7 @@ extension OutputPlan {
     if choice.container.imageFormat != nil { return "it is made of images" }
     if options.soundtrack != nil { return "its audio is another file's, which is not kept in a plan" }
     if source.legs.frameRate != nil { return "which frames \(setting: .frameRate) leaves out depends on those before" }
+    if options.playback.mixesFrames { return "which frames are mixed depends on those before and after" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {
       return "nothing of it is encoded: packets are turned round as they are, in seconds"

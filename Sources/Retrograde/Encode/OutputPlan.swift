@@ -49,6 +49,11 @@ struct OutputPlan: Sendable {
     // Packets that are turned round are copied in both directions.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
+    if copy != nil, options.playback.mixesFrames {
+      throw RetrogradeError(
+        .usage, about: output, "frames that are copied (\(setting: .copiesForward)) can't be mixed",
+        remedy: "leave out \(setting: .dissolve) and \(setting: .interpolation)")
+    }
     if copy != nil, !drawing.isEmpty {
       throw RetrogradeError(
         .usage, about: output, "nothing can be drawn over what is copied (\(setting: .copiesForward))")

@@ -197,6 +197,10 @@ struct PipelineSettings: Sendable {
     case "score": return take(try Score(parsing: value), &options.playback.score)
     case "joint":
       return take(Double(value).flatMap { (0...10).contains($0) ? .seconds($0) : nil }, &options.playback.joint)
+    case "dissolve":
+      return take(Double(value).flatMap { (0...60).contains($0) ? .seconds($0) : nil }, &options.playback.dissolve)
+    case "interpolate":
+      return take(PlaybackOptions.Interpolation(rawValue: value), &options.playback.interpolation)
     case "pitch": return take(["follow": false, "keep": true][value], &options.playback.keepsPitch)
     case "count":
       return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.playback.count)

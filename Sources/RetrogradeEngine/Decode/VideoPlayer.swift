@@ -11,6 +11,9 @@ package final class VideoPlayer {
     /// When it is shown in the source, and in which direction that is played.
     package var source: TimeSpan
     package var direction: Direction
+    /// The number of the leg, and what of the time it is on show for is not spent waiting.
+    var leg: Int
+    var moving: TimeSpan
   }
 
   private let video: VideoSource
@@ -23,9 +26,12 @@ package final class VideoPlayer {
   private let isDescending: Bool
   /// The leg to be opened next.
   private var number: Int?
-  private var open: (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)?
+  private typealias OpenLeg = (number: Int, leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)
+  private var open: OpenLeg?
   private var previous: (number: Int, leg: PlaybackLeg)?
   private var thinning: Thinning?
+  private var dissolve: Dissolve?
+  private var interpolation: Interpolation?
   private var found: [Warning] = []
   /// What was found out on the way.
   package var warnings: [Warning] { found + video.changes.warnings }
@@ -45,6 +51,7 @@ package final class VideoPlayer {
     self.timing = timing
     self.cancellation = cancellation
     thinning = legs.frameRate.map { Thinning($0, from: from) }
+    interpolation = legs.interpolates && !isDescending ? Interpolation(limit: legs.frameRate) : nil
     number = isDescending ? legs.last(before: end) : legs.number(at: from)
   }
 
@@ -53,11 +60,17 @@ package final class VideoPlayer {
   /// The next frame; nil after the last.
   /// - Parameter offset: added to the buffer's timestamp.
   package func next(offset: ClockTime = .zero) throws -> Frame? {
+    guard var making = interpolation else { return try nextPlayed(offset) }
+    defer { interpolation = making }
+    return try making.next(offset) { try nextPlayed(offset) }
+  }
+
+  /// The next frame of those that the source has.
+  private func nextPlayed(_ offset: ClockTime) throws -> Frame? {
     while true {
       guard var current = try open ?? openNext() else { return nil }
       guard var frame = try current.reader.next() else {
-        found += try current.reader.close()
-        open = nil
+        try close(current.reader)
         continue
       }
       if video.shown.isThinned {
@@ -65,14 +78,13 @@ package final class VideoPlayer {
         frame.span = span
       }
       if isDescending {
-        return descending(frame, current.leg, current.reader.frames, offset)
+        return descending(frame, current, offset)
       }
       var shown = current.clock.next(frame.span)
       open = current
       if let end, shown.start >= end {
         number = nil
-        found += try current.reader.close()
-        open = nil
+        try close(current.reader)
         return nil
       }
       let isOnShow = previous.map { $0.number == frame.number && $0.leg.leaves(onShow: current.leg) } ?? false
@@ -82,6 +94,7 @@ package final class VideoPlayer {
         guard let place = thinning?.place(shown) else { continue }
         shown = place
       }
+      if let mixed = try dissolve?.mix(into: frame.buffer, shown, video.caps) { frame.buffer = mixed }
       let direction = current.leg.direction
       let isMirrored = direction == .backward
       let start = shown.start + offset
@@ -91,14 +104,19 @@ package final class VideoPlayer {
         isMirrored: isMirrored && !video.arePackets)
       return Frame(
         buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
-        source: frame.span,
-        direction: direction)
+        source: frame.span, direction: direction, leg: current.number,
+        moving: shown.clamped(to: current.leg.moving))
     }
   }
 
-  private func descending(_ frame: SourceFrame, _ leg: PlaybackLeg, _ frames: Range<Int>, _ offset: ClockTime) -> Frame
-  {
+  private func close(_ reader: VideoReader) throws {
+    found += try reader.close() + (dissolve?.warnings ?? [])
+    (open, dissolve) = (nil, nil)
+  }
+
+  private func descending(_ frame: SourceFrame, _ open: OpenLeg, _ offset: ClockTime) -> Frame {
     var frame = frame
+    let (leg, frames) = (open.leg, open.reader.frames)
     let isAtStart = frame.number == frames.first
     let isAtEnd = frame.number == frames.last
     let shown =
@@ -109,10 +127,10 @@ package final class VideoPlayer {
     Buffer.retime(&frame.buffer, pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored)
     return Frame(
       buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
-      source: frame.span, direction: leg.direction)
+      source: frame.span, direction: leg.direction, leg: open.number, moving: shown.clamped(to: leg.moving))
   }
 
-  private func openNext() throws -> (leg: PlaybackLeg, reader: VideoReader, clock: OutputTimestamper)? {
+  private func openNext() throws -> OpenLeg? {
     // All rounds after the first are alike: where two show no frame, none will, and there may be no last one.
     var empty = 0
     while let number, let whole = legs[number], legs.count != nil || empty < 2 * legs.perRound {
@@ -136,8 +154,11 @@ package final class VideoPlayer {
       let reader = try VideoReader(
         video, over: span, isDescending ? leg.direction.opposite : leg.direction, cancellation)
       guard !reader.frames.isEmpty else { continue }
-      let opened = (leg, reader, clock)
+      let opened = (number, leg, reader, clock)
       open = opened
+      if legs.dissolve > .zero, !isDescending, let ended = legs[number - 1] {
+        dissolve = Dissolve(video, ended, into: whole, of: legs, from: from, cancellation)
+      }
       return opened
     }
     return nil

@@ -11,6 +11,10 @@ package struct PlaybackLegs: Sendable, Codable {
   package let presentation: Presentation
   /// How long one sound goes while another comes, where one that ends leaves a leap to the next.
   package let joint: ClockTime
+  /// How long one picture goes while another comes, where one that ends leaves a leap to the next.
+  package let dissolve: ClockTime
+  /// Whether frames are made between those of legs that are played slowly.
+  package let interpolates: Bool
   /// Whether audio keeps its pitch at another speed.
   package let keepsPitch: Bool
   /// The most frames a second of the output that are shown; nil: all. Nil where all legs are natural: what of the source is shown is
@@ -29,11 +33,12 @@ package struct PlaybackLegs: Sendable, Codable {
   package init(
     _ round: [PlaybackLeg], count: Int?, _ presentation: Presentation, timeline: VideoTimeline?,
     dropsSeam: Bool = false,
-    keepsForwardWhole: Bool = false, joint: ClockTime = .zero, keepsPitch: Bool = false,
-    frameRate: FrameRate? = nil
+    keepsForwardWhole: Bool = false, joint: ClockTime = .zero, dissolve: ClockTime = .zero, interpolates: Bool = false,
+    keepsPitch: Bool = false, frameRate: FrameRate? = nil
   ) {
     self.presentation = presentation
-    (self.joint, self.keepsPitch, self.frameRate) = (joint, keepsPitch, frameRate)
+    (self.joint, self.dissolve, self.interpolates) = (joint, dissolve, interpolates)
+    (self.keepsPitch, self.frameRate) = (keepsPitch, frameRate)
     let turns = Turns(
       legs: round, shown: timeline.map { $0.clipped(to: presentation.span).timeline }, dropsSeam: dropsSeam,
       keepsForwardWhole: keepsForwardWhole)

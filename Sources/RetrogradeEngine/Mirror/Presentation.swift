@@ -11,6 +11,11 @@ public struct TimeSpan: Hashable, Sendable, Codable {
   }
 
   public var duration: ClockTime { end - start }
+
+  /// What of it lies within `other`; empty, and at its nearest end, where nothing does.
+  func clamped(to other: TimeSpan) -> TimeSpan {
+    TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
+  }
 }
 
 /// The one timeline that all streams of a source are on, and what turning it round means: what is shown during `[a, b)`

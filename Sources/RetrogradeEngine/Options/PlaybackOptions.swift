@@ -9,6 +9,11 @@ public struct PlaybackOptions: Sendable, Codable {
   /// For how long the audio of a stretch fades out while that of the next fades in, where it would click otherwise; nil:
   /// ``Score/joint`` in a ``score``, not at all in a ``loop``.
   public var joint: ClockTime?
+  /// For how long the picture of a stretch goes on while that of the next comes, where the one does not follow from the other; 0: it is cut.
+  /// What goes on is what the source has next, or, where it has no more, the last frame.
+  public var dissolve: ClockTime
+  /// How frames are made between those of stretches that a ``score`` plays slower than the source; nil: none is made.
+  public var interpolation: Interpolation?
   /// Whether audio keeps its pitch where a ``score`` has another speed than the source's, 0.1 to 10; it follows the speed otherwise, as
   /// a tape's does.
   public var keepsPitch: Bool
@@ -32,8 +37,8 @@ public struct PlaybackOptions: Sendable, Codable {
   public var noVideo: Bool
 
   public init(
-    loop: Loop = .reverse, score: Score? = nil, joint: ClockTime? = nil, keepsPitch: Bool = false, count: Int = 1,
-    dropsSeam: Bool? = nil,
+    loop: Loop = .reverse, score: Score? = nil, joint: ClockTime? = nil, dissolve: ClockTime = .zero,
+    interpolation: Interpolation? = nil, keepsPitch: Bool = false, count: Int = 1, dropsSeam: Bool? = nil,
     timing: Timing = .mirror,
     start: SourcePosition? = nil, end: SourcePosition? = nil, frameRate: FrameRate? = nil,
     sequenceRate: FrameRate = .usual, streams: StreamSelection? = nil, noAudio: Bool = false, noVideo: Bool = false
@@ -41,6 +46,8 @@ public struct PlaybackOptions: Sendable, Codable {
     self.loop = loop
     self.score = score
     self.joint = joint
+    self.dissolve = dissolve
+    self.interpolation = interpolation
     self.keepsPitch = keepsPitch
     self.count = count
     self.dropsSeam = dropsSeam
@@ -56,6 +63,15 @@ public struct PlaybackOptions: Sendable, Codable {
 }
 
 extension PlaybackOptions {
+  /// How frames are made between others.
+  public enum Interpolation: String, Sendable, Codable, CaseIterable {
+    /// Each is a mixture of the two that it lies between.
+    case blend
+  }
+
+  /// Whether frames that the source does not have are made by mixing those that it has.
+  package var mixesFrames: Bool { dissolve > .zero || interpolation != nil }
+
   /// The order of play, in words.
   package var order: String { score.map { "\($0)" } ?? loop.rawValue }
 

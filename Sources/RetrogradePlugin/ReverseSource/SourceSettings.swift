@@ -15,11 +15,13 @@ struct SourceSettings: Sendable {
   var timing = Timing.mirror
   var score: String?
   var joint = UInt64(Score.joint.raw)
+  var dissolve = UInt64(0)
+  var interpolates = false
   var keepsPitch = false
 
   enum Property: UInt32 {
     case uri = 1
-    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint, keepsPitch
+    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint, keepsPitch, dissolve, interpolates
   }
 
   /// The schemes under which players find the element, and the order of play that each asks for.
@@ -77,6 +79,13 @@ struct SourceSettings: Sendable {
       "For how long the sounds of two stretches of a score overlap where they would click, in nanoseconds",
       uint64: UInt64(Score.joint.raw), from: 0, to: 10_000_000_000)
     klass.property(
+      Property.dissolve.rawValue, "dissolve", "Dissolve",
+      "For how long the picture of a stretch goes on while that of the next comes, where it does not follow, in nanoseconds",
+      uint64: 0, from: 0, to: 60_000_000_000)
+    klass.property(
+      Property.interpolates.rawValue, "interpolate", "Interpolate",
+      "Frames are made between those of stretches that a score plays slower than the source, as mixtures of two")
+    klass.property(
       Property.keepsPitch.rawValue, "keep-pitch", "Keep pitch",
       "Audio keeps its pitch where a score has another speed than the source's")
   }
@@ -93,6 +102,8 @@ struct SourceSettings: Sendable {
     case .timing: timing = Timing.allCases[Int(g_value_get_enum(value))]
     case .score: score = g_value_get_string(value).map { String(cString: $0) }
     case .joint: joint = UInt64(g_value_get_uint64(value))
+    case .dissolve: dissolve = UInt64(g_value_get_uint64(value))
+    case .interpolates: interpolates = g_value_get_boolean(value) != 0
     case .keepsPitch: keepsPitch = g_value_get_boolean(value) != 0
     case nil: break
     }
@@ -110,6 +121,8 @@ struct SourceSettings: Sendable {
     case .timing: g_value_set_enum(value, gint(Timing.allCases.firstIndex(of: timing) ?? 0))
     case .score: g_value_set_string(value, score)
     case .joint: g_value_set_uint64(value, guint64(joint))
+    case .dissolve: g_value_set_uint64(value, guint64(dissolve))
+    case .interpolates: g_value_set_boolean(value, interpolates ? 1 : 0)
     case .keepsPitch: g_value_set_boolean(value, keepsPitch ? 1 : 0)
     case nil: break
     }
@@ -139,6 +152,7 @@ struct SourceSettings: Sendable {
     PlaybackOptions(
       loop: loop, score: try score.map(Score.init(parsing:)),
       joint: score == nil ? nil : ClockTime(nanoseconds: Int64(clamping: joint)),
+      dissolve: ClockTime(nanoseconds: Int64(clamping: dissolve)), interpolation: interpolates ? .blend : nil,
       keepsPitch: keepsPitch, timing: timing,
       start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,

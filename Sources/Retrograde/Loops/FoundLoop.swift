@@ -1,0 +1,40 @@
+public import MediaTime
+public import RetrogradeEngine
+
+/// A stretch of a source whose ends fit each other, as ``LoopFinder`` found it.
+public struct FoundLoop: Sendable, Hashable, Codable {
+  /// How far two places are apart that come one after the other where the loop closes.
+  public struct Fit: Sendable, Hashable, Codable {
+    /// How far the two are apart. Of pictures, the mean difference of their pixels' lightness, of 255 levels; of sounds, that of how loud
+    /// bands of 333 Hz are, in dB.
+    public var residual: Double
+    /// How far neighbours within the loop are apart, on average.
+    public var usual: Double
+    /// What can't be told from what is usual.
+    public var limit: Double
+
+    /// Whether nobody will notice.
+    public var isGood: Bool { residual <= limit }
+  }
+
+  /// From its first frame to the end of its last one, counted from the source's start.
+  public var span: TimeSpan
+  /// The order of play that it fits.
+  public var loop: Loop
+  /// Of a loop that turns, the picture hardly moves where it does.
+  public var picture: Fit
+  /// nil where there is no audio, or where it turns, as the picture does.
+  public var audio: Fit?
+
+  /// Whether neither picture nor audio give the seam away.
+  public var isGood: Bool { picture.isGood && audio?.isGood ?? true }
+}
+
+/// How the end of a loop becomes its beginning.
+public enum LoopSeam: Sendable, Hashable {
+  /// Nothing is changed: the last frame is followed by the first one.
+  case cut
+  /// What comes after the end goes on for so long, in picture and audio, while the beginning comes. It is in the middle of the file,
+  /// which begins and ends where the source goes on. Of a loop that turns there is nothing to blend.
+  case blend(ClockTime)
+}

@@ -1,0 +1,107 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+extension LoopFinder {
+  /// Finds the loop and begins to write it to `output`; the result tells how far it is, and what was found (``Summary/loop``).
+  public func start(to output: String, seam: LoopSeam = .cut) -> Reversal {
+    Reversal { work in
+      try check(output)
+      let found = try run(seam, work)
+      var summary = try reverser(of: found, seam: seam).run(to: output, work)
+      summary.loop = found
+      return summary
+    }
+  }
+
+  /// Finds out whether `output` can be made, before a long film is looked through.
+  private func check(_ output: String) throws {
+    _ = try OutputRequirements(of: output, options.encoding)
+    let outputs = Outputs(overwrites: options.output.overwrites, inputs: [input])
+    defer { outputs.clear() }
+    try outputs.begin(output)
+  }
+
+  func run(_ seam: LoopSeam, _ work: Work) throws -> FoundLoop {
+    let loop = options.playback.loop
+    try checkOptions()
+    var played = options
+    (played.playback.loop, played.playback.count) = (.forward, 1)
+    let source = try PlayableSource.open(input, played, work)
+    guard let video = source.video else {
+      throw RetrogradeError(.usage, about: input, "has no video to find a loop in", remedy: "name a film")
+    }
+    let (origin, span) = (source.index.presentationStart, source.legs.presentation.span)
+    let lengths = self.lengths ?? LoopFinder.lengths(in: span.duration)
+    let room = try room(for: seam, in: span, lengths)
+    let sound = try loop.turns ? nil : source.audio.first.map { try SoundProfile($0, source.heard, work.cancellation) }
+    var search = SeamSearch(lengths: lengths, within: room, turns: loop.turns, sound: sound)
+    try look(at: video, source.legs, work) { search.add($0, shown: $1) }
+    guard let found = search.finish() else {
+      throw RetrogradeError(
+        .usage, about: input,
+        "has no stretch of \(lengths.lowerBound) to \(lengths.upperBound) to make a loop of: \(span.duration) were looked at",
+        remedy: "ask for shorter ones")
+    }
+    return FoundLoop(
+      span: TimeSpan(start: found.span.start - origin, end: found.span.end - origin), loop: loop,
+      picture: found.picture, audio: found.audio)
+  }
+
+  /// Gives `body` all frames, forwards, in ``SeamSearch/form``, and when each is shown in the source.
+  private func look(
+    at video: VideoSource, _ legs: PlaybackLegs, _ work: Work, _ body: ([UInt8], TimeSpan) -> Void
+  ) throws {
+    let player = VideoPlayer(video, legs, timing: .mirror, work.cancellation)
+    var converter: FrameConverter?
+    let watch = Stopwatch()
+    while let frame = try player.next() {
+      do {
+        let known =
+          try converter ?? FrameConverter(frame.caps, orientation: nil, to: SeamSearch.form, work.cancellation)
+        converter = known
+        body(try known.convert(frame.buffer, frame.caps).withBytes(Array.init), frame.source)
+      } catch let error as GStreamerError {
+        throw RetrogradeError.reading(input, error)
+      }
+      work.report(.searching, position: frame.shown.end, duration: legs.duration ?? .zero, since: watch)
+    }
+  }
+
+  /// Of a source that is too short for what is usual, a third of it at the least.
+  private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
+    min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
+  }
+
+  private func checkOptions() throws {
+    guard options.playback.score == nil else {
+      throw RetrogradeError(
+        .usage, "\(setting: .score) says which stretches are played; a loop is looked for", remedy: "leave it out")
+    }
+    guard lengths?.lowerBound != .zero else {
+      throw RetrogradeError(.usage, "a loop of no length can't be found", remedy: "ask for 2..6 seconds, say")
+    }
+  }
+
+  /// Where the loop has to lie so that it can be given such a seam.
+  private func room(for seam: LoopSeam, in span: TimeSpan, _ lengths: ClosedRange<ClockTime>) throws -> TimeSpan {
+    guard case .blend(let length) = seam else { return span }
+    guard !options.playback.loop.turns else {
+      throw RetrogradeError(
+        .usage, "a loop that turns has no seam to blend: the frame at a turn is the same on both sides",
+        remedy: "leave the seam, or ask for a \(setting: .loop) of \(Loop.forward.rawValue)")
+    }
+    guard length > .zero, length + length <= lengths.lowerBound else {
+      throw RetrogradeError(
+        .usage, "a blend of \(length) takes more than half of a loop of \(lengths.lowerBound)",
+        remedy: "ask for a shorter blend, or for longer loops")
+    }
+    return options.playback.loop == .forward
+      ? TimeSpan(start: span.start, end: span.end - length) : TimeSpan(start: span.start + length, end: span.end)
+  }
+}
+
+extension Loop {
+  /// Whether it goes back and forth.
+  var turns: Bool { self == .pingPong || self == .reverseForward }
+}

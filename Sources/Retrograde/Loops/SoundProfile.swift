@@ -1,0 +1,88 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// How loud bands of frequencies are, all along a stretch of audio.
+struct SoundProfile {
+  private static let bands = 24
+  private static let interval = ClockTime(nanoseconds: 40_000_000)
+  /// In dB; what is less loud is taken for this.
+  private static let quietest: Float = -60
+
+  private let start: ClockTime
+  /// For each interval the bands, one after the other, in dB.
+  private var decibels: [Float] = []
+
+  /// - Parameters:
+  ///   - legs: what of it is listened to, forwards.
+  /// - Throws: ``RetrogradeError``, where it can't be read.
+  init(_ track: AudioTrack, _ legs: PlaybackLegs, _ cancellation: Cancellation) throws {
+    start = legs.presentation.span.start
+    do {
+      let pipeline = try Pipeline(
+        "appsrc name=in format=time block=true max-buffers=4 ! audioconvert ! audioresample ! "
+          + "audio/x-raw,format=F32LE,rate=16000 ! spectrum bands=\(SoundProfile.bands) threshold=\(Int(SoundProfile.quietest)) "
+          + "interval=\(SoundProfile.interval.nanoseconds) ! fakesink sync=false")
+      defer { pipeline.set(.null) }
+      let source = try pipeline.appSource("in")
+      source.setCaps(track.caps)
+      pipeline.set(.playing)
+      // From the start on, so that intervals are counted from there.
+      var player = AudioPlayer(track, legs, isPadded: true)
+      while let part = try player.next() {
+        try cancellation.check()
+        part.buffer.stamp(pts: part.shown.start, duration: part.shown.duration)
+        guard source.push(part.buffer) else { break }
+        _ = try take(pipeline, waiting: .zero)
+      }
+      source.endOfStream()
+      while try !take(pipeline, waiting: ClockTime(nanoseconds: 100_000_000)) { try cancellation.check() }
+    } catch let error as GStreamerError {
+      throw RetrogradeError(.internalFailure, "the audio can't be looked at: \(error.message)", underlying: error)
+    }
+  }
+
+  /// Takes what the pipeline has found meanwhile.
+  /// - Returns: whether that was the last.
+  private mutating func take(_ pipeline: Pipeline, waiting time: ClockTime) throws -> Bool {
+    while let message = pipeline.nextMessage(timeout: time) {
+      switch message {
+      case .spectrum(_, let found) where found.count == SoundProfile.bands: decibels += found
+      case .endOfStream: return true
+      case .failed(let error): throw error
+      default: break
+      }
+    }
+    return false
+  }
+
+  /// How far the sounds around two times are apart, in dB: the mean over all bands of three intervals.
+  func distance(_ a: ClockTime, _ b: ClockTime) -> Double {
+    let (first, second) = (interval(at: a), interval(at: b))
+    let count = decibels.count / SoundProfile.bands
+    var (sum, intervals) = (Float(0), 0)
+    for step in -1...1 {
+      let (x, y) = (first + step, second + step)
+      guard min(x, y) >= 0, max(x, y) < count else { continue }
+      for band in 0..<SoundProfile.bands {
+        sum += abs(decibels[x * SoundProfile.bands + band] - decibels[y * SoundProfile.bands + band])
+      }
+      intervals += 1
+    }
+    return intervals == 0 ? 0 : Double(sum) / Double(intervals * SoundProfile.bands)
+  }
+
+  /// How far the sounds of neighbouring intervals are apart during `span`, on average.
+  func usual(_ span: TimeSpan) -> Double {
+    let times = stride(from: interval(at: span.start), to: interval(at: span.end), by: 1)
+    let steps = times.map { step -> Double in
+      let time = start + SoundProfile.interval * step
+      return distance(time, time + SoundProfile.interval)
+    }
+    return steps.isEmpty ? 0 : steps.reduce(0, +) / Double(steps.count)
+  }
+
+  private func interval(at time: ClockTime) -> Int {
+    Int(exactly: ((time - start) / SoundProfile.interval).rounded(.down)) ?? 0
+  }
+}

@@ -1,0 +1,45 @@
+import GStreamer
+import MediaTime
+
+/// Makes frames between those of a leg that is played slower than its source, each a mixture of the two that it lies between, and on show
+/// for as long as a frame of the source is. Between legs, and while a frame is held, none is made.
+struct Interpolation {
+  /// No frame is on show for a shorter time.
+  let shortest: ClockTime
+  private var ahead: VideoPlayer.Frame?
+  /// What is between a frame and the next one: so many parts of the time, of which some were given.
+  private var between: (frame: VideoPlayer.Frame, next: VideoPlayer.Frame, parts: Int, given: Int)?
+
+  init(limit: FrameRate?) { shortest = limit?.start(of: 1) ?? .zero }
+
+  /// The next frame; nil after the last.
+  /// - Parameter read: gives the frames that there are.
+  mutating func next(_ offset: ClockTime, _ read: () throws -> VideoPlayer.Frame?) throws -> VideoPlayer.Frame? {
+    if let between, between.given < between.parts { return try part(of: between, offset) }
+    guard let frame = try ahead ?? read() else { return nil }
+    ahead = try read()
+    guard let next = ahead, next.leg == frame.leg, next.caps.isEqual(frame.caps) else { return frame }
+    let ratio = (frame.moving.duration / max(frame.source.duration, shortest)).rounded()
+    guard ratio > 1, let parts = Int(exactly: ratio) else { return frame }
+    return try part(of: (frame, next, parts, 0), offset)
+  }
+
+  private mutating func part(
+    of step: (frame: VideoPlayer.Frame, next: VideoPlayer.Frame, parts: Int, given: Int), _ offset: ClockTime
+  ) throws -> VideoPlayer.Frame {
+    var frame = step.frame
+    let moving = frame.moving
+    func time(_ part: Int) -> ClockTime {
+      moving.start + ClockTime(nanoseconds: moving.duration.nanoseconds * Int64(part) / Int64(step.parts))
+    }
+    frame.shown = TimeSpan(start: step.given == 0 ? frame.shown.start : time(step.given), end: time(step.given + 1))
+    if step.given > 0 {
+      let share = Double(step.given) / Double(step.parts)
+      frame.buffer = try frame.buffer.blended(with: step.next.buffer, share: share, frame.caps)
+    }
+    Buffer.retime(
+      &frame.buffer, pts: frame.shown.start + offset, duration: frame.shown.duration, isMirrored: false)
+    between = (step.frame, step.next, step.parts, step.given + 1)
+    return frame
+  }
+}
