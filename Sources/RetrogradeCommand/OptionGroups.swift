@@ -20,7 +20,7 @@ struct ResourceArguments: ParsableArguments {
 /// What of a source is played.
 struct RangeArguments: ParsableArguments {
   @Option(
-    parsing: .unconditional,
+    name: [.long, .customLong("from")], parsing: .unconditional,
     help: ArgumentHelp(
       "Begin at this place of the source: seconds, 1:02.5, or, except in play, a frame (250f), end-2.5, or a chapter in quotes.",
       valueName: "place"),
@@ -28,7 +28,7 @@ struct RangeArguments: ParsableArguments {
   var start: SourcePosition?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("End before this place of the source.", valueName: "place"),
+    name: [.long, .customLong("to")], parsing: .unconditional, help: ArgumentHelp("End before this place of the source.", valueName: "place"),
     transform: SourcePosition.argument)
   var end: SourcePosition?
 }
