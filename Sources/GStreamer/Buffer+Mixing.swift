@@ -15,7 +15,9 @@ extension Buffer {
   /// - Throws: ``GStreamerError``, where the memory can't be had or reached, or frames of this form can't be mixed (``canMix(_:)``).
   package func mixed(with other: Buffer, share: Double, _ caps: Caps) throws -> Buffer {
     var info = GstVideoInfo()
-    guard gst_video_info_from_caps(&info, caps.raw) != 0, let valueBytes = info.valueBytes else { throw Buffer.unmappable }
+    guard gst_video_info_from_caps(&info, caps.raw) != 0, let valueBytes = info.valueBytes else {
+      throw Buffer.unmappable
+    }
     let copy = try inSystemMemory(caps)
     var (a, b) = (GstVideoFrame(), GstVideoFrame())
     guard gst_video_frame_map(&a, &info, copy.raw, GST_MAP_READWRITE) != 0 else { throw Buffer.unmappable }
@@ -45,7 +47,8 @@ extension Buffer {
       target.assumingMemoryBound(to: Value.self), other.assumingMemoryBound(to: Value.self)
     )
     for index in 0..<count {
-      to[index] = Value(truncatingIfNeeded: (UInt32(to[index]) &* (256 &- weight) &+ UInt32(from[index]) &* weight &+ 128) &>> 8)
+      to[index] = Value(
+        truncatingIfNeeded: (UInt32(to[index]) &* (256 &- weight) &+ UInt32(from[index]) &* weight &+ 128) &>> 8)
     }
   }
 }

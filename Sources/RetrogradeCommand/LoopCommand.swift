@@ -47,7 +47,8 @@ struct LoopCommand: AsyncParsableCommand {
       let words = seam.flatMap { $0.split(separator: " ") }
       if words.isEmpty || words == ["cut"] { return .cut }
       guard words.count == 2, words[0] == "blend", let seconds = Double(words[1]), (0.01...60).contains(seconds) else {
-        throw ValidationError("--seam is cut, or blend and 0.01 to 60 seconds: blend 0.4. It stands after INPUT and OUTPUT.")
+        throw ValidationError(
+          "--seam is cut, or blend and 0.01 to 60 seconds: blend 0.4. It stands after INPUT and OUTPUT.")
       }
       return .blend(ClockTime(seconds: seconds))
     }
@@ -83,7 +84,9 @@ extension FoundLoop {
     let advice =
       isGood || loop.isBackAndForth ? "" : "; --seam blend 0.4 hides it, --length and --from look elsewhere"
     var words = [place, "seam: \(seam)\(advice)"]
-    words.append("picture: " + picture.words(loop.isBackAndForth ? "moves at the turns" : "jumps", "of 255 levels", "between frames"))
+    words.append(
+      "picture: "
+        + picture.words(loop.isBackAndForth ? "moves at the turns" : "jumps", "of 255 levels", "between frames"))
     if let audio { words.append("audio: " + audio.words("jumps", "dB", "within 40 ms")) }
     return words
   }

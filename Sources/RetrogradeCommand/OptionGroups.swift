@@ -28,7 +28,8 @@ struct RangeArguments: ParsableArguments {
   var start: SourcePosition?
 
   @Option(
-    name: [.long, .customLong("to")], parsing: .unconditional, help: ArgumentHelp("End before this place of the source.", valueName: "place"),
+    name: [.long, .customLong("to")], parsing: .unconditional,
+    help: ArgumentHelp("End before this place of the source.", valueName: "place"),
     transform: SourcePosition.argument)
   var end: SourcePosition?
 }

@@ -28,7 +28,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
       """,
     version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
     subcommands: [
-      Reverse.self, LoopCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self, PlanCommand.self,
+      Reverse.self, LoopCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self,
+      PlanCommand.self,
       Codecs.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
     ])
 

@@ -21,7 +21,8 @@ struct SourceSettings: Sendable {
 
   enum Property: UInt32 {
     case uri = 1
-    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint, keepsPitch, dissolve, interpolates
+    case loop, count, memoryBudget, spoolDirectory, start, stop, timing, score, joint, keepsPitch, dissolve,
+      interpolates
   }
 
   /// The schemes under which players find the element, and the order of play that each asks for.
