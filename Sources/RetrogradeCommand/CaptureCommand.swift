@@ -17,6 +17,8 @@ struct CaptureCommand: AsyncParsableCommand {
         retrograde capture test.mp4 --source 'videotestsrc is-live=true pattern=ball' --frames 60
       """)
 
+  @OptionGroup var into: OutputArgument
+
   @OptionGroup var output: OutputArguments
 
   @Option(
@@ -87,7 +89,7 @@ struct CaptureCommand: AsyncParsableCommand {
     score.apply(to: &capture.options.playback)
     capture.options.output.isStrict = strictness.strict
     capture.options.resources = machine.resources
-    let session = capture.start(to: output.output)
+    let session = capture.start(to: into.output)
     try await output.reporting.display.follow(session.reversal, machine.memory) { session.stop() }
   }
 }

@@ -21,6 +21,8 @@ struct Split: AsyncParsableCommand {
         retrograde join film.work
       """)
 
+  @OptionGroup var files: InputOutputArguments
+
   @OptionGroup var arguments: ReverseArguments
 
   @Option(help: ArgumentHelp("The folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
@@ -33,9 +35,8 @@ struct Split: AsyncParsableCommand {
 
   func run() async throws {
     let display = arguments.output.reporting.display
-    let status = try await arguments.reverser.split(to: arguments.output.output, in: work, chunks: length.length) {
-      display.show($0)
-    }
+    let reverser = arguments.reverser(files.from.input)
+    let status = try await reverser.split(to: files.into.output, in: work, chunks: length.length) { display.show($0) }
     display.clear()
     if json { return try Terminal.print(json: status) }
     Status.show(status)

@@ -11,6 +11,8 @@ struct Info: AsyncParsableCommand {
         retrograde info video.mkv --json | jq '.streams[].codec'
       """)
 
+  @OptionGroup var from: InputArgument
+
   @OptionGroup var source: SourceArguments
 
   @Flag(help: "With formats as GStreamer writes them.")
@@ -20,7 +22,7 @@ struct Info: AsyncParsableCommand {
   var json = false
 
   func run() async throws {
-    try await source.report(source.options, asJSON: json, show)
+    try await source.report(from.input, source.options, asJSON: json, show)
   }
 
   private func show(_ report: SourceReport) {

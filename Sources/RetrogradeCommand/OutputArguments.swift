@@ -2,12 +2,15 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// What every command that makes a file takes.
-struct OutputArguments: ParsableArguments {
+/// The one file that a command makes.
+struct OutputArgument: ParsableArguments {
   @Argument(help: "The file to make. It appears when it is whole.", completion: .file())
   var output: String
+}
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace OUTPUT if it exists.")
+/// What every command that makes files takes, but for their names.
+struct OutputArguments: ParsableArguments {
+  @Flag(name: [.customShort("y"), .long], help: "Replace what is there already under an output's name.")
   var overwrite = false
 
   @Option(

@@ -14,6 +14,8 @@ struct PlanCommand: AsyncParsableCommand {
         retrograde plan video.mkv --json | jq .plan.windows
       """)
 
+  @OptionGroup var from: InputArgument
+
   @OptionGroup var source: SourceArguments
 
   @OptionGroup var score: ScoreArguments
@@ -24,7 +26,7 @@ struct PlanCommand: AsyncParsableCommand {
   func run() async throws {
     var options = source.options
     score.apply(to: &options.playback)
-    try await source.report(options, asJSON: json, show)
+    try await source.report(from.input, options, asJSON: json, show)
   }
 
   private func show(_ report: SourceReport) {

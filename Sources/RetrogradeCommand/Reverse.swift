@@ -28,6 +28,8 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse film.mkv out.mkv --work film.work
       """)
 
+  @OptionGroup var files: FileArguments
+
   @OptionGroup var arguments: ReverseArguments
 
   @Flag(help: "Print the pipeline file that would do it, for `retrograde run`, and write nothing.")
@@ -45,6 +47,9 @@ struct Reverse: AsyncParsableCommand {
   @OptionGroup var length: ChunkLengthArguments
 
   func validate() throws {
+    if let joined = try files.list().inputs.first(where: { $0.count > 1 }) {
+      throw ValidationError("\(joined.joined(separator: " + ")): files can't be joined yet.")
+    }
     if printPipeline && arguments.copyForward { throw ValidationError("What --copy-forward does is not one pipeline.") }
     if work == nil && (jobs != nil || length.isSet) {
       throw ValidationError("--jobs, --chunks and --chunk-length need --work.")
@@ -53,16 +58,18 @@ struct Reverse: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let reverser = arguments.reverser
+    let list = try files.list()
+    guard let input = list.inputs.first?.first, let output = list.output else { return }
+    let reverser = arguments.reverser(input)
     if printPipeline {
-      Terminal.print(file: try await reverser.pipelines(to: arguments.output.output).file)
+      Terminal.print(file: try await reverser.pipelines(to: output).file)
       return
     }
     let reversal =
       if let work {
-        reverser.start(to: arguments.output.output, in: work, jobs: jobs, chunks: length.length)
+        reverser.start(to: output, in: work, jobs: jobs, chunks: length.length)
       } else {
-        reverser.start(to: arguments.output.output)
+        reverser.start(to: output)
       }
     try await arguments.output.reporting.display.follow(reversal, arguments.source.machine.memory)
   }

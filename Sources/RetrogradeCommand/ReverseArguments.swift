@@ -2,7 +2,14 @@ import ArgumentParser
 import Retrograde
 import RetrogradeEngine
 
-/// What is turned round, into what, and how: what `reverse`, `split` and `submit` take.
+/// The source and the file to make, of commands that make one file of one source.
+struct InputOutputArguments: ParsableArguments {
+  @OptionGroup var from: InputArgument
+
+  @OptionGroup var into: OutputArgument
+}
+
+/// How sources are turned round: what `reverse`, `split` and `submit` take, but for the names of files.
 struct ReverseArguments: ParsableArguments {
   @OptionGroup var source: SourceArguments
 
@@ -59,7 +66,7 @@ struct ReverseArguments: ParsableArguments {
     if copyForward && loop == .reverse { throw ValidationError("--copy-forward needs a --loop that plays forwards.") }
   }
 
-  var reverser: Reverser {
+  func reverser(_ input: String) -> Reverser {
     var options = source.options
     output.apply(to: &options)
     options.playback.timing = timing
@@ -71,9 +78,9 @@ struct ReverseArguments: ParsableArguments {
     options.subtitles = subtitles
     options.soundtrack = soundtrack
     options.output.subtitles = subtitlesOutput
-    options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
+    options.playback.frameRate = ImageSequence.isPattern(input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
-    return Reverser(source.input, options: options)
+    return Reverser(input, options: options)
   }
 }
 

@@ -1,13 +1,16 @@
 public import ArgumentParser
 public import Retrograde
 
-/// What every command that reads a source takes.
-struct SourceArguments: ParsableArguments {
+/// The one source of a command.
+struct InputArgument: ParsableArguments {
   @Argument(
     help: "The file to turn round, or numbered images such as 'frames/%05d.png'; - is standard input.",
     completion: .file())
   var input: String
+}
 
+/// What every command that reads a source takes, but for the source itself.
+struct SourceArguments: ParsableArguments {
   @OptionGroup var machine: ResourceArguments
 
   @OptionGroup var range: RangeArguments
@@ -35,10 +38,10 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-  /// Tells what is in the source, as JSON or by `show`.
+  /// Tells what is in a source, as JSON or by `show`.
   /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict where something would be missing.
   func report(
-    _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void
+    _ input: String, _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void
   ) async throws {
     let report = try await Reverser(input, options: options).plan()
     if isJSON {

@@ -18,6 +18,8 @@ struct Submit: AsyncParsableCommand {
         retrograde submit film.mkv out.mkv --work film.work --chunks 200 --slurm '--partition=long --cpus-per-task=4'
       """)
 
+  @OptionGroup var files: InputOutputArguments
+
   @OptionGroup var arguments: ReverseArguments
 
   @Option(help: ArgumentHelp("The folder for the plan and the chunks.", valueName: "folder"), completion: .directory)
@@ -45,9 +47,8 @@ struct Submit: AsyncParsableCommand {
 
   func run() async throws {
     let display = arguments.output.reporting.display
-    let status = try await arguments.reverser.split(to: arguments.output.output, in: work, chunks: length.length) {
-      display.show($0)
-    }
+    let reverser = arguments.reverser(files.from.input)
+    let status = try await reverser.split(to: files.into.output, in: work, chunks: length.length) { display.show($0) }
     display.clear()
     let jobs = try jobs(for: status)
     try jobs.writeScripts()

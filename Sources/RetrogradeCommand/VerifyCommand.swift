@@ -20,6 +20,8 @@ struct VerifyCommand: AsyncParsableCommand {
         retrograde verify holiday.mp4 yadiloh.mp4 --json | jq .isMirror
       """)
 
+  @OptionGroup var from: InputArgument
+
   @OptionGroup var source: SourceArguments
 
   @Argument(help: "The file that should be its mirror.", completion: .file())
@@ -62,10 +64,10 @@ struct VerifyCommand: AsyncParsableCommand {
     score.apply(to: &options.playback)
     options.playback.count = count
     options.playback.timing = timing
-    options.playback.frameRate = ImageSequence.isPattern(source.input) ? nil : fps
+    options.playback.frameRate = ImageSequence.isPattern(from.input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
     options.encoding.width = width
-    var verifier = Verifier(source.input, mirror: mirror, options: options)
+    var verifier = Verifier(from.input, mirror: mirror, options: options)
     verifier.isLossless = lossless
     let display = reporting.display
     let result = try await verifier.verify { display.show($0) }
@@ -75,7 +77,7 @@ struct VerifyCommand: AsyncParsableCommand {
     } else {
       show(result)
     }
-    try result.warnings.check(isStrict: source.strictness.strict, source.input)
+    try result.warnings.check(isStrict: source.strictness.strict, from.input)
     if !result.isMirror { throw ExitCode(1) }
   }
 

@@ -1,0 +1,50 @@
+import ArgumentParser
+
+/// The names that follow `reverse`: `INPUT OUTPUT`; where the outputs' names follow from those of the inputs, inputs alone.
+///
+/// What stands between inputs that are played one after the other, as one source, is a `+` by itself.
+struct FileList {
+  /// A file for each source; several where they are joined.
+  var inputs: [[String]]
+  /// nil where the outputs' names follow from those of the inputs.
+  var output: String?
+
+  static let joint = "+"
+
+  /// - Parameter isNamed: whether the last name is that of the output.
+  init(_ names: [String], isNamed: Bool) throws {
+    var groups: [[String]] = []
+    var isJoined = false
+    for name in names {
+      if name == FileList.joint {
+        guard !groups.isEmpty, !isJoined else { throw FileList.lonelyJoint }
+        isJoined = true
+      } else if isJoined {
+        groups[groups.count - 1].append(name)
+        isJoined = false
+      } else {
+        groups.append([name])
+      }
+    }
+    guard !isJoined else { throw FileList.lonelyJoint }
+    guard isNamed else {
+      guard !groups.isEmpty else { throw ValidationError("Which files? --into names the folder that their mirrors go to.") }
+      inputs = groups
+      return
+    }
+    guard groups.count > 1 else {
+      throw ValidationError(
+        groups.isEmpty
+          ? "Which file, and what is its mirror to be called? INPUT OUTPUT; or inputs alone, and --into FOLDER."
+          : "What is the mirror of \(groups[0].joined(separator: " + ")) to be called? INPUT OUTPUT; or --into FOLDER.")
+    }
+    guard groups.count == 2, groups[1].count == 1 else {
+      throw ValidationError(
+        "INPUT OUTPUT is one file and one name, and these are \(groups.count) names; --into FOLDER makes a mirror of each file.")
+    }
+    inputs = [groups[0]]
+    output = groups[1][0]
+  }
+
+  private static let lonelyJoint = ValidationError("A + joins the file before it to the one after it: a.mp4 + b.mp4 out.mp4.")
+}
