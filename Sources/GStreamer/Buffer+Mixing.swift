@@ -20,7 +20,8 @@ extension Buffer {
     }
     let copy = try inSystemMemory(caps)
     var (a, b) = (GstVideoFrame(), GstVideoFrame())
-    guard gst_video_frame_map(&a, &info, copy.raw, GST_MAP_READWRITE) != 0 else { throw Buffer.unmappable }
+    guard gst_video_frame_map(&a, &info, copy.raw, GstMapFlags(GST_MAP_READ.rawValue | GST_MAP_WRITE.rawValue)) != 0
+    else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&a) }
     guard gst_video_frame_map(&b, &info, other.raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&b) }

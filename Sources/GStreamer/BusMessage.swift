@@ -1,4 +1,5 @@
 import CGStreamer
+package import MediaTime
 
 /// A message from a pipeline's bus, as a Swift value.
 package enum BusMessage: Sendable {

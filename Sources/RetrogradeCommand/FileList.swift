@@ -28,7 +28,9 @@ struct FileList {
     }
     guard !isJoined else { throw FileList.lonelyJoint }
     guard isNamed else {
-      guard !groups.isEmpty else { throw ValidationError("Which files? --into names the folder that their mirrors go to.") }
+      guard !groups.isEmpty else {
+        throw ValidationError("Which files? --into names the folder that their mirrors go to.")
+      }
       inputs = groups
       return
     }
@@ -40,11 +42,13 @@ struct FileList {
     }
     guard groups.count == 2, groups[1].count == 1 else {
       throw ValidationError(
-        "INPUT OUTPUT is one file and one name, and these are \(groups.count) names; --into FOLDER makes a mirror of each file.")
+        "INPUT OUTPUT is one file and one name, and these are \(groups.count) names; --into FOLDER makes a mirror of each file."
+      )
     }
     inputs = [groups[0]]
     output = groups[1][0]
   }
 
-  private static let lonelyJoint = ValidationError("A + joins the file before it to the one after it: a.mp4 + b.mp4 out.mp4.")
+  private static let lonelyJoint = ValidationError(
+    "A + joins the file before it to the one after it: a.mp4 + b.mp4 out.mp4.")
 }

@@ -61,5 +61,3 @@ extension Score {
     }
   }
 }
-
-extension PlaybackOptions.Interpolation: ExpressibleByArgument {}

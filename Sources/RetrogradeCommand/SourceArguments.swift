@@ -80,4 +80,5 @@ extension FrameRate: ExpressibleByArgument {
 
 extension Timing: ExpressibleByArgument {}
 extension Loop: ExpressibleByArgument {}
+extension PlaybackOptions.Interpolation: ExpressibleByArgument {}
 extension EncodingOptions.Quality: ExpressibleByArgument {}

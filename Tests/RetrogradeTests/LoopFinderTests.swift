@@ -41,7 +41,7 @@ import Testing
   @Test func aCycleIsFoundToTheFrame() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)
-    let finder = LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.8) .... seconds(1.2))
+    let finder = LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.8) ... .seconds(1.2))
     let found = try await finder.find()
     #expect(found.span.duration == .seconds(0.96))
     #expect(found.span.start >= .seconds(1.2) && found.span.end <= .seconds(2.28))
@@ -59,7 +59,7 @@ import Testing
   @Test func audioIsListenedTo() async throws {
     let folder = try TemporaryFolder()
     try await film(folder.path("in.mkv"), frames: 100, period: 24, from: 40, to: 70, hasAudio: true)
-    let found = try await LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.9) .... seconds(1)).find()
+    let found = try await LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.9) ... .seconds(1)).find()
     let audio = try #require(found.audio)
     #expect(found.span.start >= .seconds(1.56) && audio.isGood, "\(found)")
   }
@@ -81,7 +81,7 @@ import Testing
     }
     _ = try await movie.finish()
     let finder = LoopFinder(
-      folder.path("in.mkv"), lengths: .seconds(0.9) .... seconds(1.2),
+      folder.path("in.mkv"), lengths: .seconds(0.9) ... .seconds(1.2),
       options: ReverseOptions(playback: PlaybackOptions(loop: .pingPong)))
     let found = try await finder.find()
     let ends = [found.span.start, found.span.end].map { Int(($0.seconds * 25).rounded()) }
@@ -96,7 +96,7 @@ import Testing
     try await film(folder.path("in.mkv"), frames: 90, period: 24, from: 30, to: 56)
     var options = ReverseOptions(playback: PlaybackOptions(loop: .forward))
     options.encoding.quality = .lossless
-    let finder = LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.8) .... seconds(1.2), options: options)
+    let finder = LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.8) ... .seconds(1.2), options: options)
     let reversal = finder.start(to: folder.path("o.mkv"), seam: .blend(.seconds(0.2)))
     let summary = try await reversal.summary()
     let found = try #require(summary.loop)
@@ -123,7 +123,7 @@ import Testing
       }
     }
     #expect(
-      await refusal(LoopFinder(path, lengths: .seconds(2) .... seconds(3))).contains("no stretch of 0:00:02.000"))
+      await refusal(LoopFinder(path, lengths: .seconds(2) ... .seconds(3))).contains("no stretch of 0:00:02.000"))
     #expect(await refusal(LoopFinder(path), .blend(.seconds(1))).contains("more than half"))
     var options = ReverseOptions(playback: PlaybackOptions(loop: .pingPong))
     #expect(await refusal(LoopFinder(path, options: options), .blend(.seconds(0.1))).contains("no seam to blend"))

@@ -4,7 +4,7 @@ public import RetrogradeEngine
 /// Finds the stretch of a source that is best played again and again: whose end fits its beginning, in picture, motion and audio.
 ///
 /// ```swift
-/// let finder = LoopFinder("waves.mp4", lengths: .seconds(2)....seconds(6))
+/// let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
 /// let found = try await finder.find()
 /// try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
 /// ```

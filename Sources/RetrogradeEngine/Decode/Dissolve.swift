@@ -46,9 +46,6 @@ struct Dissolve {
 }
 
 extension PlaybackLeg {
-  /// Whether the picture changes from this leg to `next` as it does nowhere in the source.
-  fileprivate func leaps(to next: PlaybackLeg) -> Bool { !turns(into: next) && !goesOn(with: next) }
-
   /// What would be on show for so long after its end, from time 0 on: the frame that it ends on first.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)

@@ -126,6 +126,12 @@ extension PlaybackLeg {
   /// Whether a frame that both this leg and `next` show, which follows it, is on show all the while, and so is given out once.
   package func leaves(onShow next: PlaybackLeg) -> Bool { direction != next.direction || goesOn(with: next) }
 
+  /// Whether the picture changes from this leg to `next` as it does nowhere in the source. What is left out at a turn was on show.
+  func leaps(to next: PlaybackLeg) -> Bool {
+    let last = direction == .forward ? whole.end : whole.start
+    return last != (next.direction == .forward ? next.whole.start : next.whole.end)
+  }
+
   /// This leg and the next one, as one, where no more than a comma is between them.
   func joined(with next: PlaybackLeg) -> PlaybackLeg? {
     guard goesOn(with: next), heldAfter == .zero, next.heldBefore == .zero, audio == next.audio, speed == next.speed,
