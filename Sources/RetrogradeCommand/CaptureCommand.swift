@@ -58,6 +58,8 @@ struct CaptureCommand: AsyncParsableCommand {
 
   @OptionGroup var score: ScoreArguments
 
+  @OptionGroup var seam: SeamArguments
+
   @Option(help: .loop)
   var loop: Loop = .pingPong
 
@@ -87,6 +89,7 @@ struct CaptureCommand: AsyncParsableCommand {
     output.apply(to: &capture.options)
     capture.options.playback.loop = loop
     score.apply(to: &capture.options.playback)
+    seam.apply(to: &capture.options.playback)
     capture.options.output.isStrict = strictness.strict
     capture.options.resources = machine.resources
     let session = capture.start(to: into.output)

@@ -63,12 +63,6 @@ struct OutputArguments: ParsableArguments {
   @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))
   var count = 1
 
-  @Option(
-    help: ArgumentHelp(
-      "drop leaves out the last frame of all where it is the first one again: for files that players repeat, as they do "
-        + "GIF, WebP and APNG by themselves.", valueName: "keep|drop"))
-  var seam: Seam?
-
   @Option(help: ArgumentHelp("Text to show at the lower edge of every frame.", valueName: "text"))
   var caption: String?
 
@@ -91,7 +85,6 @@ struct OutputArguments: ParsableArguments {
   /// Sets in `options` what was said here.
   func apply(to options: inout ReverseOptions) {
     options.playback.count = count
-    options.playback.dropsSeam = seam.map { $0 == .drop }
     options.output.overwrites = overwrite
     options.lettering = lettering
     options.encoding = EncodingOptions(
@@ -102,11 +95,6 @@ struct OutputArguments: ParsableArguments {
   }
 
   var lettering: Lettering { Lettering(caption: caption, showsTimecode: showTimecode) }
-}
-
-/// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.
-enum Seam: String, ExpressibleByArgument, CaseIterable {
-  case keep, drop
 }
 
 /// Properties and their values, `name=value`, with spaces between; quotes hold what has spaces in it together.

@@ -20,6 +20,8 @@ struct ReverseArguments: ParsableArguments {
 
   @OptionGroup var score: ScoreArguments
 
+  @OptionGroup var seam: SeamArguments
+
   @Option(
     help: ArgumentHelp(
       "mirror: each frame is shown as long as in the source; source: frame i starts when the source's frame i did.",
@@ -72,6 +74,7 @@ struct ReverseArguments: ParsableArguments {
     options.playback.timing = timing
     options.playback.loop = loop
     score.apply(to: &options.playback)
+    seam.apply(to: &options.playback)
     options.encoding.copiesForward = copyForward
     options.encoding.reencodes = reencode
     options.output.isVerified = verify

@@ -7,7 +7,7 @@ struct SoundProfile {
   private static let bands = 24
   private static let interval = ClockTime(nanoseconds: 40_000_000)
   /// In dB; what is less loud is taken for this.
-  private static let quietest: Float = -60
+  private static let quietest: Float = -90
 
   private let start: ClockTime
   /// For each interval the bands, one after the other, in dB.
