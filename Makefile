@@ -21,7 +21,7 @@ PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libim
 BENCH_PACKAGES = ffmpeg python3-numpy python3-matplotlib time melt mpv sox
 # What the tests load the plugin into.
 TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
-  gcc libc6-dev
+  gcc libc6-dev ffmpeg
 # What makes and checks Debian packages, and what tests them in a Debian of their own.
 DEB_PACKAGES = debhelper dpkg-dev lintian
 DEB_TEST_PACKAGES = debootstrap

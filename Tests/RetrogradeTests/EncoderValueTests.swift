@@ -106,7 +106,7 @@ import Testing
       let all = try EncoderSettings(options: options, sourceBitrate: 2_000_000, frameRate: 25).video("x264enc", raw)
       return Set(all.map { "\($0.name)=\($0.value)" })
     }
-    let additions: Set = ["mb-tree=true", "rc-lookahead=20", "subme=3", "trellis=true"]
+    let additions: Set = ["mb-tree=true", "rc-lookahead=20", "subme=2", "trellis=true"]
     #expect(try settings(EncodingOptions()).isSuperset(of: additions))
     for options in [
       EncodingOptions(preset: "veryfast"), EncodingOptions(quality: .high), EncodingOptions(quality: .lossless),

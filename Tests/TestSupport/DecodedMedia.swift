@@ -27,7 +27,7 @@ package struct DecodedMedia {
       source + "decode. ! video/x-raw ! videoconvert name=convert ! video/x-raw,format=GRAY8 ! "
         + "appsink name=sink sync=false async=false")
     let decoded = pipeline.element("convert")?.staticPad("sink")
-    try drain(pipeline) { sample in
+    try Self.drain(pipeline) { sample in
       guard let caps = sample.caps, let width = caps.int("width"), let height = caps.int("height") else { return }
       let stride = (width + 3) / 4 * 4
       numbers.append(
@@ -44,7 +44,7 @@ package struct DecodedMedia {
     let pipeline = try Pipeline(
       source + "decode. ! audio/x-raw ! audioconvert dithering=none ! audio/x-raw,format=F64LE,layout=interleaved ! "
         + "appsink name=sink sync=false async=false")
-    try drain(pipeline) { sample in
+    try Self.drain(pipeline) { sample in
       if audioStart == nil { audioStart = sample.streamTime }
       audioCaps = sample.caps
       try sample.buffer.withBytes { audio += $0 }
@@ -54,18 +54,14 @@ package struct DecodedMedia {
   /// The bytes of every buffer that a pipeline gives, in order.
   /// - Parameter description: of the pipeline but for its appsink.
   package static func buffers(of description: String) throws -> [[UInt8]] {
-    let pipeline = try Pipeline("\(description) ! appsink name=out sync=false")
-    defer { pipeline.set(.null) }
-    let sink = try pipeline.appSink("out")
-    pipeline.set(.playing)
     var found: [[UInt8]] = []
-    while let sample = sink.pull(timeout: ClockTime(seconds: 20)) {
+    try drain(Pipeline("\(description) ! appsink name=sink sync=false")) { sample in
       found.append(try sample.buffer.withBytes { Array($0) })
     }
     return found
   }
 
-  private func drain(_ pipeline: Pipeline, _ body: (Sample) throws -> Void) throws {
+  private static func drain(_ pipeline: Pipeline, _ body: (Sample) throws -> Void) throws {
     let sink = try pipeline.appSink("sink")
     pipeline.set(.playing)
     defer { pipeline.set(.null) }

@@ -10,10 +10,10 @@ enum EncoderSpeed {
   ]
 
   /// What an encoder does at its usual speed although that speed leaves it out. x264's `superfast` neither looks ahead nor follows blocks
-  /// from frame to frame, and refines motion least. With these it takes the time of `veryfast`, at half that one's distance to `medium`
+  /// from frame to frame, and refines motion least. With these it takes less time than `veryfast`, and comes nearer to `medium`
   /// (docs/quality.md).
   private static let additions = [
-    "x264enc": [("mb-tree", "true"), ("rc-lookahead", "20"), ("subme", "3"), ("trellis", "true")]
+    "x264enc": [("mb-tree", "true"), ("rc-lookahead", "20"), ("subme", "2"), ("trellis", "true")]
   ]
 
   /// For those who ask for quality, and have time.

@@ -1,0 +1,128 @@
+import Foundation
+import Retrograde
+import RetrogradeEngine
+import TestSupport
+import Testing
+
+/// Scores, read once more by ffmpeg, which shares no code with what is tested: `trim`, `reverse`, `setpts`, `concat`.
+@Suite struct ScoreOracleTests {
+  private static let frames = 60
+  private static let samplesPerFrame = 1920
+
+  private static var media: TestMedia {
+    var media = TestMedia.matroska
+    media.times = TestMedia.regular(frames, rate: 25)
+    media.frameRate = "25/1"
+    media.video = "x264enc key-int-max=12 bframes=2 pass=qual quantizer=0 ! h264parse"
+    media.sampleCount = frames * samplesPerFrame
+    return media
+  }
+
+  /// From one frame to another, at a speed: `20f..5f x0.5`.
+  struct Stretch {
+    var from: Int
+    var to: Int
+    var speed: Int
+    var words: String { "\(from)f..\(to)f" + (speed == 1 ? "" : " x\(speed)") }
+  }
+
+  /// Stretches that begin where the one before ends half of the time.
+  private static func score(_ seed: Int, speeds: ClosedRange<Int>) -> [Stretch] {
+    var generator = SeededGenerator(seed)
+    var stretches: [Stretch] = []
+    for _ in 0..<Int.random(in: 2...6, using: &generator) {
+      var from = Int.random(in: 0...frames, using: &generator)
+      if let last = stretches.last, Bool.random(using: &generator) { from = last.to }
+      var to = from
+      while abs(to - from) < 2 { to = Int.random(in: 0...frames, using: &generator) }
+      stretches.append(Stretch(from: from, to: to, speed: Int.random(in: speeds, using: &generator)))
+    }
+    return stretches
+  }
+
+  /// What ffmpeg is to play: a chain of filters for each stretch, one after the other. Where one stretch turns into the next, the frame
+  /// there was on show.
+  private static func graph(_ stretches: [Stretch], _ kind: String, _ chain: (Range<Int>, Stretch) -> String) -> String
+  {
+    let chains = stretches.enumerated().map { number, stretch in
+      let isBackward = stretch.from > stretch.to
+      var (first, end) = (min(stretch.from, stretch.to), max(stretch.from, stretch.to))
+      if number > 0, stretches[number - 1].to == stretch.from,
+        isBackward != (stretches[number - 1].from > stretches[number - 1].to)
+      {
+        if isBackward { end -= 1 } else { first += 1 }
+      }
+      return "[0:\(kind)]\(chain(first..<end, stretch))[\(kind)\(number)]"
+    }
+    let pads = stretches.indices.map { "[\(kind)\($0)]" }.joined()
+    let (video, audio) = (kind == "v" ? 1 : 0, kind == "a" ? 1 : 0)
+    return chains.joined(separator: ";") + ";\(pads)concat=n=\(stretches.count):v=\(video):a=\(audio)[out]"
+  }
+
+  private static func video(_ stretches: [Stretch]) -> String {
+    graph(stretches, "v") { frames, stretch in
+      "trim=start_frame=\(frames.lowerBound):end_frame=\(frames.upperBound)\(stretch.from > stretch.to ? ",reverse" : ""),"
+        + "settb=1/1000000,setpts=(PTS-STARTPTS)/\(stretch.speed)"
+    }
+  }
+
+  private static func audio(_ stretches: [Stretch]) -> String {
+    graph(stretches, "a") { frames, stretch in
+      "atrim=start_sample=\(frames.lowerBound * samplesPerFrame):end_sample=\(frames.upperBound * samplesPerFrame)"
+        + "\(stretch.from > stretch.to ? ",areverse" : ""),asetpts=PTS-STARTPTS"
+    }
+  }
+
+  private static func ffmpeg(_ arguments: [String]) throws -> [String] {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
+    process.arguments = ["-v", "error", "-nostdin"] + arguments
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "ffmpeg \(arguments)")
+    return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
+  }
+
+  /// When each frame is shown, in milliseconds, and a checksum of it.
+  private static func frames(_ arguments: [String]) throws -> [(time: Int, sum: String)] {
+    let form = ["-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000"]
+    return try ffmpeg(arguments + form + ["-f", "framemd5", "-"]).map { line in
+      let fields = line.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+      return (try #require(Int(fields[2])), fields[5])
+    }
+  }
+
+  private static func samples(_ arguments: [String]) throws -> [String] {
+    try ffmpeg(arguments + ["-c:a", "pcm_s16le", "-f", "md5", "-"])
+  }
+
+  @Test(arguments: 1...6) func framesAndSamplesAreThoseThatFFmpegPlays(_ seed: Int) async throws {
+    try await check(Self.score(seed, speeds: 1...1), hasAudio: true)
+  }
+
+  @Test(arguments: 7...10) func framesAreShownWhenFFmpegShowsThem(_ seed: Int) async throws {
+    try await check(Self.score(seed, speeds: 1...4), hasAudio: false)
+  }
+
+  private func check(_ stretches: [Stretch], hasAudio: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let source = try Self.media.write(to: folder)
+    let output = folder.path("o.mkv")
+    var options = ReverseOptions()
+    (options.encoding.quality, options.playback.joint) = (.lossless, .zero)
+    options.playback.noAudio = !hasAudio
+    options.playback.score = try Score(parsing: stretches.map(\.words).joined(separator: ", "))
+    _ = try await Reverser(source, options: options).reverse(to: output)
+    let wanted = try Self.frames(["-i", source, "-filter_complex", Self.video(stretches), "-map", "[out]"])
+    let found = try Self.frames(["-i", output, "-map", "0:v"])
+    #expect(found.map(\.sum) == wanted.map(\.sum), "\(stretches.map(\.words))")
+    // Both are rounded to milliseconds, of which ffmpeg adds up those of each stretch.
+    #expect(zip(found, wanted).allSatisfy { abs($0.time - $1.time) <= stretches.count }, "\(stretches.map(\.words))")
+    guard hasAudio else { return }
+    let sound = try Self.samples(["-i", source, "-filter_complex", Self.audio(stretches), "-map", "[out]"])
+    #expect(try Self.samples(["-i", output, "-map", "0:a"]) == sound, "\(stretches.map(\.words))")
+  }
+}
