@@ -32,7 +32,9 @@ import Testing
   @Test(arguments: CaptionStyle.Place.allCases)
   func aCaptionStandsWhereItIsTold(_ place: CaptionStyle.Place) throws {
     let found = try #require(try drawn(try caption("Hello", "place=\(place.rawValue), size=20")))
-    let (x, y) = (Double(found.x.lowerBound + found.x.upperBound) / 2, Double(found.y.lowerBound + found.y.upperBound) / 2)
+    let (x, y) = (
+      Double(found.x.lowerBound + found.x.upperBound) / 2, Double(found.y.lowerBound + found.y.upperBound) / 2
+    )
     let name = place.rawValue
     #expect(name.hasSuffix("left") ? x < 80 : name.hasSuffix("right") ? x > 240 : abs(x - 160) < 3)
     #expect(name.hasPrefix("top") ? y < 45 : name.hasPrefix("bottom") ? y > 135 : abs(y - 90) < 10)
@@ -91,8 +93,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("size=big", "no number"), ("place=moon", "top-left"), ("blink=yes", "font, size"), ("font=No Such Font", "fc-list"),
-    ("font=Sans 48", "size=48"), ("color=none", "have a colour"), ("color=#12", "#ffcc00"), ("from=3, to=2", "before it begins"),
+    ("size=big", "no number"), ("place=moon", "top-left"), ("blink=yes", "font, size"),
+    ("font=No Such Font", "fc-list"),
+    ("font=Sans 48", "size=48"), ("color=none", "have a colour"), ("color=#12", "#ffcc00"),
+    ("from=3, to=2", "before it begins"),
     ("size=0", "1 to 2000"), ("from=end-1", "2.5"), ("top", "font, size"), ("font=", "Serif Bold"),
   ])
   func whatCantBeDrawnIsRefused(_ text: String, _ words: String) {
@@ -112,7 +116,8 @@ import Testing
     let source = try media.write(to: folder)
     var options = ReverseOptions()
     options.encoding.quality = .lossless
-    options.encoding.framing = Framing(crop: .area(width: 160, height: 120, at: .init(x: 100, y: 60)), rotation: .quarter)
+    options.encoding.framing = Framing(
+      crop: .area(width: 160, height: 120, at: .init(x: 100, y: 60)), rotation: .quarter)
     let (plain, lettered) = (folder.path("plain.mkv"), folder.path("lettered.mkv"))
     try await Reverser(source, options: options).reverse(to: plain)
     options.lettering = try caption("Up", "size=24, place=top-right")
