@@ -4,10 +4,15 @@ import RetrogradeEngine
 
 extension LoopFinder {
   /// Finds the loop and begins to write it to `output`; the result tells how far it is, and what was found (``Summary/loop``).
-  public func start(to output: String, seam: LoopSeam = .cut) -> Reversal {
+  /// - Parameter picture: a PNG to be made of the frames before and after the seam.
+  public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
       try check(output)
+      if let picture {
+        try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
+      }
       let found = try run(seam, work)
+      if let picture { try SeamPicture(input: input, found: found, options: options).write(to: picture, work.apart) }
       var summary = try reverser(of: found, seam: seam).run(to: output, work)
       summary.loop = found
       return summary
