@@ -87,7 +87,8 @@ extension FoundLoop {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
     let seam = isGood ? "can't be told from what is around it" : "can be noticed"
     let advice =
-      isGood || loop.isBackAndForth ? "" : "; --seam blend 0.4 hides it, --length and --from look elsewhere"
+      isGood || loop.isBackAndForth
+      ? "" : "; " + (blend.map { "mixed over \($0)" } ?? "--seam blend 0.4 hides it, --length and --from look elsewhere")
     var words = [place, "seam: \(seam)\(advice)"]
     words.append(
       "picture: "

@@ -103,6 +103,7 @@ import Testing
     let picture = try await Image(contentsOf: folder.path("seam.png"))
     #expect(picture.width == 2 * 617 + 3 * 12 && picture.height == 360 + 58)
     let found = try #require(summary.loop)
+    #expect(found.blend == .seconds(0.2))
     #expect(summary.frames == Int((found.span.duration.seconds * 25).rounded()))
     let pixels = try [folder.path("in.mkv"), folder.path("o.mkv")].map {
       try DecodedMedia.buffers(of: "filesrc location=\($0) ! decodebin ! videoconvert ! video/x-raw,format=GRAY8")

@@ -11,7 +11,8 @@ extension LoopFinder {
       if let picture {
         try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
       }
-      let found = try run(seam, work)
+      var found = try run(seam, work)
+      if case .blend(let length) = seam { found.blend = length }
       if let picture { try SeamPicture(input: input, found: found, options: options).write(to: picture, work.apart) }
       var summary = try reverser(of: found, seam: seam).run(to: output, work)
       summary.loop = found
