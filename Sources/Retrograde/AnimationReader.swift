@@ -92,7 +92,7 @@ struct AnimationReader {
   /// Decodes all frames.
   /// - Parameter report: told when the frame that was decoded last is shown.
   func decoded(
-    _ gauge: MemoryGauge, _ cancellation: Cancellation, report: (ClockTime) -> Void
+    _ gauge: MemoryGauge, _ cancellation: Cancellation, report: (IndexProgress) -> Void
   ) throws -> PlayableSource {
     var recording: RecordedVideo?
     func add(_ pixels: UnsafeRawBufferPointer, _ number: Int) throws {
@@ -103,7 +103,7 @@ struct AnimationReader {
       var known = try recording ?? RecordedVideo(like: sample, rate: rate, resources, gauge)
       try known.add(sample)
       recording = known
-      report(starts[number])
+      report(IndexProgress(position: starts[number], end: starts.last.map { $0 + (delays.last ?? .zero) }))
     }
     do {
       switch form {

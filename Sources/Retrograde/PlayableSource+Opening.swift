@@ -4,12 +4,14 @@ import RetrogradeEngine
 extension PlayableSource {
   /// Opens a file, numbered images, or standard input, and the file of subtitles that goes with it.
   ///
-  /// - Parameter isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
+  /// - Parameters:
+  ///   - step: what indexing it is, of all of the work.
+  ///   - isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
   static func open(
     _ input: String, _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
-    isDescribed: Bool = false
+    as step: Step = .indexing, isDescribed: Bool = false
   ) throws -> PlayableSource {
-    let tell: @Sendable (ClockTime) -> Void = { work.report(.indexing, position: $0) }
+    let tell: @Sendable (IndexProgress) -> Void = { work.report(step, $0) }
     var source: PlayableSource
     var playback = options.playback
     playback.noAudio = playback.noAudio || options.soundtrack != nil

@@ -15,6 +15,8 @@ public struct ReversalProgress: Sendable {
     case searching
     /// Decoding the frames backwards, and encoding.
     case reversing
+    /// All frames are given: the encoder's last ones are written, and a GIF gets its palette.
+    case finishing
     /// Putting chunks together.
     case joining
     /// Comparing the mirror with its source.
@@ -30,22 +32,24 @@ public struct ReversalProgress: Sendable {
   public var position: ClockTime
   /// The length of the mirror; 0 while it is not known.
   public var duration: ClockTime
-  /// Time taken so far.
+  /// Time taken so far, of this stage where it has several.
   public var elapsed: ClockTime
   /// Bytes of decoded media held now.
   public var memoryHeld: Int
+  /// How much of all of the work is done, from 0 to 1, whatever its stage. It never goes back, and does not reach 1 before the run has ended.
+  public var fraction: Double
+  /// Time left, if things go on as they do; nil while there is nothing to tell it by.
+  public var remaining: ClockTime?
 
-  /// From 0 to 1.
-  public var fraction: Double {
+  /// How much of this stage is done, from 0 to 1.
+  public var stageFraction: Double {
     if total > 0 { return min(1, Double(done) / Double(total)) }
-    return stage != .indexing && duration > .zero ? min(1, position / duration) : 0
+    return duration > .zero ? min(1, position / duration) : 0
   }
   /// Frames per second of this stage, on average.
   public var rate: Double { elapsed > .zero ? Double(done) / elapsed.seconds : 0 }
   /// Seconds of media per second.
   public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
-  /// Time left, if things go on as they did; nil while there is nothing to tell it by.
-  public var remaining: ClockTime? { fraction > 0 ? .seconds(elapsed.seconds * (1 - fraction) / fraction) : nil }
 }
 
 /// What was done.
@@ -63,6 +67,10 @@ public struct Summary: Sendable {
   public var plan: Plan?
   /// What the mirror does not hold as the source promises it.
   public var warnings: [Warning]
+  /// What the file holds; nil where a pipeline of the user's own writes several.
+  public var written: WrittenMedia?
+  /// What of the source became another codec, and why.
+  public var changes: [CodecChange] = []
   /// Frames that were recorded from a live source.
   public var captured: Int?
   /// What was looked for.

@@ -9,6 +9,7 @@ extension Reverser {
     Log.job.info(
       "\(input) into \(output): \(options.playback.order), \(options.playback.count) times, with "
         + "\(options.resources.memory) of memory")
+    work.scale.expect(.reversing(isVerified: options.output.isVerified))
     let (plan, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
       try outputs.begin(output)
       if let path = options.output.subtitles {
@@ -19,6 +20,7 @@ extension Reverser {
       if let path = options.output.subtitles { try SubtitleFile.check(path, has: plan.source.index.subtitles) }
       // Known before any frame is encoded.
       try (plan.source.warnings + plan.choice.warnings).check(isStrict: options.output.isStrict, input)
+      work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
       if options.output.isVerified { try plan.verify(outputs, against: input, work) }
       if let path = options.output.subtitles {
@@ -32,7 +34,9 @@ extension Reverser {
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: plan.source.video?.plan,
-      warnings: (plan.source.warnings + counts.warnings).unique)
+      warnings: (plan.source.warnings + counts.warnings).unique,
+      written: WrittenMedia(container: WrittenMedia.containerName(of: output), streams: counts.streams),
+      changes: plan.choice.changes)
   }
 
   /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.

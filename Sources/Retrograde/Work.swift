@@ -5,13 +5,17 @@ import RetrogradeEngine
 struct Work: Sendable {
   let cancellation: Cancellation
   let gauge = MemoryGauge()
+  /// How far all of it is.
+  let scale: ProgressScale
   private let watch = Stopwatch()
   private let listener: @Sendable (ReversalProgress) -> Void
 
   init(
-    _ cancellation: Cancellation = Cancellation(), _ listener: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
+    _ cancellation: Cancellation = Cancellation(), scale: ProgressScale = ProgressScale(),
+    _ listener: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) {
     self.cancellation = cancellation
+    self.scale = scale
     self.listener = listener
   }
 
@@ -26,22 +30,32 @@ struct Work: Sendable {
   }
 
   /// The same, but what it holds of memory is counted by itself: of a check that comes after the work.
-  var apart: Work { Work(cancellation, listener) }
+  var apart: Work { Work(cancellation, scale: scale, listener) }
 
   /// Since it began.
   var elapsed: ClockTime { watch.elapsed }
 
   /// - Parameters:
+  ///   - share: how much of the step is done, from 0 to 1; nil: as much as `done` is of `total`, or `position` of `duration`.
   ///   - total: 0 where it is not known, as is the duration.
   ///   - stageWatch: since when the stage takes; nil: since the work began.
   func report(
-    _ stage: ReversalProgress.Stage, done: Int = 0, of total: Int = 0, position: ClockTime,
+    _ step: Step, share: Double? = nil, done: Int = 0, of total: Int = 0, position: ClockTime,
     duration: ClockTime = .zero, since stageWatch: Stopwatch? = nil
   ) {
-    listener(
-      ReversalProgress(
-        stage: stage, done: done, total: total, position: position, duration: duration,
-        elapsed: (stageWatch ?? watch).elapsed, memoryHeld: gauge.now))
+    let told = ReversalProgress(
+      stage: step.stage, done: done, total: total, position: position, duration: duration,
+      elapsed: (stageWatch ?? watch).elapsed, memoryHeld: gauge.now, fraction: 0)
+    scale.tell(step, share: share ?? told.stageFraction) { fraction, remaining in
+      var progress = told
+      (progress.fraction, progress.remaining) = (fraction, remaining)
+      listener(progress)
+    }
+  }
+
+  /// Tells how far the index of a source is.
+  func report(_ step: Step, _ progress: IndexProgress) {
+    report(step, position: progress.position, duration: progress.end ?? .zero)
   }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import Retrograde
+import RetrogradeEngine
 
 /// How progress is shown.
 enum ProgressForm: String, ExpressibleByArgument, CaseIterable {
@@ -39,7 +40,9 @@ struct ProgressDisplay {
   func show(_ progress: ReversalProgress) {
     switch form {
     case .none: break
-    case .line: Terminal.write("\r" + line(progress) + "\u{1B}[K", to: STDERR_FILENO)
+    case .line:
+      // What fills the last column may wrap.
+      Terminal.write("\r" + ProgressLine(progress).text(width: Terminal.width - 1) + "\u{1B}[K", to: STDERR_FILENO)
     case .json: Terminal.error(json: ProgressReport(progress))
     }
   }
@@ -49,9 +52,10 @@ struct ProgressDisplay {
     if form == .line { Terminal.write("\r\u{1B}[K", to: STDERR_FILENO) }
   }
 
-  func show(_ summary: Summary, _ budget: ByteCount) {
+  /// - Parameter input: of one file of several.
+  func show(_ summary: Summary, _ budget: ByteCount, input: String? = nil) {
     if form == .json {
-      Terminal.error(json: ProgressReport.Done(summary))
+      Terminal.error(json: ProgressReport.Done(summary, input: input))
       return
     }
     for warning in summary.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
@@ -73,32 +77,8 @@ struct ProgressDisplay {
             + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) spool" : ""))
     }
     Terminal.error("\(summary.output): " + parts.joined(separator: ", "))
-  }
-
-  private func line(_ progress: ReversalProgress) -> String {
-    switch progress.stage {
-    case .countdown:
-      return "\(Int((progress.duration - progress.position).seconds.rounded(.up)))…"
-    case .capturing:
-      return "recording  \(progress.position)  \(progress.done) frames  \(ByteCount(progress.memoryHeld))"
-        + (progress.fraction > 0 ? "  \(Int(progress.fraction * 100))%" : "  Ctrl-C ends it")
-    case .indexing:
-      return "indexing  \(progress.position)"
-    case .searching:
-      return "looking for a loop  \(progress.position) / \(progress.duration)"
-    case .joining:
-      return "joining  \(progress.position) / \(progress.duration)"
-    case .verifying:
-      return "verifying  \(progress.position) / \(progress.duration)"
-    case .reversing:
-      let facts =
-        " \(Int(progress.fraction * 100))%  \(short(progress.rate)) fps  \(short(progress.speed))x"
-        + (progress.remaining.map { "  \(Int($0.seconds.rounded(.up))) s left" } ?? "")
-        + "  \(ByteCount(progress.memoryHeld))"
-      let room = max(0, min(30, Terminal.width - facts.count - 3))
-      let full = Int(Double(room) * progress.fraction)
-      return "[" + String(repeating: "=", count: full) + String(repeating: " ", count: room - full) + "]" + facts
-    }
+    if let written = summary.written, !written.streams.isEmpty { Terminal.error("  \(written.summary)") }
+    for change in summary.changes.unique { Terminal.error("  \(change.message.inOptions)") }
   }
 
   private func short(_ value: Double) -> String { "\(value.rounded(to: 1))" }

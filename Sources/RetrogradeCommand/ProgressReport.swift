@@ -3,8 +3,13 @@ import Retrograde
 
 /// What `--progress json` prints: an object a line on standard error, told apart by `stage`.
 struct ProgressReport: Encodable {
+  /// Where several files are made.
+  var input: String?
+  var output: String?
   var stage: String
+  /// How much of all of the work is done, and how much of this stage, from 0 to 1.
   var fraction: Double
+  var stageFraction: Double
   var done: Int
   var total: Int
   /// In seconds, as all times are here.
@@ -17,9 +22,11 @@ struct ProgressReport: Encodable {
   /// In bytes.
   var memory: Int
 
-  init(_ progress: ReversalProgress) {
+  init(_ progress: ReversalProgress, input: String? = nil, output: String? = nil) {
+    (self.input, self.output) = (input, output)
     stage = progress.stage.rawValue
     fraction = progress.fraction.rounded(to: 4)
+    stageFraction = progress.stageFraction.rounded(to: 4)
     done = progress.done
     total = progress.total
     position = progress.position.seconds
@@ -33,6 +40,8 @@ struct ProgressReport: Encodable {
   /// The last line of what went well.
   struct Done: Encodable {
     var stage = "done"
+    /// Where several files are made.
+    var input: String?
     var output: String
     var frames: Int
     /// Sample frames of each stream of audio.
@@ -44,9 +53,14 @@ struct ProgressReport: Encodable {
     var captured: Int?
     var loop: FoundLoop?
     var windows: Int
+    /// What the file holds.
+    var written: WrittenMedia?
+    /// What of the source became another codec, and why.
+    var changes: [CodecChange]
     var warnings: [Warning]
 
-    init(_ summary: Summary) {
+    init(_ summary: Summary, input: String? = nil) {
+      self.input = input
       output = summary.output
       frames = summary.frames
       samples = summary.samples
@@ -56,6 +70,7 @@ struct ProgressReport: Encodable {
       captured = summary.captured
       loop = summary.loop
       windows = summary.plan?.windows.count ?? 0
+      (written, changes) = (summary.written, summary.changes)
       warnings = summary.warnings
     }
   }
@@ -73,9 +88,13 @@ struct ProgressReport: Encodable {
       var status: Int32
     }
     var stage = "failed"
+    /// Where several files are made.
+    var input: String?
+    var output: String?
     var error: Reason
 
-    init(_ error: RetrogradeError) {
+    init(_ error: RetrogradeError, input: String? = nil, output: String? = nil) {
+      (self.input, self.output) = (input, output)
       self.error = Reason(
         code: error.code.rawValue, message: error.message.inOptions, subject: error.subject,
         remedy: error.remedy?.inOptions, status: error.code.exitStatus)
@@ -84,6 +103,18 @@ struct ProgressReport: Encodable {
     init(_ error: CancellationError) {
       self.error = Reason(code: "cancelled", message: "cancelled", status: 128 + SIGINT)
     }
+  }
+}
+
+extension ProgressReport {
+  /// The last line, where several files are made.
+  struct All: Encodable {
+    var stage = "all"
+    var made: Int
+    var failed: Int
+    /// Not there where nothing says how many there will be.
+    var total: Int?
+    var elapsed: Double
   }
 }
 

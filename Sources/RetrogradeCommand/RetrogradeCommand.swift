@@ -22,6 +22,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde plan holiday.mp4 --memory 128MiB
         retrograde codecs
 
+      Without a command's name, it is 'reverse': retrograde holiday.mp4 yadiloh.mp4.
+
       'retrograde help reverse' has more. Exit statuses are those of sysexits.h: 1 no mirror (verify), 64 wrong arguments, 65 not media, \
       66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
       error; after a signal 128 and its number: 130 after Ctrl-C.
@@ -39,7 +41,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
     let interruption = Interruption()
     do {
       do {
-        var command = try parseAsRoot()
+        var command = try parseAsRoot(
+          BareForm.completed(Array(CommandLine.arguments.dropFirst()), configuration.subcommands))
         if var command = command as? any AsyncParsableCommand {
           try await command.run()
         } else {

@@ -26,6 +26,7 @@ struct Reverse: AsyncParsableCommand {
         cat clip.mp4 | retrograde reverse - out.mp4
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
         retrograde reverse film.mkv out.mkv --work film.work
+        retrograde reverse *.mp4 --into mirrors --name '{stem}-reversed.{ext}'
       """)
 
   @OptionGroup var files: FileArguments
@@ -41,7 +42,10 @@ struct Reverse: AsyncParsableCommand {
       valueName: "folder"), completion: .directory)
   var work: String?
 
-  @Option(help: ArgumentHelp("With --work: make so many chunks at once.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "With --into: make so many files at once (half as many as there are cores); they share --memory. With --work: so many chunks.",
+      valueName: "n"))
   var jobs: Int?
 
   @OptionGroup var length: ChunkLengthArguments
@@ -51,14 +55,23 @@ struct Reverse: AsyncParsableCommand {
       throw ValidationError("\(joined.joined(separator: " + ")): files can't be joined yet.")
     }
     if printPipeline && arguments.copyForward { throw ValidationError("What --copy-forward does is not one pipeline.") }
-    if work == nil && (jobs != nil || length.isSet) {
-      throw ValidationError("--jobs, --chunks and --chunk-length need --work.")
+    if work == nil && length.isSet { throw ValidationError("--chunks and --chunk-length need --work.") }
+    if work == nil && files.into == nil && jobs != nil { throw ValidationError("--jobs needs --into or --work.") }
+    if files.into != nil {
+      let others = [
+        ("--work", work != nil), ("--print-pipeline", printPipeline), ("--subtitles", arguments.subtitles != nil),
+        ("--subtitles-output", arguments.subtitlesOutput != nil),
+      ]
+      if let other = others.first(where: \.1)?.0 {
+        throw ValidationError("\(other) is for one file, and --into for several.")
+      }
     }
     if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs must be 1 to 1024.") }
   }
 
   func run() async throws {
     let list = try files.list()
+    if let folder = files.into { return try await runAll(list.inputs.compactMap(\.first), into: folder) }
     guard let input = list.inputs.first?.first, let output = list.output else { return }
     let reverser = arguments.reverser(input)
     if printPipeline {
@@ -72,5 +85,21 @@ struct Reverse: AsyncParsableCommand {
         reverser.start(to: output)
       }
     try await arguments.output.reporting.display.follow(reversal, arguments.source.machine.memory)
+  }
+
+  private func runAll(_ inputs: [String], into folder: String) async throws {
+    let memory = arguments.source.machine.memory
+    let folders = OutputFolders()
+    defer { folders.clear() }
+    var batch = try Batch(
+      inputs, into: folder, named: files.name, isDeep: files.recursive, folders, arguments.reverser)
+    try batch.check()
+    let count = min(jobs ?? BatchRun.usualJobs(memory), batch.jobs.count)
+    batch.share(by: count)
+    let display = BatchDisplay(arguments.output.reporting.display, memory, batch.jobs)
+    let (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
+    for job in batch.jobs { line.yield(job) }
+    line.finish()
+    try await BatchRun(display: display, jobs: count).run(coming)
   }
 }

@@ -35,8 +35,10 @@ package struct OpenedSource: Sendable {
     }
   }
 
-  /// - Parameter progress: told how far a pass is, in stream time.
-  func indexer(_ settings: PlaybackSettings, progress: @escaping @Sendable (ClockTime) -> Void = { _ in }) -> Indexer {
+  /// - Parameter progress: told how far a pass is.
+  func indexer(_ settings: PlaybackSettings, progress: @escaping @Sendable (IndexProgress) -> Void = { _ in })
+    -> Indexer
+  {
     Indexer(
       topology: topology, playback: settings.playback, holdsAlpha: settings.output.holdsAlpha,
       holdsImages: stored.holdsImages, takesPackets: settings.output.takesPackets,

@@ -21,11 +21,11 @@ package struct PlayableSource: Sendable {
   ///
   /// - Parameters:
   ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
-  ///   - progress: told how far the index is, in stream time.
+  ///   - progress: told how far the index is.
   /// - Throws: ``RetrogradeError``.
   package init(
     _ opened: OpenedSource, _ settings: PlaybackSettings, until seam: ClockTime? = nil,
-    progress: @escaping @Sendable (ClockTime) -> Void
+    progress: @escaping @Sendable (IndexProgress) -> Void
   ) throws {
     let indexer = opened.indexer(settings, progress: progress)
     if let index = try PlayableSource.stretch(indexer, settings),

@@ -71,21 +71,30 @@ extension Warning: Codable {
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(code, forKey: .code)
-    let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
-    try values.encode(naming.map { message.naming($0) } ?? message.description, forKey: .message)
+    try values.encode(message.text(for: encoder), forKey: .message)
     try values.encodeIfPresent(count, forKey: .count)
     try values.encodeIfPresent(span?.start.seconds, forKey: .start)
     try values.encodeIfPresent(span?.end.seconds, forKey: .end)
   }
 }
 
-extension [Warning] {
+extension Message {
+  /// The whole text, with settings called what the encoder's user wants them called: ``Warning/naming``.
+  package func text(for encoder: any Encoder) -> String {
+    let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
+    return naming.map { self.naming($0) } ?? description
+  }
+}
+
+extension Array where Element: Hashable {
   /// Each once, in the order in which they came: several streams and legs may say the same.
-  package var unique: [Warning] {
-    var seen: Set<Warning> = []
+  package var unique: [Element] {
+    var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
   }
+}
 
+extension [Warning] {
   /// What `--strict` asks for: that nothing is missing.
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a loss.
   package func check(isStrict: Bool, _ source: String) throws {

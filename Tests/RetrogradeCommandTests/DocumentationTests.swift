@@ -26,6 +26,16 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: scratch.path("danced.mp4")))
   }
 
+  @Test func everyCommandOfThePageOnJobsRuns() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("clip.mp4"), frames: 30)
+    try FileManager.default.createDirectory(atPath: scratch.path("clips/more"), withIntermediateDirectories: true)
+    for name in ["clips/a.mp4", "clips/b.mp4", "clips/more/c.mp4"] {
+      try FileManager.default.copyItem(atPath: scratch.path("clip.mp4"), toPath: scratch.path(name))
+    }
+    try run("jobs.md", in: scratch, atLeast: 5)
+  }
+
   @Test func everyCommandOfThePageOnThePresentationRuns() throws {
     let scratch = try Scratch()
     try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: scratch.path("a.srt")))

@@ -32,8 +32,6 @@ import Testing
     options.playback.loop = .pingPong
     options.playback.start = .time(.seconds(0.1))
     options.lettering.caption = "Once more"
-    options.lettering.captionStyle = try CaptionStyle(parsing: "size=20.5, box=#00000080, outline=navy, from=0, to=0.5")
-    options.encoding.framing = Framing(crop: .shape(width: 1, height: 1), scale: .fit(width: 48, height: 48))
     options.subtitles = folder.path("in.srt")
     options.output.subtitles = folder.path("out.srt")
     let source = try media.write(to: folder)
@@ -45,6 +43,10 @@ import Testing
     let span = TimeSpan(start: .zero, end: .seconds(0.5))
     plan.chapters = [Chapter(span: span, title: "One", children: [Chapter(span: span, title: "Inner", children: [])])]
     plan.warnings = [Notice(Warning(.converted, "changed: \(setting: .frameRate)", count: 2, span: span))]
+    plan.changes = [
+      KeptChange(
+        CodecChange(kind: .video, source: "HEVC", output: "H.264", reason: "\(setting: .videoCodec) asks for it"))
+    ]
     plan.videos[0].orientation = "rotate-90"
     plan.videos[0].fieldOrder = .bottomFirst
     return try #require(JSONSerialization.jsonObject(with: JSONEncoder().encode(plan)) as? [String: Any])

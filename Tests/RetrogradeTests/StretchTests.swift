@@ -80,7 +80,9 @@ import Testing
     #expect(abs(late - whole) < whole / 4, "\(late) against \(whole) kbit/s")
   }
 
-  private func indexer(_ path: String, progress: @escaping @Sendable (ClockTime) -> Void = { _ in }) throws -> Indexer {
+  private func indexer(_ path: String, progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }) throws
+    -> Indexer
+  {
     let resources = Resources()
     let cancellation = Cancellation()
     let source = try Source(path, resources: resources, cancellation: cancellation)

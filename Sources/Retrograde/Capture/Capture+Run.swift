@@ -8,19 +8,27 @@ extension Capture {
     Log.job.info("records from \(source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(overwrites: options.output.overwrites, inputs: []) { outputs in
       try outputs.begin(output)
+      let length = duration?.seconds ?? 10
+      work.scale.expect([
+        ExpectedStep(.countdown, countdown.seconds), ExpectedStep(.capturing, length),
+        ExpectedStep(.reversing, length / 2), ExpectedStep(.finishing, length / 20),
+      ])
       let (recording, camera) = try record(control, requirements, work)
       let plan = try OutputPlan(
         output, recording, options, FrameDrawing(lettering: options.lettering, overlay: overlay, title: title))
       let recorded = recording.warnings + missed(control)
       // Known before any frame is encoded.
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)
+      work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
       return (camera, counts, (recorded + counts.warnings).unique)
     }
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: nil,
-      warnings: warnings, captured: camera)
+      warnings: warnings,
+      written: WrittenMedia(container: WrittenMedia.containerName(of: output), streams: counts.streams),
+      captured: camera)
   }
 
   private func missed(_ control: RecordingControl) -> [Warning] {

@@ -27,6 +27,20 @@ struct Notice: Codable, Sendable {
   var warning: Warning { Warning(code, message, count: count, span: span) }
 }
 
+/// A change of codec that is kept, as a ``Notice`` is.
+struct KeptChange: Codable, Sendable {
+  private var kind: StreamKind
+  private var source: String
+  private var output: String
+  private var reason: Message
+
+  init(_ change: CodecChange) {
+    (kind, source, output, reason) = (change.kind, change.source, change.output, change.reason)
+  }
+
+  var change: CodecChange { CodecChange(kind: kind, source: source, output: output, reason: reason) }
+}
+
 /// How an output is made in pieces that depend on nothing but this and the source: what `plan.json` in a work folder holds. Times are in
 /// seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
@@ -158,6 +172,8 @@ struct ChunkPlan: Codable, Sendable {
   var hasEditLists: Bool
   /// What is to be said of the result.
   var warnings: [Notice]
+  /// What of the source becomes another codec.
+  var changes: [KeptChange]
   /// What the file says of itself that is not in the source.
   var origin: FileOrigin
   var chunks: [Chunk]

@@ -11,6 +11,9 @@ final class ChunkRun: Sendable {
     var given: Set<Int> = []
     /// How many may still be begun.
     var left: Int
+    /// Frames of the chunks that count, and of those of them that are done. Where only some are to be begun, those count that are.
+    var total = 0
+    var done = 0
     /// Frames of each chunk that is being made.
     var underWay: [Int: Int] = [:]
     /// The most frames that were ever there: one that is begun again does not take any back.
@@ -22,8 +25,8 @@ final class ChunkRun: Sendable {
   private let owner: Work
   private let wanted: Range<Int>
   private let state: Mutex<State>
-  /// Frames of the whole output.
-  private let total: Int
+  /// How many chunks may be begun; nil: all that are wanted.
+  private let limit: Int?
   private let watch = Stopwatch()
 
   init(
@@ -32,10 +35,12 @@ final class ChunkRun: Sendable {
     self.folder = folder
     self.plan = plan
     self.wanted = wanted.clamped(to: 0..<plan.chunks.count)
+    self.limit = limit
     owner = work
-    total = plan.frameCount
     maker = ChunkMaker(folder, plan, resources, work)
     state = Mutex(State(states: ChunkStates(plan), left: limit ?? .max))
+    let frames = limit == nil ? self.wanted.reduce(0) { $0 + plan.chunks[$1].frames } : 0
+    state.withLock { $0.total = frames }
   }
 
   var made: ChunkedReversal.Made { state.withLock { $0.made } }
@@ -84,10 +89,16 @@ final class ChunkRun: Sendable {
         try folder.checkIsThere()
         if state.states.done[chunk] != nil { continue }
         state.left -= 1
+        if limit == nil { count(&state) } else { state.total += plan.chunks[chunk].frames }
         return (chunk, held)
       }
       return nil
     }
+  }
+
+  /// What others have made counts too.
+  private func count(_ state: inout State) {
+    state.done = wanted.reduce(0) { $0 + (state.states.done[$1] == nil ? 0 : plan.chunks[$1].frames) }
   }
 
   private func make(_ chunk: Int) throws {
@@ -102,18 +113,20 @@ final class ChunkRun: Sendable {
       $0.made.chunks.append(chunk)
       $0.states.add(event)
       $0.underWay[chunk] = nil
+      if limit == nil { count(&$0) } else { $0.done += plan.chunks[chunk].frames }
     }
     report()
   }
 
   private func report() {
-    let done = state.withLock { state in
-      state.shown = max(state.shown, state.states.doneFrames + state.underWay.values.reduce(0, +))
-      return state.shown
+    let (done, total) = state.withLock { state in
+      state.shown = max(state.shown, state.done + state.underWay.values.reduce(0, +))
+      return (state.shown, state.total)
     }
     let length = plan.legs.duration ?? .zero
+    // Chunks of audio have no frames: where there are no others, nothing tells how far they are.
     owner.report(
-      .reversing, done: done, of: total, position: .seconds(length.seconds * Double(done) / Double(max(total, 1))),
-      duration: length, since: watch)
+      .reversing, share: total > 0 ? nil : 0, done: done, of: total,
+      position: .seconds(length.seconds * Double(done) / Double(max(total, 1))), duration: length, since: watch)
   }
 }

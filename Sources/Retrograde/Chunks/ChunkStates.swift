@@ -6,16 +6,12 @@ struct ChunkStates: Sendable {
   private(set) var last: [Journal.Event?]
   /// The events that say that one is done.
   private(set) var done: [Journal.Event?]
-  /// Frames of video in the chunks that are done.
-  private(set) var doneFrames = 0
   /// The output, and the file of subtitles, as they were when they were whole and about to get their names.
   private(set) var joined: (output: FileStamp?, subtitles: FileStamp?)
-  private let frames: [Int]
   private var place = 0
 
   init(_ plan: ChunkPlan) {
-    frames = plan.chunks.map(\.frames)
-    last = Array(repeating: nil, count: frames.count)
+    last = Array(repeating: nil, count: plan.chunks.count)
     done = last
   }
 
@@ -33,10 +29,8 @@ struct ChunkStates: Sendable {
     last[chunk] = event
     switch event.event {
     case .done:
-      if done[chunk] == nil { doneFrames += frames[chunk] }
       done[chunk] = event
     case .lost:
-      if done[chunk] != nil { doneFrames -= frames[chunk] }
       done[chunk] = nil
     case .begun, .failed, .joined: break
     }

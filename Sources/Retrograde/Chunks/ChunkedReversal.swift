@@ -160,6 +160,9 @@ struct ChunkedReversal: Sendable {
   /// What `retrograde join` does.
   func joinAll(_ resources: Resources) throws -> Summary {
     let plan = try folder.knownPlan()
+    work.scale.expect(
+      [ExpectedStep(.joining, 1)]
+        + (plan.options.output.isVerified ? .comparing(videos: plan.videos.count, audio: plan.audio.count) : []))
     return try unlessFinished(plan) {
       switch try join(plan, resources) {
       case .joined(let summary): return summary
@@ -194,6 +197,10 @@ struct ChunkedReversal: Sendable {
 
   /// Plans, makes and joins; goes on where an earlier run was ended. Several may do so at once: they share the work.
   func run(_ reverser: Reverser, to output: String, _ length: ChunkLength, jobs: Int?) throws -> Summary {
+    let isVerified = reverser.options.output.isVerified
+    work.scale.expect(
+      [ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12), ExpectedStep(.joining, 0.5)]
+        + (isVerified ? .comparing(videos: 1, audio: 1) : []))
     let plan = try plan(reverser, to: output, length)
     let resources = reverser.options.resources
     let jobs = jobs ?? plan.usualJobs(with: resources.memory)
@@ -226,6 +233,9 @@ struct ChunkedReversal: Sendable {
     Summary(
       output: plan.output, frames: joined?.counts.frames ?? plan.videos.first?.frames ?? 0,
       samples: joined?.counts.samples ?? [], duration: plan.legs.duration ?? .zero, elapsed: work.elapsed,
-      peakMemory: work.gauge.peak, plan: nil, warnings: joined?.warnings ?? plan.warnings.map(\.warning))
+      peakMemory: work.gauge.peak, plan: nil, warnings: joined?.warnings ?? plan.warnings.map(\.warning),
+      written: joined.map {
+        WrittenMedia(container: WrittenMedia.containerName(of: plan.output), streams: $0.counts.streams)
+      }, changes: plan.changes.map(\.change))
   }
 }

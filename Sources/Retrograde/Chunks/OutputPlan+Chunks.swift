@@ -63,6 +63,7 @@ extension OutputPlan {
       chapters: contents.chapters, tags: contents.tags?.description, joining: joining,
       hasEditLists: choice.container.hasEditLists,
       warnings: (source.warnings + choice.warnings + unheld).unique.map(Notice.init),
+      changes: choice.changes.map(KeptChange.init),
       // When the source was last written: the same whenever, and wherever, it is made.
       origin: FileOrigin(seed: ChunkPlan.seed(streams.map(\.index.digest)), date: identity.modified.first ?? 0),
       chunks: chunks)
@@ -123,7 +124,7 @@ extension OutputPlan {
     }
     let description = EncodingDescription(path: "", choice: joined)
     return EncodingDescription(
-      path: "", choice: joined, videos: videos.enumerated().map { description.written($0, $1.video.tags) },
+      path: "", choice: joined, videos: videos.map { description.upright($0.video.tags).tags },
       audio: audio.map(\.tags), copiesAudio: true
     ).text
   }
@@ -155,7 +156,7 @@ struct ChunkRates {
     self.frame = frame
     self.encoder = encoder
     self.options = options
-    raw = frame.geometry?.caps ?? video.caps
+    raw = video.caps
     let sizes = video.video.sizes
     times = sizes.map(\.time)
     var sum = 0

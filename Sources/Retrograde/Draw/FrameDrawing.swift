@@ -28,6 +28,13 @@ struct FrameDrawing: Sendable {
     }
   }
 
+  /// How many frames the title has.
+  func titleFrames(rate: Double) -> Int {
+    guard let title, title.duration > .zero else { return 0 }
+    let step = ClockTime(seconds: 1 / max(rate, 1))
+    return Int((title.duration / step).rounded(.up))
+  }
+
   /// What draws over frames; nil where nothing does.
   var painting: Overlay? { Overlays.all([lettering.overlay, overlay].compactMap { $0 }) }
 }
@@ -44,9 +51,7 @@ extension VideoPlayer.Frame {
 
 extension FramePainter {
   /// For the frames of `video`.
-  /// - Parameter geometry: what becomes of them afterwards; nil: nothing.
-  init(_ video: VideoSource, _ geometry: FrameGeometry?) {
-    let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
-    self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))
+  init(_ video: VideoSource) {
+    self.init(video.caps, orientation: video.video.tags?.string("image-orientation"))
   }
 }

@@ -175,7 +175,8 @@ public final class MovieWriter: Sendable {
       try outputs.commit()
       return Summary(
         output: output, frames: written.frames, samples: written.samples, duration: written.duration,
-        elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: nil, warnings: written.warnings)
+        elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: nil, warnings: written.warnings,
+        written: WrittenMedia(container: WrittenMedia.containerName(of: output), streams: written.streams))
     }
   }
 
@@ -187,6 +188,7 @@ public final class MovieWriter: Sendable {
     var samples: [Int] = []
     var duration = ClockTime.zero
     var warnings: [Warning] = []
+    var streams: [WrittenMedia.Stream] = []
   }
 
   private func finish(_ stream: MovieStream) throws -> Written {
@@ -195,7 +197,7 @@ public final class MovieWriter: Sendable {
     try warnings.check(isStrict: options.output.isStrict, output)
     return Written(
       frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-      duration: duration, warnings: warnings)
+      duration: duration, warnings: warnings, streams: written.streams)
   }
 
   private func play(_ recording: RecordedVideo) throws -> Written {
@@ -207,6 +209,7 @@ public final class MovieWriter: Sendable {
       output, index, video, playback: options.playback, count: options.playback.count, for: requirements)
     let counts = try OutputPlan(output, source, options).write(outputs, work)
     return Written(
-      frames: counts.frames, samples: counts.samples, duration: counts.duration, warnings: counts.warnings)
+      frames: counts.frames, samples: counts.samples, duration: counts.duration, warnings: counts.warnings,
+      streams: counts.streams)
   }
 }

@@ -204,8 +204,9 @@ final class EncodingPipeline: Sendable {
   }
 
   /// Starts writing.
+  /// - Parameter finishing: told how much of what is done when all frames are there is done, and of how much.
   /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
-  func start() throws {
+  func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
     Log.write.info("\(target): starts \(contents.description)")
     Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(header.priming)")
     guard pipeline.set(.playing) else {
@@ -219,7 +220,7 @@ final class EncodingPipeline: Sendable {
     if let animation {
       let worker = try Worker("animation") { [self] in
         do {
-          try animation.run { self.isGivenUp }
+          try animation.run(finishing) { self.isGivenUp }
         } catch {
           fail(
             error as? RetrogradeError
@@ -326,6 +327,7 @@ final class EncodingPipeline: Sendable {
     var span: TimeSpan?
     /// What was given and is not in it, by the file's own timestamps.
     var warnings: [Warning] = []
+    var streams: [WrittenMedia.Stream] = []
   }
 
   /// Waits until everything that was pushed is written.
@@ -352,7 +354,19 @@ final class EncodingPipeline: Sendable {
       span: spans.first.map { first in
         spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
       },
-      warnings: (videos + audio + texts).compactMap(\.warning))
+      warnings: (videos + audio + texts).compactMap(\.warning),
+      streams: videos.compactMap(stream(video:)) + audio.compactMap(stream(audio:)))
+  }
+
+  private func stream(video reached: MuxedCount.Reached) -> WrittenMedia.Stream? {
+    guard reached.count > 0, let caps = reached.caps else { return nil }
+    var stream = WrittenMedia.Stream(video: caps, reached.raw, rate: reached.packetRate)
+    if contents.animation != nil { stream.codec = WrittenMedia.containerName(of: target) }
+    return stream
+  }
+
+  private func stream(audio reached: MuxedCount.Reached) -> WrittenMedia.Stream? {
+    reached.caps.map { WrittenMedia.Stream(audio: $0, reached.raw) }
   }
 }
 

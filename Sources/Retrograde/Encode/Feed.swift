@@ -15,8 +15,6 @@ struct Feed: Sendable {
   /// Whether audio that starts late is to be preceded by silence.
   let isPadded: Bool
   var drawing = FrameDrawing()
-  /// What becomes of the shape of each video's frames after that.
-  var geometries: [FrameGeometry?] = []
   /// How the forward part of the first video is copied, if it is.
   var copy: ForwardCopy?
   /// Gives packets that were made before, in place of all video and audio.
@@ -28,6 +26,9 @@ struct Feed: Sendable {
 
   /// How much later everything is than in what is played: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
+
+  /// Of all of the output.
+  private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
   /// What gives the packets of a stream to the pipeline, all of them.
   struct Joined: Sendable {
@@ -42,11 +43,14 @@ struct Feed: Sendable {
     /// From the earliest start of what was written to the latest end.
     var span: TimeSpan?
     var duration = ClockTime.zero
+    var streams: [WrittenMedia.Stream] = []
   }
 
   func run() throws -> Counts {
     defer { pipeline.close() }
-    try pipeline.start()
+    try pipeline.start { done, total in
+      work.report(.finishing, done: done, of: total, position: length, duration: length)
+    }
     let cues = try zip(subtitles, pipeline.texts).map { try give($0, $1) }
     let audioWorkers = try pipeline.audio.enumerated().map { index, source in
       try Worker("mirror audio \(index)") {
@@ -61,8 +65,7 @@ struct Feed: Sendable {
         try abortingOnFailure {
           if let joined { return Frames(given: try joined.video(index, source)) }
           if index == 0, let copy { return try play(copy, source) }
-          let geometry = geometries.indices.contains(index) ? geometries[index] : nil
-          return try play(videos[index], geometry, source, isMain: index == 0)
+          return try play(videos[index], source, isMain: index == 0)
         }
       }
     }
@@ -75,6 +78,7 @@ struct Feed: Sendable {
     }
     // A thread that was woken because another failed says only that it was cancelled.
     if let error = failures.first(where: { !($0 is CancellationError) }) { throw error }
+    work.report(.finishing, share: 0, position: length, duration: length)
     let heard = samples.map { (try? $0.get()) ?? .init(count: 0) }
     let shown = frames.compactMap { try? $0.get() }
     let written = try pipeline.finish(.init(videos: shown.map(\.given), audio: heard, texts: cues))
@@ -86,7 +90,7 @@ struct Feed: Sendable {
     if let error = failures.first { throw error }
     return Counts(
       frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-      warnings: (shown.flatMap(\.warnings) + missing).unique, span: written.span)
+      warnings: (shown.flatMap(\.warnings) + missing).unique, span: written.span, streams: written.streams)
   }
 
   /// Stops the writing where one stream fails: the muxer would wait for it, and the other streams for the muxer.
@@ -124,20 +128,27 @@ struct Feed: Sendable {
   }
 
   /// Gives the frames of the video to the pipeline.
-  private func play(
-    _ video: VideoSource, _ geometry: FrameGeometry?, _ source: AppSource, isMain: Bool
-  ) throws -> Frames {
+  private func play(_ video: VideoSource, _ source: AppSource, isMain: Bool) throws -> Frames {
     var frames = Frames()
     var caps: Caps?
     let watch = Stopwatch()
-    let total = legs.all.reduce(0) { $0 + video.shown.timeline.clipped(to: $1.span).frames.count }
+    let rate = video.shown.timeline.frameRate
+    let total =
+      drawing.titleFrames(rate: rate) + (VideoPlayer.frameCount(video, legs, timing: timing) ?? 0)
     let player = VideoPlayer(video, legs, timing: timing, work.cancellation)
-    let painter = FramePainter(video, geometry)
+    let painter = FramePainter(video)
     let painting = drawing.painting
-    try drawing.title(painter, rate: video.shown.timeline.frameRate) { frame, shown in
+    func tell(_ shown: TimeSpan) {
+      let count = frames.given.count
+      guard isMain, count % 8 == 0 || count == total else { return }
+      work.report(
+        .reversing, done: count, of: max(total, count), position: shown.end, duration: length, since: watch)
+    }
+    try drawing.title(painter, rate: rate) { frame, shown in
       frame.stamp(pts: pipeline.mirrorStart + shown.start, duration: shown.duration)
       try pipeline.push(frame, to: source)
       frames.given.add(1, frame)
+      tell(shown)
     }
     while var frame = try player.next(offset: pipeline.mirrorStart + drawing.lead) {
       if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
@@ -146,12 +157,7 @@ struct Feed: Sendable {
       try frame.paint(painter, painting, number: frames.given.count)
       try pipeline.push(frame.buffer, to: source)
       frames.given.add(1, frame.buffer)
-      let count = frames.given.count
-      if isMain, count % 8 == 0 || count == total {
-        work.report(
-          .reversing, done: count, of: max(total, count), position: frame.shown.end, duration: legs.duration ?? .zero,
-          since: watch)
-      }
+      tell(frame.shown)
     }
     frames.warnings = player.warnings
     pipeline.end(source)
@@ -161,7 +167,6 @@ struct Feed: Sendable {
   /// Gives packets to the pipeline.
   private func play(_ copy: ForwardCopy, _ source: AppSource) throws -> Frames {
     let watch = Stopwatch()
-    let length = legs.duration ?? .zero
     var given = MuxedCount.Given(count: 0)
     given.count = try copy.run(
       {
@@ -177,10 +182,10 @@ struct Feed: Sendable {
 
   /// Gives an audio stream to the pipeline.
   private func play(_ track: AudioTrack, _ source: AppSource, isMain: Bool) throws -> MuxedCount.Given {
-    let length = legs.duration ?? .zero
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
     var player = AudioPlayer(track, heard, isPadded: isPadded, partSize: audioPartSize)
+    let total = isMain ? player.sampleCount ?? 0 : 0
     while let part = try player.next() {
       try work.cancellation.check()
       part.buffer.stamp(pts: pipeline.mirrorStart + lead + part.shown.start, duration: part.shown.duration)
@@ -188,7 +193,7 @@ struct Feed: Sendable {
       given.add(part.count, part.buffer)
       if isMain {
         work.report(
-          .reversing, done: given.count, of: max(given.count, length.sampleIndex(rate: track.rate)),
+          .reversing, done: given.count, of: max(given.count, total),
           position: part.shown.end, duration: length, since: watch)
       }
     }

@@ -12,6 +12,11 @@ struct MuxedCount: Sendable {
     /// From the earliest start to the latest end; nil where nothing came.
     var span: TimeSpan?
     var warning: Warning?
+    /// Of what came to the muxer, and of what came to the encoder, where there is one; nil where nothing did.
+    var caps: Caps?
+    var raw: Caps?
+    /// Packets a second, on average; nil of fewer than two.
+    var packetRate: Double?
   }
 
   /// What was pushed into the stream's appsrc.
@@ -50,7 +55,20 @@ struct MuxedCount: Sendable {
   }
 
   /// Of `given` frames.
-  func frames(of given: Given) -> Reached {
+  func frames(of given: Given) -> Reached { described(countedFrames(of: given)) }
+
+  /// Of `given` sample frames at `rate`.
+  func samples(of given: Given, rate: Int) -> Reached { described(countedSamples(of: given, rate: rate)) }
+
+  /// With what it is made of.
+  private func described(_ reached: Reached) -> Reached {
+    var reached = reached
+    let passed = packets.total
+    (reached.caps, reached.raw, reached.packetRate) = (passed.caps, raw?.total.caps, passed.rate)
+    return reached
+  }
+
+  private func countedFrames(of given: Given) -> Reached {
     let passed = packets.total
     var reached = Reached(count: passed.packets, span: passed.span)
     // Parsers make up durations of their own where there is no frame rate: the last frame is shown as long as its encoder was told.
@@ -82,11 +100,9 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Of `given` sample frames at `rate`.
-  ///
   /// Encoders fill their last packet up, and put some samples before the first, so that what they were given counts: exactly
   /// where the rate stays, and else to the millisecond that a resampler may take. The packets must last as long.
-  func samples(of pushed: Given, rate: Int) -> Reached {
+  private func countedSamples(of pushed: Given, rate: Int) -> Reached {
     let given = pushed.count
     let packets = packets.total
     if self.raw == nil, let caps = packets.caps, !caps.mediaType.hasSuffix("/x-raw") {
@@ -170,6 +186,14 @@ private final class PacketCount: Sendable {
     /// Of the first packet.
     var caps: Caps?
     fileprivate var last: ClockTime?
+    /// When what starts second starts.
+    fileprivate var secondStart: ClockTime?
+
+    /// Packets a second, on average: without the first one, which may be shown longer than others.
+    var rate: Double? {
+      guard packets > 2, let secondStart, let lastStart, lastStart > secondStart else { return nil }
+      return Double(packets - 2) / (lastStart - secondStart).seconds
+    }
   }
   private let state = Mutex(Total())
 
@@ -188,6 +212,10 @@ private final class PacketCount: Sendable {
       let duration = buffer.duration ?? .zero
       total.longest = max(total.longest, duration)
       total.lastStart = max(total.lastStart ?? time, time)
+      if let start = total.span?.start, time != start {
+        let later = max(start, time)
+        total.secondStart = time < start ? later : min(total.secondStart ?? later, later)
+      }
       let known = total.span ?? TimeSpan(start: time, end: time)
       total.span = TimeSpan(start: min(known.start, time), end: max(known.end, time + duration))
     }

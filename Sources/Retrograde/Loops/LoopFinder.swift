@@ -41,7 +41,10 @@ public struct LoopFinder: Sendable {
   public func find(
     seam: LoopSeam = .cut, _ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) async throws -> FoundLoop {
-    try await Work.perform("find loop", report) { try run(seam, $0) }
+    try await Work.perform("find loop", report) { work in
+      work.scale.expect([ExpectedStep(.indexing, 1), ExpectedStep(.searching, 4)])
+      return try run(seam, work)
+    }
   }
 
   /// What writes a loop that was found.

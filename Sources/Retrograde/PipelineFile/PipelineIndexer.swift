@@ -22,7 +22,7 @@ struct PipelineIndexer: Sendable {
   let gauge: MemoryGauge
   let cancellation: Cancellation
   /// Told how far the pass is, in stream time.
-  let progress: @Sendable (ClockTime) -> Void
+  let progress: @Sendable (IndexProgress) -> Void
 
   struct Result: Sendable {
     var video: (name: String, source: VideoSource)?
@@ -151,7 +151,7 @@ struct PipelineIndexer: Sendable {
       case .failed(let error):
         throw failure(error).withCode(
           error.kind == .missingPlugin ? .missingPlugin : error.kind == .inputOutput ? .noInput : .damagedInput)
-      case nil: progress(tally.furthest.time)
+      case nil: progress(IndexProgress(position: tally.furthest.time, end: pipeline.duration))
       default: break
       }
     }

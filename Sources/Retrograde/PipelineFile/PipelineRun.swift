@@ -52,7 +52,8 @@ struct PipelineRun: Sendable {
         pipelines.failure(error, in: .decoding)
       }, rate: FrameRateLimit(options.playback), resources: options.resources, gauge: work.gauge,
       cancellation: work.cancellation
-    ) { work.report(.indexing, position: $0) }
+    ) { work.report(.indexing, $0) }
+    work.scale.expect(.reversing(isVerified: false))
     let found = try indexer.run()
     let index = SourceIndex(
       recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),

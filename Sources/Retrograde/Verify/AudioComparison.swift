@@ -22,11 +22,16 @@ struct AudioComparison {
   private static let probe = 4096
   private static let reach = 8192
 
-  /// - Parameter delay: how much later the mirror's video is.
+  /// How much of the time it takes to find out where it is loud.
+  private static let search = 0.3
+
+  /// - Parameters:
+  ///   - delay: how much later the mirror's video is.
+  ///   - report: told how far it is, and how much of all is done, from 0 to 1.
   init(
     _ source: (track: AudioTrack, legs: PlaybackLegs), _ mirror: (track: AudioTrack, legs: PlaybackLegs),
     delay: ClockTime,
-    _ cancellation: Cancellation, report: (ClockTime) -> Void
+    _ cancellation: Cancellation, report: (ClockTime, _ share: Double) -> Void
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
     func stream(_ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero) throws -> SampleStream {
@@ -35,7 +40,12 @@ struct AudioComparison {
     // One stretch of audio is as late as the one before, unless something is wrong.
     var guess = delay.sampleIndex(rate: rate)
     var lags: [Int] = []
-    for start in try AudioComparison.loudest(try stream(source), source.legs.duration ?? .zero, rate, channels) {
+    let length = source.legs.duration ?? .zero
+    func share(of position: ClockTime) -> Double { length > .zero ? min(position / length, 1) : 0 }
+    let loudest = try AudioComparison.loudest(try stream(source), length, rate, channels) {
+      report($0, AudioComparison.search * share(of: $0))
+    }
+    for start in loudest {
       let wanted = try stream(source, from: start).take(AudioComparison.probe)
       // From as early as the reach goes, or from the beginning.
       let earlier = max(.zero, start - ClockTime(sampleIndex: AudioComparison.reach, rate: rate))
@@ -49,12 +59,14 @@ struct AudioComparison {
     lags.sort()
     lag = lags.isEmpty ? nil : lags[lags.count / 2]
     drift = (lags.last ?? 0) - (lags.first ?? 0)
-    try compare(try stream(source), try stream(mirror), channels, rate, report)
+    try compare(try stream(source), try stream(mirror), channels, rate) {
+      report($0, AudioComparison.search + (1 - AudioComparison.search) * share(of: $0))
+    }
   }
 
   /// Where the loudest stretch of each quarter begins.
   private static func loudest(
-    _ stream: SampleStream, _ length: ClockTime, _ rate: Int, _ channels: Int
+    _ stream: SampleStream, _ length: ClockTime, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
   ) throws -> [ClockTime] {
     let part = max(length.sampleIndex(rate: rate) / probes, 1)
     var loudest: [Int: (start: Int, energy: Double)] = [:]
@@ -65,6 +77,7 @@ struct AudioComparison {
       guard block >= probe else { continue }
       if energy > loudest[start / part]?.energy ?? 0 { loudest[start / part] = (start, energy) }
       (start, block, energy) = (start + block, 0, 0)
+      report(ClockTime(sampleIndex: start, rate: rate))
     }
     return loudest.values.map { ClockTime(sampleIndex: $0.start, rate: rate) }.sorted()
   }

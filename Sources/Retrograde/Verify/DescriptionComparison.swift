@@ -1,4 +1,3 @@
-import Drawing
 import GStreamer
 import MediaTime
 import RetrogradeEngine
@@ -26,19 +25,19 @@ enum DescriptionComparison {
   /// Size, orientation, colour and field order of a video.
   /// - Parameters:
   ///   - isAlike: whether the frames, each turned upright, are like each other.
-  ///   - geometry: what was to become of the source's frames; nil: nothing.
+  ///   - width: that the mirror was to have, as shown; nil: the source's own.
   static func frame(
-    _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
-    geometry: FrameGeometry?
+    _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool, width: Int?
   ) -> [Verification.Check] {
     let orientations = (
       source: source.video.tags?.string("image-orientation"), mirror: mirror.video.tags?.string("image-orientation")
     )
-    let shown = geometry?.shown ?? ShownFrame(source.caps, orientation: orientations.source).size
-    let found = ShownFrame(mirror.caps, orientation: orientations.mirror).size
+    var shown = FrameSize(source.caps, orientation: orientations.source).shown
+    if let width { shown = (Double(width), shown.height * Double(width) / shown.width) }
+    let found = FrameSize(mirror.caps, orientation: orientations.mirror).shown
     // Sizes are made even, and pixel aspect ratios are rounded.
-    func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(geometry == nil ? 0.5 : 2, a * 0.002) }
-    func text(_ size: Size) -> String {
+    func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(width == nil ? 0.5 : 2, a * 0.002) }
+    func text(_ size: (width: Double, height: Double)) -> String {
       "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))"
     }
     let isSameSize = near(shown.width, found.width) && near(shown.height, found.height)
@@ -49,7 +48,7 @@ enum DescriptionComparison {
         ["width": found.width, "height": found.height])
     ]
     if orientations.source != nil || orientations.mirror != nil {
-      let isSame = (geometry.map(\.orientation) ?? orientations.source) == orientations.mirror
+      let isSame = orientations.source == orientations.mirror
       // A container that can't say it has the pixels themselves turned.
       let isTurned = orientations.mirror == nil && isSameSize && isAlike
       checks.append(

@@ -32,7 +32,10 @@ public struct Verifier: Sendable {
   /// - Parameter report: told how far it is; called on a thread of the verifier.
   /// - Throws: ``RetrogradeError``, where one of them can't be read.
   public func verify(_ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }) async throws -> Verification {
-    try await Work.perform("verify", report) { try run($0, name: mirror) }
+    try await Work.perform("verify", report) { work in
+      work.scale.expect(.comparing(videos: 1, audio: 1))
+      return try run(work, name: mirror)
+    }
   }
 }
 
@@ -61,10 +64,12 @@ extension Verifier {
       ReverseOptions(
         playback: options.playback, resources: resources, subtitles: options.subtitles,
         soundtrack: options.soundtrack),
-      for: requirements, work)
+      for: requirements, work, as: .indexingSource)
     let forward = PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate)
     let mirror = try PlayableSource.open(
-      self.mirror, ReverseOptions(playback: forward, resources: resources), for: asItIs, work)
+      self.mirror, ReverseOptions(playback: forward, resources: resources), for: asItIs, work,
+      as: .indexingMirror)
+    work.scale.expect(.compared(videos: source.videos.count, audio: source.audio.count))
     var result = Verification(source: self.source, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror)
     do {
@@ -81,10 +86,11 @@ extension Verifier {
     return result
   }
 
-  private func progress(_ source: PlayableSource, _ work: Work) -> (ClockTime) -> Void {
+  /// What tells how far a stream is.
+  private func progress(_ step: Step, _ source: PlayableSource, _ work: Work) -> (ClockTime) -> Void {
     let watch = Stopwatch()
     let length = source.legs.duration ?? .zero
-    return { work.report(.verifying, position: $0, duration: length, since: watch) }
+    return { work.report(step, position: $0, duration: length, since: watch) }
   }
 
   /// - Returns: how much later each video of the mirror is than in the presentation.
@@ -99,20 +105,14 @@ extension Verifier {
       let orientations = (
         source: pair.0.video.tags?.string("image-orientation"), mirror: pair.1.video.tags?.string("image-orientation")
       )
-      let framing = options.encoding.framing
-      let geometry =
-        try framing.settings.isEmpty
-        ? nil : FrameGeometry(pair.0.caps, orientation: orientations.source, framing, for: container)
       let frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
-        geometry: geometry, comparesPixels: isLossless, work.cancellation, report: progress(source, work))
-      // Nobody has the whole frames that were made of fields.
-      let isExact = isLossless && !(geometry?.deinterlaces ?? false)
-      result.checks += frames.checks(label, isLossless: isExact, tolerance: tolerance)
+        comparesPixels: isLossless, work.cancellation, report: progress(.comparingVideo(number), source, work))
+      result.checks += frames.checks(label, isLossless: isLossless, tolerance: tolerance)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
-        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry)
+        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, width: options.encoding.width)
       return frames.delay
     }
   }
@@ -130,9 +130,14 @@ extension Verifier {
             ["channels": Double(pair.1.channels)]))
         continue
       }
+      let watch = Stopwatch()
       var comparison = try AudioComparison(
         (pair.0, source.heard), (pair.1, mirror.legs), delay: delay ?? .zero, work.cancellation,
-        report: progress(source, work))
+        report: { position, share in
+          work.report(
+            .comparingAudio(number), share: share, position: position, duration: source.legs.duration ?? .zero,
+            since: watch)
+        })
       let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
       if isExact, pair.0.rate == pair.1.rate {
         let player = AudioPlayer(pair.0, source.heard, isPadded: container.needsAudioFromStart)

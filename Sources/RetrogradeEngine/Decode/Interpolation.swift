@@ -19,9 +19,15 @@ struct Interpolation {
     guard let frame = try ahead ?? read() else { return nil }
     ahead = try read()
     guard let next = ahead, next.leg == frame.leg, next.caps.isEqual(frame.caps) else { return frame }
-    let ratio = (frame.moving.duration / max(frame.source.duration, shortest)).rounded()
-    guard ratio > 1, let parts = Int(exactly: ratio) else { return frame }
+    let parts = parts(moving: frame.moving, frame.source)
+    guard parts > 1 else { return frame }
     return try part(of: (frame, next, parts, 0), offset)
+  }
+
+  /// In how many parts a frame is given out that moves on during `moving`, and is shown during `source` in the source.
+  func parts(moving: TimeSpan, _ source: TimeSpan) -> Int {
+    let ratio = (moving.duration / max(source.duration, shortest)).rounded()
+    return ratio > 1 ? Int(exactly: ratio) ?? 1 : 1
   }
 
   private mutating func part(

@@ -30,6 +30,14 @@ package struct Selection: Sendable {
     return part.start < part.end ? part : nil
   }
 
+  /// The frames that are given out during `span`, ascending: their numbers in the source, and when they are shown.
+  /// - Parameter source: all of the source's frames.
+  func given(during span: TimeSpan, of source: VideoTimeline) -> [(number: Int, span: TimeSpan)] {
+    let (read, whole) = source.clipped(to: span)
+    guard isThinned else { return read.map { ($0, whole.span(of: $0 - read.lowerBound)) } }
+    return read.compactMap { number in self.span(ofFrame: number, during: span).map { (number, $0) } }
+  }
+
   /// Whether some of the source's frames are left out.
   package var isThinned: Bool { frames != nil }
 }

@@ -17,8 +17,8 @@ struct Indexer: Sendable {
   var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
   let spoolDirectory: String
   let cancellation: Cancellation
-  /// Told how far the pass is, in stream time.
-  let progress: @Sendable (ClockTime) -> Void
+  /// Told how far the pass is.
+  let progress: @Sendable (IndexProgress) -> Void
 
   /// No packet for this long, nothing being read, and no end: the source makes no progress.
   var stall = ClockTime(seconds: 10)

@@ -138,7 +138,7 @@ final class IndexingPipeline {
         pass.fail()
         disk.noteFailure()
       }
-      if message == nil { indexer.progress(tally.furthest.time) }
+      if message == nil { indexer.progress(IndexProgress(position: tally.furthest.time, end: pipeline.duration)) }
     }
   }
 

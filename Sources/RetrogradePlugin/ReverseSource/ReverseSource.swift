@@ -110,8 +110,9 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         expose(tail.source, settings, run, at: tail.place)
         wanted = wanted.shared(by: 2)
       }
-      let source = try PlayableSource(opened, wanted, until: tail?.range.start) { position in
+      let source = try PlayableSource(opened, wanted, until: tail?.range.start) { progress in
         if tail == nil {
+          let position = progress.position
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }
       }

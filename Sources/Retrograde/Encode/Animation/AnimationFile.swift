@@ -40,7 +40,8 @@ protocol AnimationFile: AnyObject {
   /// - Parameter shown: when the frame is shown, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
   /// Writes what is left, unless it is to stop on the way.
-  func finish(_ isStopped: () -> Bool) throws
+  /// - Parameter report: told how many frames are done of how many.
+  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
 }
 
 /// Writes an animation from what an appsink gives.
@@ -55,9 +56,11 @@ struct AnimationWriter: Sendable {
 
   /// Until the stream ends, or the pipeline stops.
   /// - Throws: ``RetrogradeError``.
-  func run(_ isStopped: @escaping @Sendable () -> Bool) throws {
+  func run(
+    _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: @escaping @Sendable () -> Bool
+  ) throws {
     do {
-      try write(isStopped)
+      try write(report, isStopped)
     } catch let error as ImageError {
       throw error.isWriting
         ? RetrogradeError(.inputOutput, about: target, "can't be written: \(error.message)")
@@ -65,7 +68,7 @@ struct AnimationWriter: Sendable {
     }
   }
 
-  private func write(_ isStopped: @escaping @Sendable () -> Bool) throws {
+  private func write(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
     let file = try format.begin(path, for: target, quality, spoolDirectory: spoolDirectory)
     var start: ClockTime?
     while let sample = sink.pull(timeout: ClockTime(nanoseconds: .max)) {
@@ -75,7 +78,7 @@ struct AnimationWriter: Sendable {
       try file.add(
         sample, shown: TimeSpan(start: pts - begin, end: pts - begin + (sample.buffer.duration ?? .zero)))
     }
-    if start != nil && !isStopped() { try file.finish(isStopped) }
+    if start != nil && !isStopped() { try file.finish(report, isStopped) }
   }
 }
 
@@ -109,12 +112,13 @@ private final class GIFAnimation: AnimationFile {
     }
   }
 
-  func finish(_ isStopped: () -> Bool) throws {
+  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
     let palette = try Palette(colors)
     let file = try GIFFile(path, width: size.width, height: size.height, palette: palette)
     var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
     var shown: [UInt8] = []
-    for (offset, span) in frames where !isStopped() {
+    for (number, (offset, span)) in frames.enumerated() where !isStopped() {
+      if number % 8 == 0 { report(number, frames.count) }
       try pixels.withUnsafeMutableBytes { try spool.read($0, at: offset) }
       let values = try pixels.withUnsafeBytes { pixels in
         try shown.withUnsafeBytes { shown in
@@ -162,7 +166,7 @@ private final class WebPAnimationFile: AnimationFile {
     end = shown.end
   }
 
-  func finish(_ isStopped: () -> Bool) throws {
+  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
     let file = try ByteFile(path, for: target)
     try animation?.finish(at: end.milliseconds) { try file.write($0) }
   }
@@ -183,7 +187,7 @@ private final class APNGAnimation: AnimationFile {
     count += 1
   }
 
-  func finish(_ isStopped: () -> Bool) throws {
+  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
     try APNGChunks.end.withUnsafeBytes { try file.write($0) }
     try APNGChunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
   }

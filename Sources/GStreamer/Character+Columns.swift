@@ -1,0 +1,14 @@
+import CGStreamer
+
+extension Character {
+  /// How many columns of a terminal it takes: 0, 1, or 2 as of letters of East Asian scripts (`g_unichar_iswide`).
+  package var columns: Int {
+    unicodeScalars.map { scalar in
+      g_unichar_iszerowidth(scalar.value) != 0 ? 0 : g_unichar_iswide(scalar.value) != 0 ? 2 : 1
+    }.max() ?? 0
+  }
+}
+
+extension StringProtocol {
+  package var columns: Int { reduce(0) { $0 + $1.columns } }
+}

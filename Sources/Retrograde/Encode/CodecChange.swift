@@ -1,0 +1,125 @@
+public import Containers
+import GStreamer
+public import RetrogradeEngine
+
+/// A stream that is written in another codec than the source has it in.
+public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
+  public var kind: StreamKind
+  /// Codecs, as people call them: `HEVC`, `PCM`.
+  public var source: String
+  public var output: String
+  /// Why it could not stay.
+  public var reason: Message
+
+  /// All of it in a sentence: `HEVC became MJPEG: .avi can't hold it`.
+  public var message: Message { "\(source) became \(output): \(reason)" }
+
+  public var description: String { message.description }
+}
+
+/// As an object of `kind`, `source`, `output` and `reason`.
+extension CodecChange: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case kind, source, output, reason
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    kind = try values.decode(StreamKind.self, forKey: .kind)
+    source = try values.decode(String.self, forKey: .source)
+    output = try values.decode(String.self, forKey: .output)
+    reason = Message(try values.decode(String.self, forKey: .reason))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(kind, forKey: .kind)
+    try values.encode(source, forKey: .source)
+    try values.encode(output, forKey: .output)
+    try values.encode(reason.text(for: encoder), forKey: .reason)
+  }
+}
+
+extension EncodingChoice {
+  /// What becomes of the codec of a video; nil where it stays, and where the source has none.
+  static func change(
+    from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
+    _ output: String
+  ) -> CodecChange? {
+    guard let source, source.caps.mediaType != "video/x-raw", source != chosen, options.profile == nil else {
+      return nil
+    }
+    let written = chosen?.shortName ?? container.imageName(of: output)
+    guard written != source.shortName else { return nil }
+    let asked: Setting? = options.encoder != nil ? .encoder : options.videoCodec != nil ? .videoCodec : nil
+    let reason: Message =
+      if chosen == nil {
+        "\(output.dotExtension) holds nothing else"
+      } else if let asked {
+        "\(setting: asked) asks for it"
+      } else if !container.takes(source.caps) {
+        "\(output.dotExtension) can't hold it"
+      } else if options.quality == .lossless {
+        "\(setting: .quality) lossless asks for it"
+      } else if source.encoder.map(EncoderSettings.known.contains) ?? false {
+        "its encoder takes no frames of this size or form"
+      } else {
+        "there is no encoder of it"
+      }
+    return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
+  }
+
+  /// What becomes of the codec of an audio stream; nil where it stays.
+  /// - Parameter isUntimed: whether nothing in the container says when its packets are heard.
+  static func change(
+    from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
+    isUntimed: Bool
+  ) -> CodecChange? {
+    guard let source, source != chosen, options.profile == nil else { return nil }
+    let reason: Message =
+      if options.audioCodec != nil {
+        "\(setting: .audioCodec) asks for it"
+      } else if !container.takes(source.caps) {
+        "\(output.dotExtension) can't hold it"
+      } else if options.quality == .lossless {
+        "\(setting: .quality) lossless asks for it"
+      } else if source.isRaw {
+        "few players expect \(source.shortName) in \(output.dotExtension)"
+      } else if isUntimed {
+        "audio has no times of its own in \(output.dotExtension), and would lose sync"
+      } else {
+        "there is no encoder of it"
+      }
+    return CodecChange(kind: .audio, source: source.shortName, output: chosen.shortName, reason: reason)
+  }
+}
+
+extension Codec {
+  /// As people call it in a word: `H.264`, `AAC`.
+  var shortName: String {
+    let known = Codec.names.first { $0.value == text }?.key
+    let usual = [
+      "h264": "H.264", "av1": "AV1", "theora": "Theora", "mpeg2": "MPEG-2", "mpeg4": "MPEG-4", "prores": "ProRes",
+      "opus": "Opus", "vorbis": "Vorbis", "ac3": "AC-3", "eac3": "E-AC-3",
+    ]
+    // GStreamer's own words, without profile and level.
+    return known.map { usual[$0] ?? $0.uppercased() }
+      ?? String(caps.codecName.prefix { $0 != "(" }).trimmingSuffix(" ")
+  }
+}
+
+extension Container {
+  /// What holds images: the name of their format.
+  func imageName(of output: String) -> String { WrittenMedia.containerName(of: output) }
+}
+
+extension String {
+  /// The extension of a file's name, with its dot.
+  var dotExtension: String { lastIndex(of: ".").map { String(self[$0...]).lowercased() } ?? self }
+
+  fileprivate func trimmingSuffix(_ end: Character) -> String {
+    var text = self
+    while text.last == end { text.removeLast() }
+    return text
+  }
+}

@@ -1,0 +1,84 @@
+public import Containers
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// What is in a file that was made.
+public struct WrittenMedia: Sendable, Codable, Hashable {
+  public struct Stream: Sendable, Codable, Hashable {
+    public var kind: StreamKind
+    /// As people call it: `H.264`.
+    public var codec: String
+    /// Of video, in pixels, as they are stored.
+    public var width: Int?
+    public var height: Int?
+    /// Of video: frames per second, on average.
+    public var frameRate: Double?
+    /// Of audio: sample frames per second.
+    public var rate: Int?
+    public var channels: Int?
+    /// The format in a few words, such as `1920x1080`, `29.97 fps`, or `48 kHz`, `stereo`.
+    public var summary: [String]
+  }
+
+  /// The container, as people call it: `MP4`, `Matroska`.
+  public var container: String
+  /// Video, then audio.
+  public var streams: [Stream]
+
+  /// In a line: `MP4: H.264 1920x1080 29.97 fps, AAC 48 kHz stereo`.
+  public var summary: String {
+    var words: [String] = []
+    for stream in streams {
+      let text = ([stream.codec] + stream.summary).joined(separator: " ")
+      if words.last?.hasSuffix(text) ?? false, let same = words.popLast() {
+        let count = Int(same.dropLast(text.count).prefix { $0.isNumber }) ?? 1
+        words.append("\(count + 1) x \(text)")
+      } else {
+        words.append(text)
+      }
+    }
+    let isItself = streams.count == 1 && streams[0].codec == container
+    return (isItself ? "" : "\(container): ") + words.joined(separator: ", ")
+  }
+
+  /// What people call the container that a file's extension stands for.
+  static func containerName(of output: String) -> String {
+    let name = output.dotExtension.dropFirst()
+    return [
+      "mkv": "Matroska", "mka": "Matroska", "webm": "WebM", "webp": "WebP", "ts": "MPEG-TS", "ogg": "Ogg",
+      "ogv": "Ogg", "oga": "Ogg", "opus": "Opus", "jpg": "JPEG", "m4v": "MP4", "m4a": "MP4",
+    ][name] ?? name.uppercased()
+  }
+}
+
+extension WrittenMedia.Stream {
+  /// Of video.
+  /// - Parameters:
+  ///   - packets: the caps of what reached the muxer.
+  ///   - raw: the caps of what reached the encoder, where something is encoded.
+  ///   - rate: frames per second.
+  init(video packets: Caps, _ raw: Caps?, rate: Double?) {
+    (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
+    let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
+    (width, height) = size
+    // Times are rounded in files.
+    let named = [packets, raw].lazy.compactMap { $0?.fraction("framerate") }.first { $0.numerator > 0 }
+    let nominal = named.map { Double($0.numerator) / Double(max($0.denominator, 1)) }
+    let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 50 ? $0 : nil } ?? rate } ?? nominal
+    let rate = shown.map { ($0 * 100).rounded() / 100 }
+    frameRate = rate
+    summary = [
+      size.0.flatMap { width in size.1.map { "\(width)x\($0)" } }, rate.map { "\($0.plain) fps" },
+    ].compactMap { $0 }
+  }
+
+  /// Of audio.
+  init(audio packets: Caps, _ raw: Caps?) {
+    (kind, codec) = (.audio, Codec(of: packets)?.shortName ?? packets.codecName)
+    let form = (packets.int("rate") ?? raw?.int("rate"), packets.int("channels") ?? raw?.int("channels"))
+    (rate, channels) = form
+    let known = form.0.flatMap { rate in form.1.flatMap { Caps("audio/x-raw,rate=\(rate),channels=\($0)") } }
+    summary = (raw ?? known)?.summary ?? []
+  }
+}

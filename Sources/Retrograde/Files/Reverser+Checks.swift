@@ -1,0 +1,21 @@
+import RetrogradeEngine
+
+extension Reverser {
+  /// Finds out whether `output` can be made, before any work is done for it or for others.
+  ///
+  /// - Parameter inputs: what must not be replaced, beside what this one reads.
+  /// - Throws: ``RetrogradeError``.
+  package func checkOutput(_ output: String, besides inputs: [String]) throws {
+    _ = try Container.of(output)
+    let outputs = Outputs(overwrites: options.output.overwrites, inputs: [input] + inputs)
+    defer { outputs.clear() }
+    try outputs.begin(output)
+  }
+
+  /// The same, with so much of the memory for each of `count` that run at once.
+  package func sharing(by count: Int) -> Reverser {
+    var reverser = self
+    reverser.options.resources = options.resources.shared(by: count)
+    return reverser
+  }
+}

@@ -1,0 +1,40 @@
+import RetrogradeEngine
+
+// How long steps take beside each other, more or less: encoding video takes the most, by far.
+
+extension [ExpectedStep] {
+  /// Of turning a source round, of which nothing is known yet.
+  static func reversing(isVerified: Bool) -> [ExpectedStep] {
+    [ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12), ExpectedStep(.finishing, 0.3)]
+      + (isVerified ? comparing(videos: 1, audio: 1) : [])
+  }
+
+  /// Of comparing a mirror with its source.
+  static func comparing(videos: Int, audio: Int) -> [ExpectedStep] {
+    [ExpectedStep(.indexingSource, 1), ExpectedStep(.indexingMirror, 1)] + compared(videos: videos, audio: audio)
+  }
+
+  /// Of the same, when both are indexed.
+  static func compared(videos: Int, audio: Int) -> [ExpectedStep] {
+    (0..<videos).map { ExpectedStep(.comparingVideo($0), 6) }
+      + (0..<audio).map { ExpectedStep(.comparingAudio($0), videos > 0 ? 1 : 2) }
+  }
+}
+
+extension OutputPlan {
+  /// What is to come when the source is indexed.
+  var steps: [ExpectedStep] {
+    let writing: (reversing: Double, finishing: Double) =
+      if choice.container.animation == .gif {
+        (4, 6)  // It gets its palette, and is written, when all its frames are known.
+      } else if videos.isEmpty {
+        (2, 0.1)
+      } else if choice.videos.allSatisfy({ $0.packets != nil }) {
+        (1, 0.1)
+      } else {
+        (12, 0.3)
+      }
+    return [ExpectedStep(.reversing, writing.reversing), ExpectedStep(.finishing, writing.finishing)]
+      + (options.output.isVerified ? .comparing(videos: videos.count, audio: audio.count) : [])
+  }
+}

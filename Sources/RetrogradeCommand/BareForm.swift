@@ -1,0 +1,45 @@
+import ArgumentParser
+import Glibc
+import RetrogradeEngine
+
+/// `retrograde clip.mov out.mp4`, which stands for `retrograde reverse clip.mov out.mp4`.
+enum BareForm {
+  /// What the program answers itself.
+  private static let own: Set = ["help", "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
+
+  /// The arguments with the name of the command that they leave out.
+  ///
+  /// A word that is neither a command nor looks like a file is a command that is misspelt, not a file that is not there.
+  /// - Throws: `ValidationError` that names the command that may be meant.
+  static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {
+    guard let first = arguments.first, !own.contains(first), !first.hasPrefix("--generate-completion-script"),
+      first != "---completion"
+    else { return arguments }
+    let known = commands.map { $0._commandName }
+    if known.contains(first) { return arguments }
+    if first.hasPrefix("-") || isLikelyFile(first) { return ["reverse"] + arguments }
+    let nearest = known.map { ($0, distance($0, first)) }.min { $0.1 < $1.1 }
+    let advice = nearest.flatMap { $0.1 <= max(1, first.count / 2) ? " Did you mean '\($0.0)'?" : nil } ?? ""
+    throw ValidationError("There is no command '\(first)', and no file of that name.\(advice)")
+  }
+
+  private static func isLikelyFile(_ word: String) -> Bool {
+    word.contains { "./%".contains($0) } || access(word, F_OK) == 0
+  }
+
+  /// How many letters are to be put in, left out or changed to make one word of the other (Levenshtein).
+  static func distance(_ a: String, _ b: String) -> Int {
+    let b = Array(b)
+    var row = Array(0...b.count)
+    for (i, letter) in a.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, other) in b.enumerated() {
+        let changed = diagonal + (letter == other ? 0 : 1)
+        diagonal = row[j + 1]
+        row[j + 1] = min(changed, row[j] + 1, row[j + 1] + 1)
+      }
+    }
+    return row[b.count]
+  }
+}

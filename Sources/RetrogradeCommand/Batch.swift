@@ -1,0 +1,95 @@
+import Glibc
+import Retrograde
+import RetrogradeEngine
+
+/// One mirror of several.
+struct MirrorJob: Sendable {
+  /// Its place among the others, from 0.
+  var number: Int
+  var reverser: Reverser
+  var output: String
+
+  var input: String { reverser.input }
+  /// Of the source, in bytes; 0 where that is not known.
+  var size: Double {
+    var info = stat()
+    return stat(input, &info) == 0 ? Double(info.st_size) : 0
+  }
+}
+
+/// The mirrors of several files: what is to be made, and where. Nothing is made of any where one can't be.
+struct Batch {
+  private(set) var jobs: [MirrorJob] = []
+
+  /// - Parameters:
+  ///   - inputs: files, and folders, which stand for the media files in them.
+  ///   - reverser: makes what turns a file round.
+  /// - Throws: ``RetrogradeError``.
+  init(
+    _ inputs: [String], into folder: String, named name: OutputName, isDeep: Bool, _ folders: OutputFolders,
+    _ reverser: (String) -> Reverser
+  ) throws {
+    for input in inputs {
+      let files =
+        MediaFolder.isFolder(input)
+        ? try MediaFolder.files(in: input, isDeep: isDeep, excluding: folder) : [MediaFolder.File(input)]
+      for file in files {
+        let place = file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)"
+        jobs.append(
+          MirrorJob(number: jobs.count, reverser: reverser(file.path), output: "\(place)/\(name.name(of: file.path))"))
+      }
+    }
+    try checkNames()
+    for job in jobs { try folders.make(OutputName.folder(of: job.output)) }
+  }
+
+  /// Has so many of them that run at once share the memory.
+  mutating func share(by count: Int) {
+    for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
+  }
+
+  /// Finds out whether all can be made, before any work is done.
+  /// - Throws: what stands in the way of the first of which that is so, with a word on the others.
+  func check() throws {
+    let inputs = jobs.map(\.input)
+    var refused: [RetrogradeError] = []
+    for job in jobs {
+      do {
+        try job.reverser.checkOutput(job.output, besides: inputs)
+      } catch let error as RetrogradeError {
+        refused.append(error)
+      }
+    }
+    guard let first = refused.first else { return }
+    let others = refused.dropFirst().prefix(3).compactMap(\.subject)
+    guard !others.isEmpty else { throw first }
+    let more = refused.count - 1 - others.count
+    throw RetrogradeError(
+      first.code, about: first.subject,
+      "\(first.reason), and so it is with \(others.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")",
+      remedy: first.remedy, underlying: first.underlying)
+  }
+
+  private func checkNames() throws {
+    var inputs: [String: String] = [:]
+    for job in jobs {
+      guard job.input != "-" else {
+        throw RetrogradeError(
+          .usage, about: "standard input", "has no name that its mirror's could follow from", remedy: "say INPUT OUTPUT"
+        )
+      }
+      if let other = inputs.updateValue(job.input, forKey: job.output) {
+        throw RetrogradeError(
+          .usage, about: job.output, "would be the mirror of \(other), and of \(job.input) too",
+          remedy: "mirror one of them by itself, with a name of its own")
+      }
+    }
+  }
+}
+
+extension OutputName {
+  /// What a path has before its last slash.
+  static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+  }
+}

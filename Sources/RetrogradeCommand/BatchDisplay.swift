@@ -1,0 +1,148 @@
+import GStreamer
+import Glibc
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+
+/// Shows how far several mirrors are: on a terminal, a line for each that is being made and one for all; elsewhere what became of each.
+final class BatchDisplay: Sendable {
+  private struct Running {
+    var job: MirrorJob
+    var size: Double
+    var progress: ReversalProgress?
+  }
+
+  private struct State {
+    var running: [Running] = []
+    /// Of those that have ended, in bytes of their sources.
+    var ended = 0.0
+    var made = 0
+    var failures: [(job: MirrorJob, error: any Error)] = []
+    /// Lines on the terminal that the next ones take the place of.
+    var lines = 0
+    var drawn: ContinuousClock.Instant?
+  }
+
+  private let display: ProgressDisplay
+  private let budget: ByteCount
+  /// How many there are, and the bytes of their sources; nil while more may come.
+  private let total: (count: Int, size: Double)?
+  private let start = ContinuousClock.now
+  private let state = Mutex(State())
+  private static let pause = Duration.milliseconds(100)
+
+  /// - Parameter jobs: all that there are; nil while more may come.
+  init(_ display: ProgressDisplay, _ budget: ByteCount, _ jobs: [MirrorJob]?) {
+    self.display = display
+    self.budget = budget
+    total = jobs.map { ($0.count, $0.reduce(0) { $0 + $1.size }) }
+  }
+
+  func begin(_ job: MirrorJob) {
+    state.withLock {
+      $0.running.append(Running(job: job, size: job.size))
+      draw(&$0)
+    }
+  }
+
+  func show(_ progress: ReversalProgress, of job: MirrorJob) {
+    state.withLock { state in
+      guard let place = state.running.firstIndex(where: { $0.job.number == job.number }) else { return }
+      state.running[place].progress = progress
+      if display.form == .json {
+        Terminal.error(json: ProgressReport(progress, input: job.input, output: job.output))
+      } else if state.drawn.map({ ContinuousClock.now - $0 >= BatchDisplay.pause }) ?? true {
+        draw(&state)
+      }
+    }
+  }
+
+  /// Says what became of one.
+  func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
+    state.withLock { state in
+      if let place = state.running.firstIndex(where: { $0.job.number == job.number }) {
+        state.ended += state.running.remove(at: place).size
+      }
+      wipe(&state)
+      switch result {
+      case .success(let summary):
+        state.made += 1
+        display.show(summary, budget, input: job.input)
+      case .failure(_ as CancellationError): break
+      case .failure(let error):
+        state.failures.append((job, error))
+        tell(error, of: job)
+      }
+      draw(&state)
+    }
+  }
+
+  private func tell(_ error: any Error, of job: MirrorJob) {
+    guard let known = error as? RetrogradeError else {
+      return Terminal.error("retrograde: \(job.input): \(String(describing: error))")
+    }
+    if display.form == .json {
+      return Terminal.error(json: ProgressReport.Failed(known, input: job.input, output: job.output))
+    }
+    let isNamed = known.subject == job.input || known.subject == job.output
+    Terminal.error("retrograde: \(isNamed ? "" : "\(job.input): ")\(known.message.inOptions)")
+  }
+
+  /// Says how many were made.
+  /// - Throws: what the first of them failed with that has failed, in the order in which they were named.
+  func finish(isCancelled: Bool) throws {
+    let (made, failures) = state.withLock { state in
+      wipe(&state)
+      return (state.made, state.failures.sorted { $0.job.number < $1.job.number })
+    }
+    let elapsed = ClockTime(ContinuousClock.now - start).seconds
+    if display.form == .json {
+      Terminal.error(
+        json: ProgressReport.All(
+          made: made, failed: failures.count, total: total?.count, elapsed: elapsed.rounded(to: 3)))
+    } else if !failures.isEmpty || !display.isQuiet {
+      let all = total.map { " of \($0.count)" } ?? ""
+      let names = failures.prefix(5).map(\.job.input) + (failures.count > 5 ? ["…"] : [])
+      let failed = failures.isEmpty ? "" : ", \(failures.count) failed: \(names.joined(separator: ", "))"
+      Terminal.error("retrograde: \(made)\(all) made in \(elapsed.rounded(to: 1)) s\(failed)")
+    }
+    if isCancelled { throw ReportedError(error: CancellationError()) }
+    if let first = failures.first { throw ReportedError(error: first.error) }
+  }
+
+  // MARK: on a terminal
+
+  private func wipe(_ state: inout State) {
+    guard display.form == .line, state.lines > 0 else { return }
+    let up = state.lines > 1 ? "\u{1B}[\(state.lines - 1)A" : ""
+    Terminal.write("\r\(up)\u{1B}[J", to: STDERR_FILENO)
+    state.lines = 0
+  }
+
+  private func draw(_ state: inout State) {
+    guard display.form == .line, !state.running.isEmpty else { return }
+    state.drawn = .now
+    // What fills the last column may wrap.
+    let width = Terminal.width - 1
+    let names = state.running.map { $0.job.input.lastPart.withoutControls() }
+    let nameWidth = min(names.map(\.columns).max() ?? 0, width / 3)
+    var lines = zip(names, state.running).map { name, running in
+      running.progress.map { ProgressLine($0).text(name, nameWidth: nameWidth, width: width) } ?? name.fitted(to: width)
+    }
+    if let all = allOfThem(state) { lines.append(all.text(width: width)) }
+    let up = state.lines > 1 ? "\u{1B}[\(state.lines - 1)A" : ""
+    Terminal.write("\r\(up)\u{1B}[J" + lines.joined(separator: "\n"), to: STDERR_FILENO)
+    state.lines = lines.count
+  }
+
+  /// How far all of them are, by the bytes of their sources; nil where more may come.
+  private func allOfThem(_ state: State) -> ProgressLine? {
+    guard let total, total.count > 1 else { return nil }
+    let done = state.ended + state.running.reduce(0) { $0 + $1.size * ($1.progress?.fraction ?? 0) }
+    let share = total.size > 0 ? min(done / total.size, 0.999) : 0
+    let elapsed = ClockTime(ContinuousClock.now - start).seconds
+    return ProgressLine(
+      "\(state.made + state.failures.count) of \(total.count) files", share: share,
+      remaining: share > 0 ? .seconds(elapsed * (1 - share) / share) : nil)
+  }
+}

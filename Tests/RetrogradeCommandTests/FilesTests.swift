@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// Several files at once, and what the names on the command line mean.
+@Suite struct FilesTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+    try FileManager.default.createDirectory(at: scratch.url.appending(path: "in"), withIntermediateDirectories: true)
+  }
+
+  private func run(_ arguments: String...) throws -> Command.Result {
+    // In the folder, so that names stay short.
+    try Command.run(
+      ["-c", "cd \"$0\" && exec \"$@\"", scratch.url.path, Command.url.path] + arguments,
+      of: URL(fileURLWithPath: "/bin/sh"))
+  }
+
+  private func names(in folder: String) -> Set<String> {
+    Set(FileManager.default.enumerator(atPath: scratch.path(folder))?.compactMap { $0 as? String } ?? [])
+  }
+
+  private func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: scratch.url.appending(path: name))
+  }
+
+  private func makeClips(_ names: String...) throws {
+    try Command.makeClip(scratch.path("clip.mp4"), frames: 10)
+    for name in names {
+      try FileManager.default.createDirectory(
+        at: scratch.url.appending(path: name).deletingLastPathComponent(), withIntermediateDirectories: true)
+      try FileManager.default.copyItem(atPath: scratch.path("clip.mp4"), toPath: scratch.path(name))
+    }
+  }
+
+  @Test func aFolderStandsForTheMediaInItAndOneFailureStopsNoneOfTheOthers() throws {
+    try makeClips("in/a.mp4", "in/b.mp4", "in/.hidden.mp4", "in/deep/c.mp4")
+    try write("1\n00:00:00,100 --> 00:00:00,300\nFirst\n", to: "in/a.srt")
+    try write("Nothing", to: "in/readme.txt")
+    let bytes = try Data(contentsOf: scratch.url.appending(path: "clip.mp4"))
+    try bytes.prefix(200).write(to: scratch.url.appending(path: "in/aa-cut.mp4"))
+    let result = try run("reverse", "in", "--into", "out", "--jobs", "2")
+    #expect(result.status == 65, "the status of the one that failed")
+    #expect(names(in: "out") == ["a.mp4", "b.mp4"])
+    #expect(result.errors.contains("out/a.mp4: 10 frames"))
+    #expect(result.errors.contains("retrograde: 2 of 3 made") && result.errors.contains("1 failed: in/aa-cut.mp4"))
+  }
+
+  @Test func namesFollowFromThoseOfTheInputsAndSoMayContainers() throws {
+    try makeClips("in/a.b.mp4", "in/deep/c.mp4")
+    let result = try run("reverse", "in", "--recursive", "--into", "out", "--name", "{stem}-r.mkv", "--quiet")
+    #expect(result.status == 0 && result.errors == "")
+    #expect(names(in: "out") == ["a.b-r.mkv", "deep", "deep/c-r.mkv"])
+  }
+
+  /// Before any work: nothing is there, and nothing was indexed.
+  @Test func whatCannotBeMadeIsRefusedBeforeAnyWork() throws {
+    try makeClips("in/a.mp4", "in/b.mp4", "in/deep/a.mp4", "out/a.mp4", "out/b.mp4")
+    let refusals: [([String], Int32, String)] = [
+      (["in", "--into", "out"], 73, "out/a.mp4: exists, and so it is with out/b.mp4; --overwrite replaces it"),
+      (["in", "--into", "in", "-y"], 73, "in/a.mp4: is the input itself"),
+      (
+        ["in/a.mp4", "in/deep/a.mp4", "--into", "new"], 64,
+        "new/a.mp4: would be the mirror of in/a.mp4, and of in/deep/a.mp4 too"
+      ),
+      (["in/a.mp4", "--into", "new", "--name", "{stem}.xyz"], 64, "no container goes by the extension"),
+      (["-", "--into", "new"], 64, "standard input: has no name"),
+      (["out/../in/deep", "--into", "in/a.mp4"], 73, "in/a.mp4: is not a folder"),
+    ]
+    let before = names(in: ".")
+    for (arguments, status, words) in refusals {
+      let result = try Command.run(
+        ["-c", "cd \"$0\" && exec \"$@\"", scratch.url.path, Command.url.path, "reverse", "--progress", "json"]
+          + arguments, of: URL(fileURLWithPath: "/bin/sh"))
+      #expect(result.status == status && result.errors.contains(words), "\(arguments): \(result.errors)")
+      #expect(!result.errors.contains("indexing"))
+      #expect(names(in: ".") == before, "\(arguments)")
+    }
+    #expect(try run("reverse", "in", "--into", "out", "-y").status == 0)
+  }
+
+  @Test func anEmptyFolderIsNoInput() throws {
+    let result = try run("reverse", "in", "--into", "out")
+    #expect(result.status == 66 && result.errors.contains("in: no media files are in this folder"))
+    #expect(scratch.names == ["in"])
+  }
+
+  @Test(arguments: [
+    (["a.mp4"], "What is the mirror of a.mp4 to be called?"), ([], "Which file"),
+    (["a.mp4", "b.mp4", "c.mp4"], "--into FOLDER makes a mirror of each file"),
+    (["a.mp4", "--into", "out", "--work", "w"], "--work is for one file"),
+    (["a.mp4", "b.mp4", "--name", "x.{ext}"], "--into"),
+    (["a.mp4", "--into", "out", "--name", "{size}.mp4"], "--name"),
+  ])
+  func argumentsThatDoNotFitTeachWhatDoes(arguments: [String], words: String) throws {
+    let result = try Command.run(["reverse"] + arguments)
+    #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
+  }
+
+  @Test func jsonTellsFilesApartAndCountsThem() throws {
+    try makeClips("in/a.mp4")
+    try write("Nothing", to: "in/b.mp4")
+    let result = try run("reverse", "in/b.mp4", "in/a.mp4", "--into", "out", "--progress", "json")
+    let lines = try result.errors.split(separator: "\n").map {
+      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any] ?? [:]
+    }
+    #expect(result.status == 65)
+    let last = try #require(lines.last)
+    #expect(last["stage"] as? String == "all" && last["made"] as? Int == 1)
+    #expect(last["failed"] as? Int == 1 && last["total"] as? Int == 2)
+    let done = try #require(lines.first { $0["stage"] as? String == "done" })
+    #expect(done["input"] as? String == "in/a.mp4" && done["output"] as? String == "out/a.mp4")
+    let failed = try #require(lines.first { $0["stage"] as? String == "failed" })
+    #expect(failed["input"] as? String == "in/b.mp4")
+  }
+
+  @Test func aSignalEndsAllOfThemAndLeavesNothing() throws {
+    try Command.makeClip(scratch.path("in/a.mp4"), frames: 3000)
+    try FileManager.default.copyItem(atPath: scratch.path("in/a.mp4"), toPath: scratch.path("in/b.mp4"))
+    let arguments = [
+      "reverse", scratch.path("in"), "--into", scratch.path("out"), "--jobs", "2", "--progress", "json", "--preset",
+      "veryslow",
+    ]
+    let result = try Command.run(arguments) { process, nextLine in
+      while let line = nextLine(), !line.contains("reversing") {}
+      kill(process.processIdentifier, SIGINT)
+    }
+    #expect(result.status == 130)
+    #expect(scratch.names == ["in"], "the folder that was made for them is gone too")
+  }
+
+  @Test func onATerminalEachFileThatIsBeingMadeHasALine() throws {
+    try makeClips("in/a.mp4", "in/a film with a long name, and more of it.mp4")
+    let command = "stty cols 40; '\(Command.url.path)' reverse in --into out --jobs 2"
+    let result = try Command.run(
+      ["-c", "cd \"$0\" && script -qec \"$1\" /dev/null", scratch.url.path, command],
+      of: URL(fileURLWithPath: "/bin/sh"))
+    #expect(result.status == 0)
+    // What is drawn over comes before the next wipe; what stays are words on files.
+    let drawn = result.output.components(separatedBy: "\u{1B}[J").filter { $0.contains("files") }
+    #expect(!drawn.isEmpty)
+    for block in drawn {
+      let lines = block.components(separatedBy: "\r\u{1B}[")[0].split(separator: "\r\n")
+      #expect(lines.count <= 3 && lines.allSatisfy { $0.count < 40 }, "\(lines)")
+    }
+    #expect(result.output.contains("2 of 2 made"))
+  }
+
+  // MARK: without a command's name
+
+  @Test func theCommandsNameMayBeLeftOut() throws {
+    try makeClips()
+    #expect(try run("clip.mp4", "out.mkv").status == 0)
+    #expect(try run("--no-audio", "clip.mp4", "silent.mkv").status == 0)
+    #expect(scratch.names == ["clip.mp4", "out.mkv", "silent.mkv", "in"])
+    #expect(try run("none.mp4", "out2.mkv").status == 66)
+  }
+
+  @Test(arguments: [("revers", "reverse"), ("inof", "info"), ("paly", "play"), ("verfy", "verify")])
+  func aMisspeltCommandIsNotTakenForAFile(word: String, meant: String) throws {
+    let result = try run(word, "clip.mp4", "out.mkv")
+    #expect(result.status == 64)
+    #expect(result.errors.contains("no command '\(word)'") && result.errors.contains("Did you mean '\(meant)'?"))
+  }
+
+  // MARK: what was written
+
+  @Test func theSummarySaysWhatWasWrittenAndWhatChanged() throws {
+    try makeClips()
+    let kept = try run("clip.mp4", "out.mp4")
+    #expect(kept.errors.contains("\n  MP4: H.264 160x120 30 fps, AAC 48 kHz stereo\n"), "\(kept.errors)")
+    #expect(!kept.errors.contains("became"))
+    let changed = try run("clip.mp4", "out.webm")
+    #expect(changed.errors.contains("\n  WebM: VP9 160x120 30 fps, Opus 48 kHz stereo\n"), "\(changed.errors)")
+    #expect(changed.errors.contains("\n  H.264 became VP9: .webm can't hold it\n"), "\(changed.errors)")
+    let asked = try run("clip.mp4", "out.mkv", "--video-codec", "vp8", "--progress", "json")
+    let last = try #require(asked.errors.split(separator: "\n").last)
+    let done = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
+    let changes = try #require(done["changes"] as? [[String: String]])
+    #expect(
+      changes == [["kind": "video", "source": "H.264", "output": "VP8", "reason": "--video-codec asks for it"]])
+    let written = try #require(done["written"] as? [String: Any])
+    let streams = try #require(written["streams"] as? [[String: Any]])
+    #expect(written["container"] as? String == "Matroska" && streams.map { $0["codec"] as? String } == ["VP8", "AAC"])
+    #expect(streams[0]["width"] as? Int == 160 && streams[0]["frameRate"] as? Double == 30)
+    #expect(streams[1]["rate"] as? Int == 48_000 && streams[1]["channels"] as? Int == 2)
+  }
+}
