@@ -206,6 +206,28 @@ package struct Transform: Hashable, Sendable {
     (self.xx, self.xy, self.x0, self.yx, self.yy, self.y0) = (xx, xy, x0, yx, yy, y0)
   }
 
+  package static let identity = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: 1, y0: 0)
+
+  package static func scale(x: Double, y: Double) -> Transform {
+    Transform(xx: x, xy: 0, x0: 0, yx: 0, yy: y, y0: 0)
+  }
+
+  package static func move(x: Double, y: Double) -> Transform {
+    Transform(xx: 1, xy: 0, x0: x, yx: 0, yy: 1, y0: y)
+  }
+
+  /// Where a place comes to lie.
+  package func callAsFunction(_ place: Point) -> Point {
+    Point(x: xx * place.x + xy * place.y + x0, y: yx * place.x + yy * place.y + y0)
+  }
+
+  /// This one, and then `next`.
+  package func then(_ next: Transform) -> Transform {
+    Transform(
+      xx: next.xx * xx + next.xy * yx, xy: next.xx * xy + next.xy * yy, x0: next.xx * x0 + next.xy * y0 + next.x0,
+      yx: next.yx * xx + next.yy * yx, yy: next.yx * xy + next.yy * yy, y0: next.yx * x0 + next.yy * y0 + next.y0)
+  }
+
   fileprivate var cairo: cairo_matrix_t { cairo_matrix_t(xx: xx, yx: yx, xy: xy, yy: yy, x0: x0, y0: y0) }
 }
 

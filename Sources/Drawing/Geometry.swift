@@ -48,7 +48,7 @@ public struct Rectangle: Hashable, Sendable {
 }
 
 /// A colour with an opacity, each part from 0 to 1.
-public struct Color: Hashable, Sendable {
+public struct Color: Hashable, Codable, Sendable {
   public var red: Double
   public var green: Double
   public var blue: Double

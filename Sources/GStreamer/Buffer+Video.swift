@@ -105,6 +105,21 @@ extension Caps {
     return Int(info.size)
   }
 
+  /// How many columns and lines of raw video share their colour: 2 and 2 in 4:2:0 (`GstVideoFormatInfo.w_sub` and `h_sub`).
+  package var chromaSteps: (x: Int, y: Int) {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, raw) != 0, let format = info.finfo, format.pointee.n_components > 1 else {
+      return (1, 1)
+    }
+    return (1 << Int(format.pointee.w_sub.1), 1 << Int(format.pointee.h_sub.1))
+  }
+
+  /// Whether raw video may have frames of two fields.
+  package var isInterlaced: Bool {
+    var info = GstVideoInfo()
+    return gst_video_info_from_caps(&info, raw) != 0 && info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE
+  }
+
   /// Whether the pixels of raw video are red, green and blue (`GST_VIDEO_FORMAT_FLAG_RGB`).
   package var isRGB: Bool {
     var info = GstVideoInfo()

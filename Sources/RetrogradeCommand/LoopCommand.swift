@@ -13,7 +13,7 @@ struct LoopCommand: AsyncParsableCommand {
       EXAMPLES
         retrograde loop waves.mp4 loop.mp4
         retrograde loop waves.mp4 loop.gif --length 1..3 --width 480
-        retrograde loop waves.mp4 loop.mp4 --from 10 --to 40
+        retrograde loop waves.mp4 loop.mp4 --from 10 --to 40 --show seam.png
         retrograde loop waves.mp4 loop.mp4 --count 10 --seam blend 0.4
         retrograde loop jump.mp4 boomerang.mp4 --loop ping-pong
       """)
@@ -40,6 +40,11 @@ struct LoopCommand: AsyncParsableCommand {
         + "comes. After INPUT and OUTPUT.", valueName: "cut|blend seconds"))
   var seam: [String] = []
 
+  @Option(
+    help: ArgumentHelp("Make a PNG of the frames before and after the seam, side by side.", valueName: "file"),
+    completion: .file())
+  var show: String?
+
   func validate() throws { _ = try loopSeam }
 
   private var loopSeam: LoopSeam {
@@ -59,7 +64,7 @@ struct LoopCommand: AsyncParsableCommand {
     output.apply(to: &options)
     options.playback.loop = loop
     let finder = LoopFinder(files.from.input, lengths: length?.range, options: options)
-    let reversal = finder.start(to: files.into.output, seam: try loopSeam)
+    let reversal = finder.start(to: files.into.output, seam: try loopSeam, showing: show)
     try await output.reporting.display.follow(reversal, source.machine.memory)
   }
 }
@@ -82,7 +87,8 @@ extension FoundLoop {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
     let seam = isGood ? "can't be told from what is around it" : "can be noticed"
     let advice =
-      isGood || loop.isBackAndForth ? "" : "; --seam blend 0.4 hides it, --length and --from look elsewhere"
+      isGood || loop.isBackAndForth
+      ? "" : "; " + (blend.map { "mixed over \($0)" } ?? "--seam blend 0.4 hides it, --length and --from look elsewhere")
     var words = [place, "seam: \(seam)\(advice)"]
     words.append(
       "picture: "

@@ -51,8 +51,7 @@ struct OutputArguments: ParsableArguments {
       "A GStreamer encoding profile, or an encoding target's name, instead of all of the above.", valueName: "profile"))
   var profile: String?
 
-  @Option(help: ArgumentHelp("The width of the video, as shown, in pixels; the height follows.", valueName: "pixels"))
-  var width: Int?
+  @OptionGroup var framing: FramingArguments
 
   @Flag(help: "Keep the transparency of VP8 and VP9 in FFV1 too; .webp, .apng and .png always do.")
   var alpha = false
@@ -63,8 +62,18 @@ struct OutputArguments: ParsableArguments {
   @Option(help: ArgumentHelp("How often the loop is played.", valueName: "n"))
   var count = 1
 
-  @Option(help: ArgumentHelp("Text to show at the lower edge of every frame.", valueName: "text"))
+  @Option(
+    help: ArgumentHelp(
+      "Text to show in the picture, at its lower edge unless --caption-style says otherwise.", valueName: "text"))
   var caption: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How the caption looks, where it stands and when: 'font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, "
+        + "box=#00000080, from=1, to=3.5', or any of them. Sizes are pixels of the output, times seconds of it; places are "
+        + "top, middle, bottom, left, right, top-left, top-right, bottom-left, bottom-right.", valueName: "style"),
+    transform: CaptionStyle.argument)
+  var captionStyle: CaptionStyle?
 
   @Flag(help: "Show the source's time, and an arrow in the direction of play, in every frame.")
   var showTimecode = false
@@ -75,7 +84,7 @@ struct OutputArguments: ParsableArguments {
     guard PlaybackLegs.counts.contains(count) else {
       throw ValidationError("--count must be \(PlaybackLegs.counts.lowerBound) to \(PlaybackLegs.counts.upperBound).")
     }
-    if let width, !(2...16_384).contains(width) { throw ValidationError("--width must be 2 to 16384.") }
+    if captionStyle != nil && caption == nil { throw ValidationError("--caption-style needs --caption.") }
     if bitrate != nil && crf != nil { throw ValidationError("--bitrate and --crf exclude each other.") }
     if quality == .lossless && (bitrate != nil || crf != nil) {
       throw ValidationError("--quality lossless leaves nothing for --bitrate or --crf to choose.")
@@ -90,11 +99,24 @@ struct OutputArguments: ParsableArguments {
     options.encoding = EncodingOptions(
       quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
       encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
-      constantRateFactor: crf, preset: preset, width: width, keepsAlpha: alpha,
+      constantRateFactor: crf, preset: preset, framing: framing.framing, keepsAlpha: alpha,
       deinterlaces: deinterlace)
   }
 
-  var lettering: Lettering { Lettering(caption: caption, showsTimecode: showTimecode) }
+  var lettering: Lettering {
+    Lettering(caption: caption, captionStyle: captionStyle ?? CaptionStyle(), showsTimecode: showTimecode)
+  }
+}
+
+extension CaptionStyle {
+  /// Reads an argument.
+  @Sendable static func argument(_ text: String) throws -> CaptionStyle {
+    do {
+      return try CaptionStyle(parsing: text)
+    } catch let error as RetrogradeError {
+      throw ValidationError(error.message.inOptions)
+    }
+  }
 }
 
 /// Properties and their values, `name=value`, with spaces between; quotes hold what has spaces in it together.

@@ -9,7 +9,7 @@ struct VerifyCommand: AsyncParsableCommand {
     discussion: """
       Decodes both, and compares frames, order, times, audio, sync, subtitles, chapters and tags. Frames of lossy video have \
       to be nearer to their own source frame than to its neighbours; --lossless asks for every pixel and every sample. \
-      Say how the mirror was made (--loop, --start, --streams, …) where that was not plain `reverse`.
+      Say how the mirror was made (--loop, --start, --streams, --crop, …) where that was not plain `reverse`.
 
       The exit status is 0 where everything holds, 1 where something differs, and as everywhere where a file can't be read.
 
@@ -44,8 +44,7 @@ struct VerifyCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("The most frames per second that were asked for.", valueName: "rate"))
   var fps: FrameRate?
 
-  @Option(help: ArgumentHelp("The width that was asked for.", valueName: "pixels"))
-  var width: Int?
+  @OptionGroup var framing: FramingArguments
 
   @Flag(help: "As JSON.")
   var json = false
@@ -66,7 +65,7 @@ struct VerifyCommand: AsyncParsableCommand {
     options.playback.timing = timing
     options.playback.frameRate = ImageSequence.isPattern(from.input) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
-    options.encoding.width = width
+    options.encoding.framing = framing.framing
     var verifier = Verifier(from.input, mirror: mirror, options: options)
     verifier.isLossless = lossless
     let display = reporting.display

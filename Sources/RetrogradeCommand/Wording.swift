@@ -28,6 +28,8 @@ extension Setting {
     case .keepsAlpha: "--alpha"
     case .deinterlaces: "--deinterlace"
     case .showsTimecode: "--show-timecode"
+    case .rotation: "--rotate"
+    case .framing: "what becomes of the picture (--crop, --rotate, --flip, --width, --height, --fit)"
     // `--no-audio` for `playback.noAudio`.
     default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }
     }

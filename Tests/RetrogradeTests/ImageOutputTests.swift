@@ -185,6 +185,45 @@ import Testing
     #expect(read.times == (0..<15).map { ClockTime(nanoseconds: $0 * 40_000_000) })
   }
 
+  /// The colour type in a PNG's header: 2 is RGB, 6 RGBA, 0 grey (PNG, 11.2.1).
+  @Test(arguments: [("I420", 2), ("BGRx", 2), ("I420_10LE", 2), ("GRAY8", 0), ("RGBA", 6)])
+  func imagesThatNothingIsSeenThroughHaveNoAlpha(_ format: String, _ type: UInt8) async throws {
+    let folder = try TemporaryFolder()
+    try run(
+      pipeline: "videotestsrc num-buffers=2 ! video/x-raw,format=\(format),width=64,height=48 ! "
+        + (format == "RGBA"
+          ? "pngenc ! multifilesink location=\(folder.path("in%d.png"))"
+          : "avenc_ffv1 ! matroskamux ! filesink location=\(folder.path("in.mkv"))"))
+    let source = folder.path(format == "RGBA" ? "in%d.png" : "in.mkv")
+    try await Reverser(source).reverse(to: folder.path("%d.png"))
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("1.png"))))
+    #expect(bytes[25] == type)
+    try await Reverser(source).reverse(to: folder.path("%d.bmp"))
+    let bitmap = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("1.bmp"))))
+    #expect(bitmap[28] == [2: 24, 0: 8, 6: 32][type], "bits for each pixel")
+  }
+
+  /// What lossless images take says nothing of what their film takes.
+  @Test func aFilmOfLosslessImagesHasARateOfItsOwn() throws {
+    func rate(_ codec: String) throws -> Int? {
+      let caps = try #require(Caps(codec))
+      let raw = try #require(Caps("video/x-raw,format=RGB,width=640,height=480,framerate=25/1"))
+      let packets = (0..<25).map {
+        VideoPacket(
+          time: ClockTime(nanoseconds: Int64($0) * 40_000_000), duration: ClockTime(nanoseconds: 40_000_000),
+          isKeyframe: true, bytes: 400_000, isHidden: false)
+      }
+      let index = VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil)
+      return try EncodingChoice(
+        output: "a.mp4", videos: [(raw, index, nil)], audio: [], duration: .seconds(1), frameRate: 25,
+        options: EncodingOptions()
+      ).videos[0].bitrate
+    }
+    // A tenth of a bit for each pixel.
+    #expect(try rate("image/png") == 768_000)
+    #expect(try rate("video/x-h264") == 100_000_000)
+  }
+
   @Test func picturesOfAnotherSizeAreMadeToFit() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

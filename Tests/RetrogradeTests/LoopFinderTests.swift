@@ -97,9 +97,13 @@ import Testing
     var options = ReverseOptions(playback: PlaybackOptions(loop: .forward))
     options.encoding.quality = .lossless
     let finder = LoopFinder(folder.path("in.mkv"), lengths: .seconds(0.8) ... .seconds(1.2), options: options)
-    let reversal = finder.start(to: folder.path("o.mkv"), seam: .blend(.seconds(0.2)))
+    let reversal = finder.start(
+      to: folder.path("o.mkv"), seam: .blend(.seconds(0.2)), showing: folder.path("seam.png"))
     let summary = try await reversal.summary()
+    let picture = try await Image(contentsOf: folder.path("seam.png"))
+    #expect(picture.width == 2 * 617 + 3 * 12 && picture.height == 360 + 58)
     let found = try #require(summary.loop)
+    #expect(found.blend == .seconds(0.2))
     #expect(summary.frames == Int((found.span.duration.seconds * 25).rounded()))
     let pixels = try [folder.path("in.mkv"), folder.path("o.mkv")].map {
       try DecodedMedia.buffers(of: "filesrc location=\($0) ! decodebin ! videoconvert ! video/x-raw,format=GRAY8")

@@ -32,6 +32,8 @@ import Testing
     options.playback.loop = .pingPong
     options.playback.start = .time(.seconds(0.1))
     options.lettering.caption = "Once more"
+    options.lettering.captionStyle = try CaptionStyle(parsing: "size=20.5, box=#00000080, outline=navy, from=0, to=0.5")
+    options.encoding.framing = Framing(crop: .shape(width: 1, height: 1), scale: .fit(width: 48, height: 48))
     options.subtitles = folder.path("in.srt")
     options.output.subtitles = folder.path("out.srt")
     let source = try media.write(to: folder)

@@ -107,7 +107,13 @@ final class ChunkMaker: Sendable {
     var given = MuxedCount.Given(count: 0)
     var caps: Caps?
     let sink = pipeline.videos[0]
-    let (painter, painting, first) = (FramePainter(video), plan.options.lettering.overlay, plan.firstFrame(of: number))
+    // Another machine may lack the font.
+    if plan.options.lettering.caption != nil { try plan.options.lettering.captionStyle.check() }
+    let geometry = try FrameGeometry(
+      video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,
+      for: Container.of(plan.output))
+    let (painter, painting) = (FramePainter(video, geometry), plan.options.lettering.overlay)
+    let first = plan.firstFrame(of: number)
     while var frame = try player.next(offset: .zero - chunk.span.start) {
       if let caps, !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
       caps = frame.caps

@@ -124,7 +124,7 @@ extension OutputPlan {
     }
     let description = EncodingDescription(path: "", choice: joined)
     return EncodingDescription(
-      path: "", choice: joined, videos: videos.map { description.upright($0.video.tags).tags },
+      path: "", choice: joined, videos: videos.enumerated().map { description.written($0, $1.video.tags) },
       audio: audio.map(\.tags), copiesAudio: true
     ).text
   }
@@ -156,7 +156,7 @@ struct ChunkRates {
     self.frame = frame
     self.encoder = encoder
     self.options = options
-    raw = video.caps
+    raw = frame.geometry?.caps ?? video.caps
     let sizes = video.video.sizes
     times = sizes.map(\.time)
     var sum = 0

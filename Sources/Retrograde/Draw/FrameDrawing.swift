@@ -51,7 +51,9 @@ extension VideoPlayer.Frame {
 
 extension FramePainter {
   /// For the frames of `video`.
-  init(_ video: VideoSource) {
-    self.init(video.caps, orientation: video.video.tags?.string("image-orientation"))
+  /// - Parameter geometry: what becomes of them afterwards; nil: nothing.
+  init(_ video: VideoSource, _ geometry: FrameGeometry?) {
+    let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
+    self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))
   }
 }

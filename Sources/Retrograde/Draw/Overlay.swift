@@ -40,30 +40,37 @@ public struct Title: Sendable {
 
 /// Overlays that the command has too.
 public enum Overlays {
-  /// Text at the lower edge, in the middle.
-  public static func caption(_ text: String) -> Overlay {
-    { context, _ in
-      let size = context.size.height / 14
-      let margin = size
-      let caption = Text(
-        text, font: "Sans Bold \(Int(size.rounded()))", alignment: .center, outline: (.black.opacity(0.8), size / 12))
-      let width = context.size.width - 2 * margin
-      let taken = context.size(of: caption, width: width)
-      context.draw(
-        caption,
-        in: Rectangle(
-          x: margin, y: context.size.height - margin / 2 - taken.height, width: width, height: taken.height))
-    }
+  /// Text, at the lower edge and in the middle unless `style` says otherwise.
+  public static func caption(_ text: String, style: CaptionStyle = CaptionStyle()) -> Overlay {
+    Caption(text: text, style: style, isBelowTimecode: false).draw
   }
 
   /// The time in the source, and an arrow in the direction of play, in the upper left corner.
   public static let timecode: Overlay = { context, frame in
-    let size = context.size.height / 18
+    let size = timecodeSize(context)
+    context.draw(
+      timecodeText(context, frame),
+      in: Rectangle(x: size / 2, y: size / 2, width: context.size.width, height: size * 2))
+  }
+
+  private static func timecodeSize(_ context: DrawingContext) -> Double {
+    // So that its 14 letters have room in a narrow picture too.
+    min(context.size.height / 18, context.size.width / 9.5)
+  }
+
+  private static func timecodeText(_ context: DrawingContext, _ frame: OverlayFrame) -> Text {
+    let size = timecodeSize(context)
     let arrow = frame.direction == .forward ? "▶" : "◀"
-    let text = Text(
+    return Text(
       "\(arrow) \(frame.sourceTime)", font: "Monospace Bold \(Int(size.rounded()))",
       outline: (.black.opacity(0.8), size / 12))
-    context.draw(text, in: Rectangle(x: size / 2, y: size / 2, width: context.size.width, height: size * 2))
+  }
+
+  /// The line below which nothing of the timecode stands.
+  static func timecodeEnd(_ context: DrawingContext) -> Double {
+    let moment = OverlayFrame(time: .zero, sourceTime: .zero, direction: .forward, number: 0)
+    let size = timecodeSize(context)
+    return size * 7 / 12 + context.size(of: timecodeText(context, moment), width: .infinity).height
   }
 
   /// One over the other, the first at the bottom.
@@ -82,38 +89,12 @@ struct FramePainter: Sendable {
   private let height: Int
   private let transform: (matrix: Transform, size: Size)
 
-  init(_ caps: Caps, orientation: String?) {
+  /// - Parameter transform: the way from places in the picture as it is shown to pixels as they are stored, and the size as it is shown.
+  init(_ caps: Caps, _ transform: (matrix: Transform, size: Size)) {
     self.caps = caps
+    self.transform = transform
     width = caps.int("width") ?? 0
     height = caps.int("height") ?? 0
-    let ratio = caps.fraction("pixel-aspect-ratio") ?? (1, 1)
-    let aspect = ratio.numerator > 0 && ratio.denominator > 0 ? Double(ratio.numerator) / Double(ratio.denominator) : 1
-    transform = FramePainter.upright(Double(width), Double(height), aspect: aspect, orientation)
-  }
-
-  /// The way from places in the video as it is shown to pixels as they are stored, and the size as it is shown.
-  /// - Parameter orientation: GST_TAG_IMAGE_ORIENTATION.
-  private static func upright(
-    _ width: Double, _ height: Double, aspect: Double, _ orientation: String?
-  ) -> (Transform, Size) {
-    let (w, h) = (width * aspect, height)
-    var m: Transform
-    switch orientation {
-    case "rotate-90": m = Transform(xx: 0, xy: 1, x0: 0, yx: -1, yy: 0, y0: h)
-    case "rotate-180": m = Transform(xx: -1, xy: 0, x0: w, yx: 0, yy: -1, y0: h)
-    case "rotate-270": m = Transform(xx: 0, xy: -1, x0: w, yx: 1, yy: 0, y0: 0)
-    case "flip-rotate-0": m = Transform(xx: -1, xy: 0, x0: w, yx: 0, yy: 1, y0: 0)
-    case "flip-rotate-90": m = Transform(xx: 0, xy: -1, x0: w, yx: -1, yy: 0, y0: h)
-    case "flip-rotate-180": m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: -1, y0: h)
-    case "flip-rotate-270": m = Transform(xx: 0, xy: 1, x0: 0, yx: 1, yy: 0, y0: 0)
-    default: m = Transform(xx: 1, xy: 0, x0: 0, yx: 0, yy: 1, y0: 0)
-    }
-    let size = m.xx == 0 ? Size(width: h, height: w) : Size(width: w, height: h)
-    // Drawn with square pixels, stored with those of the video.
-    m.xx /= aspect
-    m.xy /= aspect
-    m.x0 /= aspect
-    return (m, size)
   }
 
   /// `frame` with what `draw` draws over it. Frames may be shared, so what is drawn over is a copy, and only of frames that

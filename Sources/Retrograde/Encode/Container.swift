@@ -42,7 +42,8 @@ struct Container: Sendable {
     /// One file, which players repeat for ever.
     case animation(AnimationFormat)
     /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
-    case sequence(encoder: String)
+    /// - Parameter opaque: the pixel formats that it takes of frames that nothing can be seen through.
+    case sequence(encoder: String, opaque: String)
   }
 
   /// Which animation it is, if it is one: players repeat those by themselves.
@@ -60,7 +61,7 @@ struct Container: Sendable {
     let name = path.split(separator: "/").last ?? ""
     let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
     if ImageSequence.isPattern(path) {
-      guard let encoder = sequenceEncoders[suffix.lowercased()] else {
+      guard let (encoder, opaque) = sequenceEncoders[suffix.lowercased()] else {
         throw RetrogradeError(
           .usage,
           about: path,
@@ -68,7 +69,8 @@ struct Container: Sendable {
             + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
       }
       return Container(
-        caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .sequence(encoder: encoder))
+        caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true,
+        imageFormat: .sequence(encoder: encoder, opaque: opaque))
     }
     guard let container = named(suffix) else {
       let advice =
@@ -129,9 +131,16 @@ struct Container: Sendable {
     Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .animation(format))
   }
 
+  private static let jpeg = (
+    encoder: "jpegenc quality=95",
+    opaque: "I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,RGB,BGR,RGBx,xRGB,BGRx,xBGR,GRAY8"
+  )
+
   private static let sequenceEncoders = [
-    "png": "pngenc", "jpg": "jpegenc quality=95", "jpeg": "jpegenc quality=95", "webp": "webpenc quality=95",
-    "tiff": "avenc_tiff", "bmp": "avenc_bmp",
+    "png": (encoder: "pngenc", opaque: "RGB,GRAY8,GRAY16_BE"), "jpg": jpeg, "jpeg": jpeg,
+    "webp": (encoder: "webpenc quality=95", opaque: "I420,YV12,RGB"),
+    "tiff": (encoder: "avenc_tiff", opaque: "RGB,GRAY8,GRAY16_LE,I420,Y42B,Y444,Y41B"),
+    "bmp": (encoder: "avenc_bmp", opaque: "BGR,GRAY8"),
   ]
 
   private static let byExtension: [String: Container] = [

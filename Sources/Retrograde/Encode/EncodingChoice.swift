@@ -16,14 +16,24 @@ struct EncodingChoice: Sendable {
     var profile = ""
     /// The pixel format that the encoder needs, where it can't take the source's own.
     var format: String?
-    /// The size that it is to have, where it is not the source's.
-    var size: (width: Int, height: Int)?
+    /// What becomes of its frames' shape; nil of packets.
+    var geometry: FrameGeometry?
     /// Whether the pixels say how much of them is seen.
     var hasAlpha = false
     /// Whether an encoder of images gets them with the halved colour that they have.
     var isHalved = false
     /// The form in which packets are written that nobody encodes; nil where frames are encoded.
     var packets: PacketForm?
+
+    /// Whether interlaced frames are made whole ones for what is to become of them.
+    var deinterlaces: Bool { geometry?.deinterlaces ?? false }
+
+    /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION.
+    /// - Parameter own: the source's.
+    func orientation(_ own: String?, in container: Container) -> String? {
+      guard let geometry else { return container.carriesOrientation ? own : nil }
+      return geometry.orientation
+    }
   }
 
   /// In GStreamer's serialised syntax for encoding profiles.
@@ -101,7 +111,7 @@ struct EncodingChoice: Sendable {
       guard let video = videos.first else {
         throw RetrogradeError(.usage, about: output, "holds images, and there are none to write")
       }
-      self.videos = [try VideoChoice(video, container, options)]
+      self.videos = [try videoChoice(video, options)]
       changes += [
         EncodingChoice.change(from: Codec(of: video.index.caps), to: nil, video.raw, container, options, output)
       ]
@@ -122,12 +132,13 @@ struct EncodingChoice: Sendable {
           self.videos.append(VideoChoice(codec: Codec(of: video.raw), packets: packets))
           continue
         }
-        var choice = try VideoChoice(video, container, options)
+        var choice = try videoChoice(video, options)
+        let raw = choice.geometry?.caps ?? video.raw
         let codec = try EncodingChoice.videoCodec(choice, video, container, options, output)
         choice.codec = codec
         changes += [
           EncodingChoice.change(
-            from: Codec(of: video.index.caps), to: codec, choice.raw(video.raw), container, options, output)
+            from: Codec(of: video.index.caps), to: codec, raw, container, options, output)
         ].compactMap { $0 }
         if choice.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
           warnings.append(
@@ -137,21 +148,21 @@ struct EncodingChoice: Sendable {
             ))
         }
         // Colour at full resolution has no odd half.
-        if !codec.encodes(video.raw), EncoderSettings.hasOddSubsampledSize(video.raw) { choice.format = "Y444" }
+        if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
         // Video encoders would take it at full resolution too, which phones and browsers don't play.
         if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
-          choice.format = EncoderSettings.isOdd(video.raw) && choice.size == nil ? "Y444" : "I420"
+          choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
         }
         if let encoder = codec.encoder {
-          try EncodingChoice.check(choice.raw(video.raw), codec, container, output)
+          try EncodingChoice.check(raw, codec, container, output)
           let settings = EncoderSettings(
             options: options,
-            sourceBitrate: EncodingChoice.bitrate(video.index.bytes, video.index.duration ?? duration).map {
-              Int(Double($0) * (legs?.meanSpeed ?? 1))
+            sourceBitrate: EncodingChoice.bitrate(video.index, duration).map {
+              Int(Double($0) * (legs?.meanSpeed ?? 1) * (choice.geometry?.rateShare ?? 1))
             },
             frameRate: frameRate)
-          choice.settings = try settings.video(encoder, video.raw)
-          choice.bitrate = settings.bitrate(of: encoder, video.raw)
+          choice.settings = try settings.video(encoder, raw)
+          choice.bitrate = settings.bitrate(of: encoder, raw)
           try EncodingChoice.check(options.encoderOptions, of: encoder)
           if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }
           choice.profile = EncodingChoice.stream(codec.profile + "|variable-framerate=true", choice.settings)
@@ -230,9 +241,18 @@ struct EncodingChoice: Sendable {
     return mask & side == side && mask & rear == 0 ? mask & ~side | rear : nil
   }
 
-  private static func bitrate(_ bytes: Int, _ duration: ClockTime) -> Int? {
-    guard bytes > 0, duration > .zero else { return nil }
-    return Int(Double(bytes) * 8 / duration.seconds)
+  /// Codecs that lose nothing: how many bits they take says nothing of how many the same look takes.
+  private static let lossless: Set<String> = [
+    "image/png", "image/bmp", "image/tiff", "video/x-raw", "video/x-ffv", "video/x-huffyuv", "video/x-gst-av-ffvhuff",
+    "video/x-gst-av-utvideo", "video/x-gst-av-magicyuv", "video/x-lagarith", "video/x-zmbv", "video/x-camtasia",
+    "video/x-rle",
+  ]
+
+  /// The bits per second of a source; nil where they tell nothing.
+  private static func bitrate(_ index: VideoIndex, _ duration: ClockTime) -> Int? {
+    let duration = index.duration ?? duration
+    guard index.bytes > 0, duration > .zero, !lossless.contains(index.caps.mediaType) else { return nil }
+    return Int(Double(index.bytes) * 8 / duration.seconds)
   }
 
   /// Finds out whether frames of the size of `raw` can be encoded, and put into the container: muxers have limits of their own.
@@ -277,7 +297,7 @@ struct EncodingChoice: Sendable {
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
     // Rather another codec than another pixel format or size.
-    let raw = choice.raw(video.raw)
+    let raw = choice.geometry?.caps ?? video.raw
     let fitting = possible.filter { takesSize(of: raw, $0, container) }
     guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
       throw options.quality == .lossless
@@ -350,18 +370,22 @@ struct EncodingChoice: Sendable {
   }
 }
 
-extension EncodingChoice.VideoChoice {
-  /// Raw frames in the size that they are to have.
-  fileprivate func raw(_ raw: Caps) -> Caps {
-    size.map { raw.setting("width", "\($0.width)").setting("height", "\($0.height)") } ?? raw
-  }
-
-  fileprivate init(
-    _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container, _ options: EncodingOptions
-  ) throws {
-    hasAlpha = video.raw.hasAlpha
-    isHalved = options.quality != .lossless && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format"))
-    size = try FrameSize(video.raw, orientation: video.index.tags?.string("image-orientation")).scaled(
-      to: options.width, for: container)
+extension EncodingChoice {
+  /// How frames of `video` are written, but for their codec.
+  private mutating func videoChoice(
+    _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ options: EncodingOptions
+  ) throws -> VideoChoice {
+    let geometry = try FrameGeometry(
+      video.raw, orientation: video.index.tags?.string("image-orientation"), options.framing, for: container)
+    if geometry.deinterlaces, !options.deinterlaces {
+      let settings = Message.list(options.framing.settings, " and ")
+      warnings.append(
+        Warning(
+          .converted, "changed: interlaced frames are made whole ones, for \(settings): fields can't be cut or turned"))
+    }
+    return VideoChoice(
+      geometry: geometry, hasAlpha: video.raw.hasAlpha,
+      isHalved: options.quality != .lossless
+        && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 }

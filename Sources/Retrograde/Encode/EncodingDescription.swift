@@ -91,17 +91,19 @@ struct EncodingDescription {
     case .animation(let format):
       return parts + format.preparation(hasAlpha: frame.hasAlpha, isHalved: frame.isHalved)
         + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
-    case .sequence(let encoder):
-      return parts + [encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))"]
+    case .sequence(let encoder, let opaque):
+      // Left to itself, videoconvert 1.22 makes RGBA of what has no transparency.
+      return parts + (frame.hasAlpha ? [] : ["video/x-raw,format={\(opaque)}"]) + [
+        encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))",
+      ]
     }
   }
 
-  /// Tags of a video whose frames are turned upright, and which way that is done: where the container can't say how they lie.
-  func upright(_ tags: TagList?) -> (tags: TagList?, direction: String?) {
-    guard !choice.container.carriesOrientation, let orientation = tags?.string("image-orientation") else {
-      return (tags, nil)
-    }
-    return (tags?.removing(["image-orientation"]), EncodingDescription.directions[orientation])
+  /// The tags of a video as it is written: those that say how its frames lie only where they do.
+  func written(_ number: Int, _ tags: TagList?) -> TagList? {
+    let own = tags?.string("image-orientation")
+    guard own != nil, choice.videos[number].orientation(own, in: choice.container) == nil else { return tags }
+    return tags?.removing(["image-orientation"])
   }
 
   /// What brings frames into the form that is encoded.
@@ -110,19 +112,10 @@ struct EncodingDescription {
     var parts = [
       "appsrc name=\(EncodingDescription.videoName(number)) format=time block=true max-buffers=2 max-bytes=0"
     ]
-    if choice.deinterlaces {
-      // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times.
-      parts += ["videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top"]
-    }
-    let (tags, direction) = upright(tags)
-    if let direction { parts += ["videoconvert n-threads=2", "videoflip video-direction=\(direction)"] }
-    parts += EncodingDescription.inject(tags)
-    if let size = frame.size {
-      parts += [
-        "videoscale method=lanczos n-threads=2",
-        "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1",
-      ]
-    }
+    if choice.deinterlaces || frame.deinterlaces { parts += FrameGeometry.deinterlacing }
+    parts += frame.geometry?.cutting ?? []
+    parts += EncodingDescription.inject(written(number, tags))
+    parts += frame.geometry?.scaling ?? []
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
     return parts

@@ -15,6 +15,8 @@ struct Feed: Sendable {
   /// Whether audio that starts late is to be preceded by silence.
   let isPadded: Bool
   var drawing = FrameDrawing()
+  /// What becomes of the shape of each video's frames after that.
+  var geometries: [FrameGeometry?] = []
   /// How the forward part of the first video is copied, if it is.
   var copy: ForwardCopy?
   /// Gives packets that were made before, in place of all video and audio.
@@ -65,7 +67,8 @@ struct Feed: Sendable {
         try abortingOnFailure {
           if let joined { return Frames(given: try joined.video(index, source)) }
           if index == 0, let copy { return try play(copy, source) }
-          return try play(videos[index], source, isMain: index == 0)
+          let geometry = geometries.indices.contains(index) ? geometries[index] : nil
+          return try play(videos[index], geometry, source, isMain: index == 0)
         }
       }
     }
@@ -128,7 +131,9 @@ struct Feed: Sendable {
   }
 
   /// Gives the frames of the video to the pipeline.
-  private func play(_ video: VideoSource, _ source: AppSource, isMain: Bool) throws -> Frames {
+  private func play(
+    _ video: VideoSource, _ geometry: FrameGeometry?, _ source: AppSource, isMain: Bool
+  ) throws -> Frames {
     var frames = Frames()
     var caps: Caps?
     let watch = Stopwatch()
@@ -136,7 +141,7 @@ struct Feed: Sendable {
     let total =
       drawing.titleFrames(rate: rate) + (VideoPlayer.frameCount(video, legs, timing: timing) ?? 0)
     let player = VideoPlayer(video, legs, timing: timing, work.cancellation)
-    let painter = FramePainter(video)
+    let painter = FramePainter(video, geometry)
     let painting = drawing.painting
     func tell(_ shown: TimeSpan) {
       let count = frames.given.count

@@ -19,6 +19,7 @@ struct OutputPlan: Sendable {
   init(
     _ output: String, _ source: PlayableSource, _ options: ReverseOptions, _ drawing: FrameDrawing = FrameDrawing()
   ) throws {
+    if drawing.lettering.caption != nil { try drawing.lettering.captionStyle.check() }
     self.drawing = drawing
     self.output = output
     self.source = source
@@ -75,7 +76,8 @@ struct OutputPlan: Sendable {
     var counts = try Feed(
       legs: source.legs, heard: source.heard, timing: options.playback.timing, videos: videos, audio: audio,
       subtitles: choice.subtitles,
-      isPadded: choice.container.needsAudioFromStart, drawing: drawing, copy: copy,
+      isPadded: choice.container.needsAudioFromStart, drawing: drawing, geometries: choice.videos.map(\.geometry),
+      copy: copy,
       audioPartSize: audioPartSize, pipeline: pipeline, work: work
     ).run()
     try work.cancellation.check()
@@ -136,8 +138,10 @@ struct OutputPlan: Sendable {
         caps: copy.flatMap { number == 0 ? $0.caps : nil }
           ?? framed(caps, rate(number, video)),
         disposition: video.video.disposition,
-        orientation: choice.container.carriesOrientation ? video.video.tags?.string("image-orientation") : nil,
-        fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
+        orientation: choice.videos[number].orientation(
+          video.video.tags?.string("image-orientation"), in: choice.container),
+        fieldOrder: choice.deinterlaces || choice.videos[number].deinterlaces
+          ? nil : video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
         encoderOptions: options.encoding.encoderOptions)
     }
     return EncodingPipeline.Contents(

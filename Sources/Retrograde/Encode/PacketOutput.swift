@@ -63,9 +63,9 @@ struct PacketOutput: Sendable {
   /// What can only be done with frames.
   private var asked: Setting? {
     [
-      (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile), (encoding.width != nil, .width),
+      (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile),
       (encoding.deinterlaces, .deinterlaces),
-    ].first { $0.0 }?.1 ?? encoding.forOneEncoder.first
+    ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 
   /// In which form the container takes the packets; nil where it takes them in none.

@@ -26,6 +26,9 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   /// nil where there is no audio, or where it turns, as the picture does.
   public var audio: Fit?
 
+  /// For how long its end goes on under its beginning, in what was written; nil: it is cut.
+  public var blend: ClockTime?
+
   /// Whether neither picture nor audio give the seam away.
   public var isGood: Bool { picture.isGood && audio?.isGood ?? true }
 }

@@ -4,12 +4,18 @@ import RetrogradeEngine
 
 extension LoopFinder {
   /// Finds the loop and begins to write it to `output`; the result tells how far it is, and what was found (``Summary/loop``).
-  public func start(to output: String, seam: LoopSeam = .cut) -> Reversal {
+  /// - Parameter picture: a PNG to be made of the frames before and after the seam.
+  public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
       try check(output)
+      if let picture {
+        try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
+      }
       work.scale.expect(
         [ExpectedStep(.indexing, 1), ExpectedStep(.searching, 4), ExpectedStep(.reversing, 6)])
-      let found = try run(seam, work)
+      var found = try run(seam, work)
+      if case .blend(let length) = seam { found.blend = length }
+      if let picture { try SeamPicture(input: input, found: found, options: options).write(to: picture, work.apart) }
       var summary = try reverser(of: found, seam: seam).run(to: output, work)
       summary.loop = found
       return summary

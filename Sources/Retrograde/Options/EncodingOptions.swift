@@ -28,8 +28,8 @@ public struct EncodingOptions: Sendable, Codable {
   public var constantRateFactor: Int?
   /// One of the encoder's own speed presets.
   public var preset: String?
-  /// The width of the video as it is shown, in pixels; its height follows. Nil: the source's own.
-  public var width: Int?
+  /// What of the picture is in the output, which way round, and how large.
+  public var framing: Framing
   /// Whether video in FFV1 keeps the transparency that lies beside the frames of VP8 and VP9; WebP, APNG and
   /// PNG always do. Few video players show it.
   public var keepsAlpha: Bool
@@ -46,7 +46,7 @@ public struct EncodingOptions: Sendable, Codable {
     quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil, encoder: String? = nil,
     encoderOptions: [String: String] = [:], profile: String? = nil,
     bitrate: Int? = nil, constantRateFactor: Int? = nil, preset: String? = nil, width: Int? = nil,
-    keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
+    framing: Framing = Framing(), keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
     reencodes: Bool = false
   ) {
     self.quality = quality
@@ -58,10 +58,17 @@ public struct EncodingOptions: Sendable, Codable {
     self.bitrate = bitrate
     self.constantRateFactor = constantRateFactor
     self.preset = preset
-    self.width = width
+    self.framing = framing
+    if let width { self.framing.scale = .width(width) }
     self.keepsAlpha = keepsAlpha
     self.deinterlaces = deinterlaces
     self.copiesForward = copiesForward
     self.reencodes = reencodes
+  }
+
+  /// The width of the video as it is shown, in pixels; its height follows. Nil: it is scaled otherwise, or not at all.
+  public var width: Int? {
+    get { if case .width(let width) = framing.scale { width } else { nil } }
+    set { framing.scale = newValue.map(Framing.Scale.width) }
   }
 }

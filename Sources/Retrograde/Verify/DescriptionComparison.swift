@@ -1,3 +1,4 @@
+import Drawing
 import GStreamer
 import MediaTime
 import RetrogradeEngine
@@ -25,19 +26,19 @@ enum DescriptionComparison {
   /// Size, orientation, colour and field order of a video.
   /// - Parameters:
   ///   - isAlike: whether the frames, each turned upright, are like each other.
-  ///   - width: that the mirror was to have, as shown; nil: the source's own.
+  ///   - geometry: what was to become of the source's frames; nil: nothing.
   static func frame(
-    _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool, width: Int?
+    _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
+    geometry: FrameGeometry?
   ) -> [Verification.Check] {
     let orientations = (
       source: source.video.tags?.string("image-orientation"), mirror: mirror.video.tags?.string("image-orientation")
     )
-    var shown = FrameSize(source.caps, orientation: orientations.source).shown
-    if let width { shown = (Double(width), shown.height * Double(width) / shown.width) }
-    let found = FrameSize(mirror.caps, orientation: orientations.mirror).shown
+    let shown = geometry?.shown ?? ShownFrame(source.caps, orientation: orientations.source).size
+    let found = ShownFrame(mirror.caps, orientation: orientations.mirror).size
     // Sizes are made even, and pixel aspect ratios are rounded.
-    func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(width == nil ? 0.5 : 2, a * 0.002) }
-    func text(_ size: (width: Double, height: Double)) -> String {
+    func near(_ a: Double, _ b: Double) -> Bool { abs(a - b) <= max(geometry == nil ? 0.5 : 2, a * 0.002) }
+    func text(_ size: Size) -> String {
       "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))"
     }
     let isSameSize = near(shown.width, found.width) && near(shown.height, found.height)
@@ -48,7 +49,7 @@ enum DescriptionComparison {
         ["width": found.width, "height": found.height])
     ]
     if orientations.source != nil || orientations.mirror != nil {
-      let isSame = orientations.source == orientations.mirror
+      let isSame = (geometry.map(\.orientation) ?? orientations.source) == orientations.mirror
       // A container that can't say it has the pixels themselves turned.
       let isTurned = orientations.mirror == nil && isSameSize && isAlike
       checks.append(

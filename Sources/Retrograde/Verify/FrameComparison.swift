@@ -26,15 +26,18 @@ struct FrameComparison {
   ///   - source: gives the frames that are expected.
   ///   - mirror: gives those that are there.
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
+  ///   - geometry: what was to become of the source's frames; nil: nothing.
   ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
-    comparesPixels: Bool, _ cancellation: Cancellation, report: (ClockTime) -> Void
+    geometry: FrameGeometry?, comparesPixels: Bool, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws {
-    var wanted = try ThumbnailedFrames(source, orientation: orientations.source, cancellation)
+    let preparation = geometry?.elements ?? []
+    let own = geometry.map(\.orientation) ?? orientations.source
+    var wanted = try ThumbnailedFrames(source, preparation, orientation: own, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
     // Where the pixels themselves were turned, those of the source have to be turned too.
-    let turn = orientations.source == orientations.mirror ? nil : orientations.source
+    let turn = own == orientations.mirror ? nil : own
     var converter: FrameConverter?
     while let frame = try given.next() {
       found += 1
@@ -51,12 +54,12 @@ struct FrameComparison {
       }) {
         misplaced.append(number)
       }
-      if turn == nil, own.caps.isSameForm(as: frame.caps) {
+      if turn == nil, preparation.isEmpty, own.caps.isSameForm(as: frame.caps) {
         if try own.buffer.hasSamePixels(as: frame.buffer, frame.caps) { identical += 1 }
       } else if comparesPixels {
         let known =
           try converter
-          ?? FrameConverter(own.caps, orientation: turn, to: frame.caps.pixelForm, cancellation)
+          ?? FrameConverter(own.caps, preparation, orientation: turn, to: frame.caps.pixelForm, cancellation)
         converter = known
         if try known.convert(own.buffer, own.caps).hasSamePixels(as: frame.buffer, frame.caps) { identical += 1 }
       }
@@ -96,6 +99,7 @@ private struct ThumbnailedFrames {
   }
 
   private let player: VideoPlayer
+  private let preparation: [String]
   private let orientation: String?
   private let cancellation: Cancellation
   private var converter: FrameConverter?
@@ -105,8 +109,11 @@ private struct ThumbnailedFrames {
   /// How many neighbours on either side are known.
   private static let reach = 2
 
-  init(_ player: VideoPlayer, orientation: String?, _ cancellation: Cancellation) throws {
+  init(
+    _ player: VideoPlayer, _ preparation: [String] = [], orientation: String?, _ cancellation: Cancellation
+  ) throws {
     self.player = player
+    self.preparation = preparation
     self.orientation = orientation
     self.cancellation = cancellation
   }
@@ -129,7 +136,8 @@ private struct ThumbnailedFrames {
   private mutating func read() throws -> Frame? {
     guard let frame = try player.next() else { return nil }
     let known =
-      try converter ?? FrameConverter(frame.caps, orientation: orientation, to: Thumbnail.form, cancellation)
+      try converter
+      ?? FrameConverter(frame.caps, preparation, orientation: orientation, to: Thumbnail.form, cancellation)
     converter = known
     return Frame(
       buffer: frame.buffer, caps: frame.caps, shown: frame.shown,

@@ -12,13 +12,17 @@ final class FrameConverter {
 
   /// - Parameters:
   ///   - caps: of the frames that are given.
+  ///   - preparation: what becomes of them first, in `gst-launch-1.0` syntax.
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION, by which they are turned upright; nil: they are left as they are.
   ///   - form: the caps of what comes out, in caps syntax; an area of several pixels becomes their mean.
-  init(_ caps: Caps, orientation: String?, to form: String, _ cancellation: Cancellation) throws {
+  init(_ caps: Caps, _ preparation: [String] = [], orientation: String?, to form: String, _ cancellation: Cancellation)
+    throws
+  {
     let turn = orientation.flatMap { EncodingDescription.directions[$0] }.map { "videoflip video-direction=\($0) ! " }
+    let prepared = preparation.map { "\($0) ! " }.joined()
     // Sides of one pixel are stretched, so that shape does not matter here.
     pipeline = try Pipeline(
-      "appsrc name=in format=time block=true max-buffers=1 ! videoconvert dither=none ! \(turn ?? "")"
+      "appsrc name=in format=time block=true max-buffers=1 ! \(prepared)videoconvert dither=none ! \(turn ?? "")"
         + "videoscale method=bilinear2 add-borders=false ! videoconvert dither=none ! capsfilter caps=\(Description.quoted(form)) ! "
         + "appsink name=out sync=false enable-last-sample=false max-buffers=1")
     source = try pipeline.appSource("in")

@@ -105,14 +105,21 @@ extension Verifier {
       let orientations = (
         source: pair.0.video.tags?.string("image-orientation"), mirror: pair.1.video.tags?.string("image-orientation")
       )
+      let framing = options.encoding.framing
+      let geometry =
+        try framing.settings.isEmpty
+        ? nil : FrameGeometry(pair.0.caps, orientation: orientations.source, framing, for: container)
       let frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
-        comparesPixels: isLossless, work.cancellation, report: progress(.comparingVideo(number), source, work))
-      result.checks += frames.checks(label, isLossless: isLossless, tolerance: tolerance)
+        geometry: geometry, comparesPixels: isLossless, work.cancellation,
+        report: progress(.comparingVideo(number), source, work))
+      // Nobody has the whole frames that were made of fields.
+      let isExact = isLossless && !(geometry?.deinterlaces ?? false)
+      result.checks += frames.checks(label, isLossless: isExact, tolerance: tolerance)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
-        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, width: options.encoding.width)
+        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry)
       return frames.delay
     }
   }

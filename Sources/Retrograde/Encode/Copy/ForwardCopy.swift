@@ -33,12 +33,14 @@ struct ForwardCopy: Sendable {
     guard Codec(of: video.video.caps) == codec else {
       throw refused("the source is \(video.video.caps.codecName), and this output would not be")
     }
-    guard !video.shown.isThinned, options.encoding.width == nil, options.playback.start == nil,
-      options.playback.end == nil, options.playback.score == nil
+    if let setting = options.encoding.framing.settings.first {
+      throw refused("\(setting: setting) changes every frame of it")
+    }
+    guard !video.shown.isThinned, options.playback.start == nil, options.playback.end == nil,
+      options.playback.score == nil
     else {
       throw refused(
-        "\(setting: .frameRate), \(setting: .width), \(setting: .score), \(setting: .start) and \(setting: .end) change it"
-      )
+        "\(setting: .frameRate), \(setting: .score), \(setting: .start) and \(setting: .end) change it")
     }
     guard video.store == nil, video.video.isPlain,
       !(options.playback.dropsSeam ?? false) || options.playback.loop != .reverseForward

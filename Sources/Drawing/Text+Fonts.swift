@@ -1,0 +1,21 @@
+import CPango
+
+extension Text {
+  /// Whether a family of fonts that `font` names is installed: Pango takes another one where none is.
+  /// - Parameter font: as Pango reads it, such as `Serif Bold`.
+  package static func isInstalled(_ font: String) -> Bool {
+    guard let description = pango_font_description_from_string(font) else { return false }
+    defer { pango_font_description_free(description) }
+    // Of style alone, such as `Bold`, the family is the usual one.
+    guard let names = pango_font_description_get_family(description) else { return true }
+    let wanted = Set(String(cString: names).lowercased().split(separator: ",").map(String.init))
+    var families: UnsafeMutablePointer<UnsafeMutablePointer<PangoFontFamily>?>?
+    var count: Int32 = 0
+    pango_font_map_list_families(pango_cairo_font_map_get_default(), &families, &count)
+    defer { g_free(families) }
+    return (0..<Int(count)).contains { index in
+      guard let family = families?[index], let name = pango_font_family_get_name(family) else { return false }
+      return wanted.contains(String(cString: name).lowercased())
+    }
+  }
+}
