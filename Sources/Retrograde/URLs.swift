@@ -1,4 +1,5 @@
 public import FoundationEssentials
+public import MediaTime
 public import RetrogradeEngine
 
 // Files by URL, wherever they can be named by a path. A URL of another scheme is looked for as it is written, and not found.
@@ -20,6 +21,15 @@ extension Reverser {
 
   /// Begins to write the mirror of the source to `output`; the result tells how far it is.
   public func start(to output: URL) -> Reversal { start(to: output.filePath) }
+}
+
+extension LoopFinder {
+  public init(
+    _ input: URL, lengths: ClosedRange<ClockTime>? = nil,
+    options: ReverseOptions = ReverseOptions(playback: PlaybackOptions(loop: .forward))
+  ) {
+    self.init(input.filePath, lengths: lengths, options: options)
+  }
 }
 
 extension Verifier {

@@ -23,3 +23,9 @@ func makeALoopToBeRepeated() async throws {
   let playback = PlaybackOptions(loop: .pingPong, dropsSeam: true)
   try await Reverser("jump.mp4", options: ReverseOptions(playback: playback)).reverse(to: "loop.mp4")
 }
+
+func makeALoopThatCloses() async throws {
+  let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
+  let found = try await finder.find()
+  try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
+}
