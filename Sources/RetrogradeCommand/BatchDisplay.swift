@@ -38,6 +38,15 @@ final class BatchDisplay: Sendable {
     total = jobs.map { ($0.count, $0.reduce(0) { $0 + $1.size }) }
   }
 
+  /// Says that a folder is watched.
+  func tell(watching folder: String) {
+    if display.form == .json {
+      Terminal.error(json: ProgressReport.Watching(folder: folder))
+    } else if !display.isQuiet {
+      Terminal.error("retrograde: \(folder): is watched; Ctrl-C ends it")
+    }
+  }
+
   func begin(_ job: MirrorJob) {
     state.withLock {
       $0.running.append(Running(job: job, size: job.size))

@@ -23,11 +23,26 @@ struct FileArguments: ParsableArguments {
   @Flag(help: "With --into: look into the folders of folders too, and make the same ones.")
   var recursive = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Make a mirror, in the folder of --into, of each file in this one as soon as it is whole: once each, also when it is watched anew. Ctrl-C "
+        + "ends it.", valueName: "folder"), completion: .directory)
+  var watch: String?
+
   func validate() throws {
+    if watch != nil {
+      if into == nil { throw ValidationError("--watch needs --into: the folder that mirrors go to.") }
+      if let file = files.first {
+        throw ValidationError("\(file): --watch takes the files of its folder, and no others.")
+      }
+      if recursive { throw ValidationError("--recursive: --watch looks at one folder, and not into those in it.") }
+    }
     guard into == nil else { return }
     if name != .same { throw ValidationError("--name says what mirrors are called in the folder that --into names.") }
     if recursive { throw ValidationError("--recursive is about folders whose files have mirrors --into another one.") }
   }
 
-  func list() throws -> FileList { try FileList(files, isNamed: into == nil) }
+  func list() throws -> FileList {
+    watch == nil ? try FileList(files, isNamed: into == nil) : FileList(inputs: [], output: nil)
+  }
 }

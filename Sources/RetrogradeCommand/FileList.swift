@@ -11,6 +11,8 @@ struct FileList {
 
   static let joint = "+"
 
+  init(inputs: [[String]], output: String?) { (self.inputs, self.output) = (inputs, output) }
+
   /// - Parameter isNamed: whether the last name is that of the output.
   init(_ names: [String], isNamed: Bool) throws {
     var groups: [[String]] = []

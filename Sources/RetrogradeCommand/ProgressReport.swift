@@ -107,6 +107,12 @@ struct ProgressReport: Encodable {
 }
 
 extension ProgressReport {
+  /// The first line, where a folder is watched.
+  struct Watching: Encodable {
+    var stage = "watching"
+    var folder: String
+  }
+
   /// The last line, where several files are made.
   struct All: Encodable {
     var stage = "all"

@@ -27,6 +27,7 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
         retrograde reverse film.mkv out.mkv --work film.work
         retrograde reverse *.mp4 --into mirrors --name '{stem}-reversed.{ext}'
+        retrograde reverse --watch arriving --into mirrors
       """)
 
   @OptionGroup var files: FileArguments
@@ -71,7 +72,10 @@ struct Reverse: AsyncParsableCommand {
 
   func run() async throws {
     let list = try files.list()
-    if let folder = files.into { return try await runAll(list.inputs.compactMap(\.first), into: folder) }
+    if let folder = files.into {
+      if let watched = files.watch { return try await watch(watched, into: folder) }
+      return try await runAll(list.inputs.compactMap(\.first), into: folder)
+    }
     guard let input = list.inputs.first?.first, let output = list.output else { return }
     let reverser = arguments.reverser(input)
     if printPipeline {
@@ -85,21 +89,5 @@ struct Reverse: AsyncParsableCommand {
         reverser.start(to: output)
       }
     try await arguments.output.reporting.display.follow(reversal, arguments.source.machine.memory)
-  }
-
-  private func runAll(_ inputs: [String], into folder: String) async throws {
-    let memory = arguments.source.machine.memory
-    let folders = OutputFolders()
-    defer { folders.clear() }
-    var batch = try Batch(
-      inputs, into: folder, named: files.name, isDeep: files.recursive, folders, arguments.reverser)
-    try batch.check()
-    let count = min(jobs ?? BatchRun.usualJobs(memory), batch.jobs.count)
-    batch.share(by: count)
-    let display = BatchDisplay(arguments.output.reporting.display, memory, batch.jobs)
-    let (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
-    for job in batch.jobs { line.yield(job) }
-    line.finish()
-    try await BatchRun(display: display, jobs: count).run(coming)
   }
 }

@@ -25,6 +25,10 @@ void system_name_thread(const char *name);
 /// signal and the thread to standard error, and ends the process with `status`.
 void system_end_on_crash(const char *text, int status);
 
+/// Whether anybody has the file open to write to it: 1 or 0; -1 and errno where nobody can tell, as of another user's file, or on NFS. It is
+/// found out by a lease (F_SETLEASE, fcntl(2)), which is given back at once.
+int system_is_written(int descriptor);
+
 /// From here on, memory from malloc holds zeros wherever nothing has been written to it, and what reads it all the same reads the same
 /// each time; with 0, no longer.
 void system_clear_memory(int isWanted);

@@ -49,7 +49,7 @@ final class PlanFile: Sendable {
 }
 
 /// What tells a file from one that has its name later, or was changed.
-struct FileStamp: Codable, Sendable, Equatable {
+package struct FileStamp: Codable, Sendable, Equatable {
   /// Of its inode.
   var number: UInt64
   var size: Int
@@ -57,7 +57,7 @@ struct FileStamp: Codable, Sendable, Equatable {
   var modified: [Int]
 
   /// Of the file at `path`; nil where there is none.
-  init?(_ path: String) {
+  package init?(_ path: String) {
     var info = stat()
     guard stat(path, &info) == 0 else { return nil }
     self.init(info)

@@ -21,6 +21,17 @@ package enum MediaFolder {
     return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// Whether two names are those of one folder.
+  /// - Throws: ``RetrogradeError`` of code `noInput`, where the first one is that of none.
+  package static func isSame(_ folder: String, _ other: String) throws -> Bool {
+    var info = stat()
+    guard stat(folder, &info) == 0 else {
+      throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
+    }
+    let own = FileIdentity(info)
+    return stat(other, &info) == 0 && FileIdentity(info) == own
+  }
+
   /// All of them, by name; what is hidden is not looked at.
   ///
   /// - Parameters:
@@ -72,6 +83,11 @@ package enum MediaFolder {
     case "audio/midi", "audio/x-midi": return false
     default: return type.hasPrefix("video/") || type.hasPrefix("audio/") || containers.contains(type)
     }
+  }
+
+  /// Whether the extension of a name is that of a container.
+  package static func isNamedAsMedia(_ path: String) -> Bool {
+    path.contains(".") && Container.extensions.contains(String(path.dotExtension.dropFirst()))
   }
 
   private static let containers: Set = [

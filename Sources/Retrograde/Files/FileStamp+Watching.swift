@@ -1,0 +1,16 @@
+import Glibc
+
+extension FileStamp {
+  /// Of a plain file that has some bytes at least; nil of anything else.
+  package init?(plainFile path: String, atLeast size: Int) {
+    var info = stat()
+    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }
+    self.init(path)
+  }
+
+  /// Whether there is a file at `path` that was not written before the one at `other`.
+  package static func isNewer(_ path: String, than other: String) -> Bool {
+    guard let own = FileStamp(path), let others = FileStamp(other) else { return false }
+    return !own.modified.lexicographicallyPrecedes(others.modified)
+  }
+}

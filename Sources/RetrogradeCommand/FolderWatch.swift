@@ -1,0 +1,101 @@
+import Glibc
+import RetrogradeEngine
+
+/// Says what arrives in a folder (inotify(7)). A thread of its own waits for the kernel's word, and for nothing else.
+final class FolderWatch: Sendable {
+  enum Event: Sendable {
+    /// Somebody who wrote the file has closed it, or it was moved there: it is whole.
+    case closed(String)
+    /// It is there. It may be whole, as a link to another file is, or about to be written.
+    case appeared(String)
+    /// More happened than the kernel keeps: what is there is to be looked at.
+    case missedSome
+    /// The folder was removed or renamed, or its file system is gone. Nothing more comes.
+    case gone
+  }
+
+  private let kernel: Int32
+  /// Ends the thread when the other end is closed.
+  private let ends: (read: Int32, write: Int32)
+  private let worker: Worker<Void>
+
+  /// - Parameter tell: called on the watch's thread.
+  /// - Throws: ``RetrogradeError`` of code `noInput`, where the folder can't be watched.
+  init(_ folder: String, _ tell: @escaping @Sendable (Event) -> Void) throws {
+    let kernel = inotify_init1(O_CLOEXEC | O_NONBLOCK)
+    let wanted = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
+    guard kernel >= 0, inotify_add_watch(kernel, folder, UInt32(wanted)) >= 0 else {
+      let reason = errno
+      if kernel >= 0 { close(kernel) }
+      throw RetrogradeError(
+        .noInput, about: folder, "can't be watched: \(String(cString: strerror(reason)))",
+        remedy: reason == ENOSPC || reason == EMFILE
+          ? "others watch too much: raise fs.inotify.max_user_watches or max_user_instances" : nil)
+    }
+    var pair: [Int32] = [-1, -1]
+    guard pipe(&pair) == 0 else {
+      close(kernel)
+      throw RetrogradeError(.inputOutput, about: folder, "can't be watched: \(String(cString: strerror(errno)))")
+    }
+    for descriptor in pair { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    let end = pair[0]
+    (self.kernel, ends) = (kernel, (pair[0], pair[1]))
+    do {
+      worker = try Worker("watch") { FolderWatch.wait(kernel, until: end, tell) }
+    } catch {
+      for descriptor in [kernel] + pair { close(descriptor) }
+      throw error
+    }
+  }
+
+  /// Ends it. To be called once.
+  func stop() {
+    close(ends.write)
+    _ = try? worker.join()
+    close(ends.read)
+    close(kernel)
+  }
+
+  private static func wait(_ kernel: Int32, until end: Int32, _ tell: (Event) -> Void) {
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
+    defer { room.deallocate() }
+    while true {
+      var waiting = [
+        pollfd(fd: kernel, events: Int16(POLLIN), revents: 0), pollfd(fd: end, events: Int16(POLLIN), revents: 0),
+      ]
+      if poll(&waiting, 2, -1) < 0 && errno != EINTR { return tell(.gone) }
+      if waiting[1].revents != 0 { return }
+      let count = read(kernel, room.baseAddress, room.count)
+      guard count > 0 else { continue }
+      for event in events(in: UnsafeRawBufferPointer(rebasing: room[..<count])) {
+        tell(event)
+        if case .gone = event { return }
+      }
+    }
+  }
+
+  /// As the kernel packs them: a watch, what happened, a number, the length of the name, the name and zeros after it.
+  private static func events(in bytes: UnsafeRawBufferPointer) -> [Event] {
+    var events: [Event] = []
+    var place = 0
+    while place + 16 <= bytes.count {
+      let mask = Int32(bitPattern: bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self))
+      let length = Int(bytes.loadUnaligned(fromByteOffset: place + 12, as: UInt32.self))
+      let start = place + 16
+      guard length <= bytes.count - start else { break }
+      place = start + length
+      let name = String(decoding: bytes[start..<place].prefix { $0 != 0 }, as: UTF8.self)
+      func has(_ flags: Int32) -> Bool { mask & flags != 0 }
+      if has(Int32(IN_Q_OVERFLOW)) {
+        events.append(.missedSome)
+      } else if has(Int32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED)) {
+        events.append(.gone)
+      } else if has(Int32(IN_CLOSE_WRITE | IN_MOVED_TO)) {
+        events.append(.closed(name))
+      } else if has(Int32(IN_CREATE)) {
+        events.append(.appeared(name))
+      }
+    }
+    return events
+  }
+}

@@ -1,0 +1,47 @@
+import Glibc
+import Retrograde
+import RetrogradeEngine
+
+// Several files.
+extension Reverse {
+  /// Makes a mirror of each, in `folder`.
+  func runAll(_ inputs: [String], into folder: String) async throws {
+    let memory = arguments.source.machine.memory
+    let folders = OutputFolders()
+    defer { folders.clear() }
+    var batch = try Batch(
+      inputs, into: folder, named: files.name, isDeep: files.recursive, folders, arguments.reverser)
+    try batch.check()
+    let count = min(jobs ?? BatchRun.usualJobs(memory), batch.jobs.count)
+    batch.share(by: count)
+    let display = BatchDisplay(arguments.output.reporting.display, memory, batch.jobs)
+    let (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
+    for job in batch.jobs { line.yield(job) }
+    line.finish()
+    try await BatchRun(display: display, jobs: count).run(coming)
+  }
+
+  /// Makes a mirror in `target` of each file that arrives in `folder`, until a signal ends it.
+  func watch(_ folder: String, into target: String) async throws {
+    let memory = arguments.source.machine.memory
+    let folders = OutputFolders()
+    defer { folders.clear() }
+    try folders.make(target)
+    guard try !MediaFolder.isSame(folder, target) else {
+      throw RetrogradeError(
+        .usage, about: folder, "mirrors that are made in the folder that is watched would be mirrored again",
+        remedy: "name another folder for them")
+    }
+    let count = jobs ?? BatchRun.usualJobs(memory)
+    let watched = try WatchedFolder(folder, into: target) { [files, arguments] path, number in
+      MirrorJob(
+        number: number, reverser: arguments.reverser(path).sharing(by: count),
+        output: "\(target)/\(files.name.name(of: path))")
+    }
+    let display = BatchDisplay(arguments.output.reporting.display, memory, nil)
+    try await watched.watching {
+      display.tell(watching: folder)
+      try await BatchRun(display: display, jobs: count).run(watched.coming, ended: watched.end)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import CSystemSupport
+import Glibc
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+
+/// A folder of which each file that is whole becomes a mirror in another one, once.
+final class WatchedFolder: Sendable {
+  private struct State {
+    /// Those that wait or are being made, by name, with what they were then.
+    var underWay: [String: FileStamp] = [:]
+    /// Those that came anew meanwhile.
+    var again: Set<String> = []
+    /// Those that failed for a reason that is not in the file, as they were then.
+    var failed: [String: FileStamp] = [:]
+    var count = 0
+    var isGone = false
+  }
+
+  private let folder: String
+  private let record: WatchRecord
+  private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
+  private let line: AsyncStream<MirrorJob>.Continuation
+  /// What is to be made, as it comes; until the folder is gone.
+  let coming: AsyncStream<MirrorJob>
+  private let state = Mutex(State())
+
+  /// What programs call a file that they have not finished.
+  private static let unfinished: Set = ["part", "partial", "crdownload", "download", "tmp"]
+
+  /// - Parameters:
+  ///   - target: where the mirrors go, and the record of them.
+  ///   - makeJob: what makes the mirror of a file.
+  init(
+    _ folder: String, into target: String, _ makeJob: @escaping @Sendable (_ path: String, _ number: Int) -> MirrorJob
+  ) throws {
+    self.folder = try absolutePath(folder)
+    record = WatchRecord(in: target)
+    self.makeJob = makeJob
+    (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
+  }
+
+  /// Runs `body`, which takes what is ``coming``, while the folder is watched.
+  /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched, or is gone.
+  func watching(_ body: () async throws -> Void) async throws {
+    // What comes while the folder is looked through is told too.
+    let watch = try FolderWatch(folder) { [self] event in
+      switch event {
+      case .closed(let name): take(name)
+      case .appeared(let name): take(name, unlessUnknown: true)
+      case .missedSome: takeAll()
+      case .gone:
+        state.withLock { $0.isGone = true }
+        line.finish()
+      }
+    }
+    defer { watch.stop() }
+    takeAll()
+    try await body()
+    guard state.withLock({ $0.isGone }) else { return }
+    throw RetrogradeError(.noInput, about: folder, "is no longer there, and was watched", remedy: "watch another one")
+  }
+
+  /// Notes how one went; what came anew meanwhile is taken.
+  func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
+    let name = job.input.lastPart
+    guard let before = state.withLock({ $0.underWay[name] }) else { return }
+    let isSame = FileStamp(job.input) == before
+    do {
+      switch result {
+      case .success where isSame: try record.add(job.input, before, isMade: true)
+      case .failure(let error as RetrogradeError) where error.code == .damagedInput && isSame:
+        try record.add(job.input, before, isMade: false)
+      case .failure(let error) where !(error is CancellationError):
+        state.withLock { $0.failed[name] = before }
+      default: break
+      }
+    } catch {
+      Terminal.error("retrograde: \((error as? RetrogradeError)?.message.inOptions ?? String(describing: error))")
+    }
+    let isAgain = state.withLock { state in
+      state.underWay[name] = nil
+      return state.again.remove(name) != nil
+    }
+    if isAgain || !isSame { take(name) }
+  }
+
+  private func takeAll() {
+    for name in (fileNames(in: folder) ?? []).sorted() { take(name, isFound: true) }
+  }
+
+  /// Has the mirror of a file made, unless that is done, or the file is not whole.
+  ///
+  /// - Parameters:
+  ///   - isFound: it lay there: where its mirror is newer, it is done.
+  ///   - isUnknownLeft: it is passed over where nobody can tell whether it is being written; it will be closed.
+  private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
+    let path = "\(folder)/\(name)"
+    guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
+      let stamp = FileStamp(plainFile: path, atLeast: 1)
+    else { return }
+    switch WatchedFolder.isBeingWritten(path) {
+    case true?: return
+    case nil where isUnknownLeft: return
+    default: break
+    }
+    if record.knows(path, stamp) { return }
+    guard MediaFolder.isMedia(path) || MediaFolder.isNamedAsMedia(path) else { return }
+    let job: MirrorJob? = state.withLock { state in
+      if state.underWay[name] != nil {
+        state.again.insert(name)
+        return nil
+      }
+      if state.failed[name] == stamp { return nil }
+      let job = makeJob(path, state.count)
+      if isFound, FileStamp.isNewer(job.output, than: path) { return nil }
+      state.count += 1
+      state.underWay[name] = stamp
+      return job
+    }
+    if let job { line.yield(job) }
+  }
+
+  /// nil where nobody can tell: files of other users, and file systems without leases.
+  private static func isBeingWritten(_ path: String) -> Bool? {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    let answer = system_is_written(descriptor)
+    return answer < 0 ? nil : answer != 0
+  }
+}
+
+extension String {
+  /// What follows the last dot, in small letters.
+  fileprivate var fileExtension: String { lastIndex(of: ".").map { self[index(after: $0)...].lowercased() } ?? "" }
+}

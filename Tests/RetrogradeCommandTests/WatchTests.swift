@@ -1,0 +1,130 @@
+import Foundation
+import Testing
+
+/// `reverse --watch`: what arrives and is whole is done once.
+@Suite struct WatchTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+    for name in ["in", "made"] {
+      try FileManager.default.createDirectory(at: scratch.url.appending(path: name), withIntermediateDirectories: true)
+    }
+    try Command.makeClip(scratch.path("made/clip.mp4"), frames: 10)
+  }
+
+  private var clip: Data { get throws { try Data(contentsOf: scratch.url.appending(path: "made/clip.mp4")) } }
+
+  /// The next file that has ended, and how: `a.mp4 done`.
+  private static func next(_ nextLine: () -> String?) -> String? {
+    while let line = nextLine() {
+      guard let told = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+        let stage = told["stage"] as? String, ["done", "failed", "watching"].contains(stage)
+      else { continue }
+      let name = (told["input"] as? String ?? told["folder"] as? String ?? "").split(separator: "/").last ?? ""
+      return "\(name) \(stage)"
+    }
+    return nil
+  }
+
+  /// Watches while `body` does things, and ends it as Ctrl-C does.
+  private func watch(_ arguments: String..., body: @escaping (() -> String?) throws -> Void) throws -> Command.Result {
+    var failure: (any Error)?
+    let result = try Command.run(
+      ["reverse", "--watch", scratch.path("in"), "--into", scratch.path("out"), "--progress", "json", "--jobs", "1"]
+        + arguments
+    ) { process, nextLine in
+      do {
+        #expect(WatchTests.next(nextLine) == "in watching")
+        try body(nextLine)
+      } catch {
+        failure = error
+      }
+      kill(process.processIdentifier, SIGINT)
+    }
+    if let failure { throw failure }
+    #expect(result.status == 130)
+    return result
+  }
+
+  private func copy(to name: String) throws { try clip.write(to: scratch.url.appending(path: name)) }
+
+  private var mirrors: Set<String> {
+    Set((try? FileManager.default.contentsOfDirectory(atPath: scratch.path("out"))) ?? []).subtracting([
+      ".retrograde-watch"
+    ])
+  }
+
+  @Test func whatArrivesAndIsWholeIsDoneOnce() throws {
+    try copy(to: "in/there.mp4")
+    _ = try watch { lines in
+      #expect(WatchTests.next(lines) == "there.mp4 done")
+      // Half of it, and nobody knows that there is more to come.
+      let bytes = try clip
+      try Data().write(to: scratch.url.appending(path: "in/slow.mp4"))
+      let file = try FileHandle(forWritingTo: scratch.url.appending(path: "in/slow.mp4"))
+      try file.write(contentsOf: bytes.prefix(bytes.count / 2))
+      try FileManager.default.moveItem(atPath: scratch.path("made/clip.mp4"), toPath: scratch.path("in/moved.mp4"))
+      #expect(WatchTests.next(lines) == "moved.mp4 done")
+      try file.write(contentsOf: bytes.suffix(from: bytes.count / 2))
+      try file.close()
+      #expect(WatchTests.next(lines) == "slow.mp4 done")
+    }
+    #expect(mirrors == ["there.mp4", "moved.mp4", "slow.mp4"])
+    // Anew: a mirror that was moved on is not made again.
+    try FileManager.default.removeItem(atPath: scratch.path("out/there.mp4"))
+    _ = try watch { lines in
+      try FileManager.default.copyItem(atPath: scratch.path("in/moved.mp4"), toPath: scratch.path("in/new.mp4"))
+      #expect(WatchTests.next(lines) == "new.mp4 done")
+    }
+    #expect(mirrors == ["new.mp4", "moved.mp4", "slow.mp4"])
+  }
+
+  @Test func aDamagedFileIsToldAndNotTriedAgainUntilItChanges() throws {
+    try Data(clip.prefix(200)).write(to: scratch.url.appending(path: "in/a.mp4"))
+    try Data("No media".utf8).write(to: scratch.url.appending(path: "in/readme.txt"))
+    _ = try watch { lines in
+      #expect(WatchTests.next(lines) == "a.mp4 failed")
+    }
+    _ = try watch { lines in
+      // It was not tried again: the next one to end is another.
+      try copy(to: "in/b.mp4")
+      #expect(WatchTests.next(lines) == "b.mp4 done")
+      try copy(to: "in/a.mp4")
+      #expect(WatchTests.next(lines) == "a.mp4 done")
+    }
+    #expect(mirrors == ["a.mp4", "b.mp4"])
+  }
+
+  @Test func unfinishedAndHiddenFilesWaitForTheirNames() throws {
+    _ = try watch { lines in
+      try copy(to: "in/.a.mp4")
+      try copy(to: "in/a.mp4.part")
+      try copy(to: "in/b.mp4")
+      #expect(WatchTests.next(lines) == "b.mp4 done")
+      try FileManager.default.moveItem(atPath: scratch.path("in/a.mp4.part"), toPath: scratch.path("in/a.mp4"))
+      #expect(WatchTests.next(lines) == "a.mp4 done")
+    }
+    #expect(mirrors == ["a.mp4", "b.mp4"])
+  }
+
+  @Test func aFolderThatGoesEndsTheWatch() throws {
+    let result = try Command.run(
+      ["reverse", "--watch", scratch.path("in"), "--into", scratch.path("out"), "--progress", "json"]
+    ) { _, nextLine in
+      _ = nextLine()
+      try? FileManager.default.removeItem(atPath: scratch.path("in"))
+    }
+    #expect(result.status == 66 && result.errors.contains("in: is no longer there"), "\(result.errors)")
+  }
+
+  @Test func theWatchedFolderIsNoPlaceForMirrors() throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch.path("link"), withDestinationPath: scratch.path("in"))
+    let result = try Command.run(["reverse", "--watch", scratch.path("in"), "--into", scratch.path("link")])
+    #expect(result.status == 64 && result.errors.contains("would be mirrored again"))
+    #expect(try Command.run(["reverse", "--watch", scratch.path("none"), "--into", scratch.path("out")]).status == 66)
+    #expect(try Command.run(["reverse", "--watch", scratch.path("in")]).status == 64)
+    #expect(scratch.names == ["in", "made", "link"])
+  }
+}
