@@ -1,4 +1,5 @@
 package import CGStreamer
+package import MediaTime
 
 /// One reference to a `GstElement`.
 package final class Element: @unchecked Sendable {
@@ -130,6 +131,20 @@ package final class Element: @unchecked Sendable {
     guard g_value_type_transformable(spec.pointee.value_type, value.g_type) != 0 else { return nil }
     g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
     return g_value_get_double(&value)
+  }
+
+  /// How many bytes it has to give, where it is a source that knows.
+  package var byteCount: Int? {
+    var value: gint64 = 0
+    guard gst_element_query_duration(raw, GST_FORMAT_BYTES, &value) != 0, value > 0 else { return nil }
+    return Int(value)
+  }
+
+  /// How long what it reads is, where it knows.
+  package var duration: ClockTime? {
+    var value: gint64 = 0
+    guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value > 0 else { return nil }
+    return ClockTime(nanoseconds: Int64(value))
   }
 
   /// Whether its factory's class, such as `Codec/Decoder/Audio`, has `part` in it.

@@ -11,6 +11,7 @@ struct AnimationReader {
     case png(APNGFrames)
   }
 
+  /// What people call it.
   private let path: String
   private let form: Form
   /// When each frame is shown, and how long the last one is.
@@ -22,16 +23,18 @@ struct AnimationReader {
   private let playback: PlaybackOptions
   private let output: OutputRequirements
 
-  /// Finds out what is in the file at `path`; decodes nothing.
+  /// Finds out what is in the file at `location`; decodes nothing.
+  /// - Parameter name: what people call it; nil: by its path.
   /// - Returns: nil where it is neither.
   /// - Throws: ``RetrogradeError``.
   init?(
-    _ path: String, playback: PlaybackOptions = PlaybackOptions(),
+    _ location: String, called name: String? = nil, playback: PlaybackOptions = PlaybackOptions(),
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
     // RIFF is also what WAV and AVI are, of any length.
-    guard let file = RandomAccessFile(path) else { return nil }
+    guard let file = RandomAccessFile(location) else { return nil }
+    let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
     let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
     // What can't be read must not pass for a frame that does not move.

@@ -15,7 +15,13 @@ extension PlayableSource {
     var source: PlayableSource
     var playback = options.playback
     playback.noAudio = playback.noAudio || options.soundtrack != nil
-    if let animation = try AnimationReader(input, playback: playback, for: output, options.resources) {
+    let fetched = try FetchedFile(input, options.resources, work.cancellation) { done, total in
+      work.report(.fetching, done: done, of: total, position: .zero)
+    }
+    let path = fetched?.path ?? Address.path(of: input)
+    if let animation = try AnimationReader(
+      path, called: input, playback: playback, for: output, options.resources)
+    {
       source =
         try isDescribed
         ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
@@ -23,7 +29,8 @@ extension PlayableSource {
       let settings = PlaybackSettings(
         playback, count: playback.count, for: output, resources: options.resources,
         gauge: work.gauge, cancellation: work.cancellation)
-      source = try PlayableSource(OpenedSource(input, settings), settings, progress: tell)
+      source = try PlayableSource(
+        OpenedSource(input, settings, fetched: fetched), settings, progress: tell)
     }
     if let soundtrack = options.soundtrack { try source.hear(soundtrack, options.resources, work) }
     if let subtitles = options.subtitles {

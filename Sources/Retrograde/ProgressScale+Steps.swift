@@ -4,8 +4,9 @@ import RetrogradeEngine
 
 extension [ExpectedStep] {
   /// Of turning a source round, of which nothing is known yet.
-  static func reversing(isVerified: Bool) -> [ExpectedStep] {
-    [ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12), ExpectedStep(.finishing, 0.3)]
+  /// - Parameter isFetched: whether it comes from the web.
+  static func reversing(isVerified: Bool, isFetched: Bool = false) -> [ExpectedStep] {
+    [ExpectedStep(.fetching, isFetched ? 3 : 0), ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12), ExpectedStep(.finishing, 0.3)]
       + (isVerified ? comparing(videos: 1, audio: 1) : [])
   }
 

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A part of a run that takes time.
 enum Step: Hashable, Sendable {
-  case countdown, capturing, indexing, searching, reversing, finishing, joining
+  case countdown, capturing, fetching, indexing, searching, reversing, finishing, joining
   /// Of what is compared: both files are indexed, and then each stream is read of both.
   case indexingSource, indexingMirror, comparingVideo(Int), comparingAudio(Int)
 
@@ -12,6 +12,7 @@ enum Step: Hashable, Sendable {
     switch self {
     case .countdown: .countdown
     case .capturing: .capturing
+    case .fetching: .fetching
     case .indexing: .indexing
     case .searching: .searching
     case .reversing: .reversing

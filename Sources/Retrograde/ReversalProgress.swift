@@ -9,6 +9,8 @@ public struct ReversalProgress: Sendable {
     case countdown
     /// Frames from a camera are kept.
     case capturing
+    /// Bringing what an address or a playlist leads to into the spool: `done` of `total` bytes; 0 where nobody says how many there are.
+    case fetching
     /// Reading all packets, and decoding the audio.
     case indexing
     /// Looking for a loop.
@@ -75,4 +77,6 @@ public struct Summary: Sendable {
   public var captured: Int?
   /// What was looked for.
   public var loop: FoundLoop?
+  /// How much was fetched from an address, or by way of a playlist, and lay in the spool; nil where nothing was.
+  public var fetched: ByteCount?
 }

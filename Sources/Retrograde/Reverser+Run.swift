@@ -9,8 +9,10 @@ extension Reverser {
     Log.job.info(
       "\(input) into \(output): \(options.playback.order), \(options.playback.count) times, with "
         + "\(options.resources.memory) of memory")
-    work.scale.expect(.reversing(isVerified: options.output.isVerified))
-    let (plan, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: inputs) { outputs in
+    work.scale.expect(.reversing(isVerified: options.output.isVerified, isFetched: Address.isOfWeb(input)))
+    let (plan, counts) = try Outputs.write(
+      overwrites: options.output.overwrites, inputs: inputs, pipe: (options.resources, work.cancellation)
+    ) { outputs in
       try outputs.begin(output)
       if let path = options.output.subtitles {
         try SubtitleFile.check(path)
@@ -35,8 +37,10 @@ extension Reverser {
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: plan.source.video?.plan,
       warnings: (plan.source.warnings + counts.warnings).unique,
-      written: WrittenMedia(container: WrittenMedia.containerName(of: output), streams: counts.streams),
-      changes: plan.choice.changes)
+      written: WrittenMedia(
+        container: WrittenMedia.containerName(of: Container.fileName(output, format: options.encoding.format)),
+        streams: counts.streams),
+      changes: plan.choice.changes, fetched: plan.source.fetchedBytes.map { ByteCount($0) })
   }
 
   /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
@@ -61,6 +65,10 @@ extension Reverser {
   func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
     guard drawing.isEmpty else {
       throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
+    }
+    guard output != "-" else {
+      throw RetrogradeError(
+        .usage, "a pipeline file names the file that it writes", remedy: "name one, in place of standard output")
     }
     guard options.soundtrack == nil else {
       throw RetrogradeError(
@@ -106,7 +114,7 @@ extension Reverser {
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
     var requirements = try OutputRequirements(of: output, options.encoding)
     if drawing.isEmpty, !options.playback.mixesFrames {
-      let packets = PacketOutput(try Container.of(output), options)
+      let packets = PacketOutput(try Container.of(output, format: options.encoding.format), options)
       requirements.takesPackets = { packets.refusal(of: $0) == nil }
     }
     return try OutputPlan(output, try PlayableSource.open(input, options, for: requirements, work), options, drawing)

@@ -4,7 +4,8 @@ import RetrogradeEngine
 
 /// The one file that a command makes.
 struct OutputArgument: ParsableArguments {
-  @Argument(help: "The file to make. It appears when it is whole.", completion: .file())
+  @Argument(
+    help: "The file to make. It appears when it is whole. - is standard output, with --format.", completion: .file())
   var output: String
 }
 
@@ -12,6 +13,12 @@ struct OutputArgument: ParsableArguments {
 struct OutputArguments: ParsableArguments {
   @Flag(name: [.customShort("y"), .long], help: "Replace what is there already under an output's name.")
   var overwrite = false
+
+  @Option(
+    help: ArgumentHelp(
+      "What to write, by its extension, in place of OUTPUT's own: mkv, mp4, wav, y4m, ts … For standard output (-).",
+      valueName: "format"))
+  var format: String?
 
   @Option(
     help: ArgumentHelp(
@@ -97,7 +104,7 @@ struct OutputArguments: ParsableArguments {
     options.output.overwrites = overwrite
     options.lettering = lettering
     options.encoding = EncodingOptions(
-      quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
+      format: format, quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
       encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
       constantRateFactor: crf, preset: preset, framing: framing.framing, keepsAlpha: alpha,
       deinterlaces: deinterlace)

@@ -68,6 +68,7 @@ struct ProgressDisplay {
     let speed = summary.elapsed > .zero ? summary.duration / summary.elapsed : 0
     parts.append("\(summary.duration) in \(short(summary.elapsed.seconds)) s (\(short(speed))x)")
     parts.append("peak \(ByteCount(summary.peakMemory)) of \(budget)")
+    if let fetched = summary.fetched { parts.append("\(fetched) fetched into the spool") }
     if let plan = summary.plan {
       let count = plan.windows.count
       parts.append(
@@ -76,7 +77,8 @@ struct ProgressDisplay {
           : "\(count) window\(count == 1 ? "" : "s")"
             + (plan.peakSpoolBytes > 0 ? ", \(ByteCount(plan.peakSpoolBytes)) spool" : ""))
     }
-    Terminal.error("\(summary.output): " + parts.joined(separator: ", "))
+    let output = summary.output == "-" ? "standard output" : summary.output
+    Terminal.error("\(output): " + parts.joined(separator: ", "))
     if let written = summary.written, !written.streams.isEmpty { Terminal.error("  \(written.summary)") }
     for change in summary.changes.unique { Terminal.error("  \(change.message.inOptions)") }
   }

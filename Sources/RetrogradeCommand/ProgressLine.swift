@@ -30,9 +30,11 @@ struct ProgressLine {
         ], nil)
     default:
       let isReversing = progress.stage == .reversing
+      let isFetching = progress.stage == .fetching
+      let bytes = "\(ByteCount(progress.done))" + (progress.total > 0 ? " of \(ByteCount(progress.total))" : "")
       self.init(
         [
-          (percent, 0), (stage, 1), (isReversing ? "\(progress.rate.rounded(to: 1)) fps" : nil, 3),
+          (percent, 0), (stage, 1), (isFetching ? bytes : nil, 3), (isReversing ? "\(progress.rate.rounded(to: 1)) fps" : nil, 3),
           (isReversing ? "\(progress.speed.rounded(to: 1))x" : nil, 4), (left, 2), (memory, 5),
         ], progress.fraction)
     }

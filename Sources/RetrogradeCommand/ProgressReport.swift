@@ -52,6 +52,8 @@ struct ProgressReport: Encodable {
     var peakMemory: Int
     var captured: Int?
     var loop: FoundLoop?
+    /// In bytes.
+    var fetched: Int?
     var windows: Int
     /// What the file holds.
     var written: WrittenMedia?
@@ -69,6 +71,7 @@ struct ProgressReport: Encodable {
       peakMemory = summary.peakMemory
       captured = summary.captured
       loop = summary.loop
+      fetched = summary.fetched?.bytes
       windows = summary.plan?.windows.count ?? 0
       (written, changes) = (summary.written, summary.changes)
       warnings = summary.warnings

@@ -18,6 +18,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         retrograde capture boomerang.mp4 --seconds 3
         retrograde run webm input=holiday.mp4 output=yadiloh.webm
         retrograde verify holiday.mp4 yadiloh.mp4
+        retrograde frame holiday.mp4 3.2s frame.png
         retrograde info holiday.mp4
         retrograde plan holiday.mp4 --memory 128MiB
         retrograde codecs
@@ -30,7 +31,8 @@ struct RetrogradeCommand: AsyncParsableCommand {
       """,
     version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
     subcommands: [
-      Reverse.self, LoopCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self, Info.self,
+      Reverse.self, LoopCommand.self, FrameCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self,
+      Info.self,
       PlanCommand.self,
       Codecs.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
     ])

@@ -24,6 +24,7 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse clip.mp4 out.mp4 --caption 'once more' --show-timecode
         retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
         cat clip.mp4 | retrograde reverse - out.mp4
+        retrograde reverse clip.mp4 - --format mkv | mpv -
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
         retrograde reverse film.mkv out.mkv --work film.work
         retrograde reverse *.mp4 --into mirrors --name '{stem}-reversed.{ext}'

@@ -4,7 +4,8 @@ public import Retrograde
 /// The one source of a command.
 struct InputArgument: ParsableArguments {
   @Argument(
-    help: "The file to turn round, or numbered images such as 'frames/%05d.png'; - is standard input.",
+    help:
+      "The file to turn round, numbered images such as 'frames/%05d.png', or an address: http, https, file, also of a playlist (HLS, DASH); - is standard input.",
     completion: .file())
   var input: String
 }

@@ -129,6 +129,7 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let caption = Setting(rawValue: "lettering.caption")
   public static let captionStyle = Setting(rawValue: "lettering.captionStyle")
   public static let showsTimecode = Setting(rawValue: "lettering.showsTimecode")
+  public static let format = Setting(rawValue: "encoding.format")
   public static let quality = Setting(rawValue: "encoding.quality")
   public static let videoCodec = Setting(rawValue: "encoding.videoCodec")
   public static let encoder = Setting(rawValue: "encoding.encoder")

@@ -9,15 +9,17 @@ package struct OpenedSource: Sendable {
   let stored: Source
   let topology: Topology
 
+  /// - Parameter fetched: what is at the address, where it was fetched already.
   /// - Throws: ``RetrogradeError``.
-  package init(_ input: String, _ settings: PlaybackSettings) throws {
+  package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil) throws {
     let playback = settings.playback
     guard !(playback.noAudio && playback.noVideo) else {
       throw RetrogradeError(.usage, "without video and without audio, nothing is left")
     }
     name = input
     stored = try Source(
-      input, sequenceRate: playback.sequenceRate, resources: settings.resources, cancellation: settings.cancellation)
+      input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
+      cancellation: settings.cancellation)
     let plugins =
       settings.isWatched && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
     defer { _ = try? plugins?.join() }

@@ -16,6 +16,8 @@ package struct PlayableSource: Sendable {
   package var index: SourceIndex
   /// Keeps what came through a pipe.
   private let stored: Source?
+  /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
+  package var fetchedBytes: Int? { stored?.fetched?.size }
 
   /// Indexes a source, no more of it than is to be played.
   ///
@@ -34,9 +36,14 @@ package struct PlayableSource: Sendable {
       self = try PlayableSource(opened, index, parts, settings)
       return
     }
-    let index: SourceIndex
+    let index = try PlayableSource.index(all: opened, indexer)
+    let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
+    self = try PlayableSource(opened, index, parts, settings)
+  }
+
+  static func index(all opened: OpenedSource, _ indexer: Indexer) throws -> SourceIndex {
     do {
-      index = try indexer.run()
+      return try indexer.run()
     } catch let error as RetrogradeError where error.code == .damagedInput {
       guard let links = opened.stored.facts.report?.links, links > 1 else { throw error }
       throw RetrogradeError(
@@ -45,12 +52,10 @@ package struct PlayableSource: Sendable {
         remedy: "cut it into those, and mirror each",
         underlying: error.underlying)
     }
-    let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
-    self = try PlayableSource(opened, index, parts, settings)
   }
 
   /// The index of no more of the source than is to be played; nil where all of it is to be indexed.
-  private static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
+  static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
     // Frames are counted from the first one on, and what is copied is copied whole.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
@@ -84,8 +89,9 @@ package struct PlayableSource: Sendable {
     _ opened: OpenedSource, _ index: SourceIndex, _ parts: SourceParts, _ settings: PlaybackSettings
   ) throws {
     var index = index
-    index.warnings += parts.warnings
+    index.warnings += parts.warnings + (opened.stored.fetched?.warnings ?? [])
     index.compare(with: opened, parts.videos, settings.playback)
+    try opened.stored.fetched?.check(index.warnings)
     try self.init(
       opened.name, index, parts, settings.playback, count: settings.count, for: settings.output, stored: opened.stored)
   }

@@ -14,15 +14,23 @@ package struct Source: Sendable {
   /// What its bytes say and GStreamer does not.
   package let facts: ContainerFacts
   private var spool: Spool?
+  /// What keeps it where it came from an address, or a playlist led to it.
+  private(set) var fetched: FetchedFile?
   /// Whether it is an image, or several, each a file.
   private(set) var holdsImages = false
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
-  /// indexed and sought in like any file, which takes far less room than the decoded frames would.
+  /// indexed and sought in like any file, which takes far less room than the decoded frames would. So does what is fetched.
+  /// - Parameter fetched: what is at the address, where it was fetched already.
   package init(
-    _ input: String, sequenceRate: FrameRate = .usual, resources: Resources, cancellation: Cancellation
+    _ input: String, fetched: FetchedFile? = nil, sequenceRate: FrameRate = .usual, resources: Resources,
+    cancellation: Cancellation
   ) throws {
-    try self.init(reading: input, sequenceRate, resources, cancellation)
+    if let fetched = try fetched ?? FetchedFile(input, resources, cancellation) {
+      try self.init(input, fetched, resources, cancellation)
+    } else {
+      try self.init(reading: Address.path(of: input), sequenceRate, resources, cancellation)
+    }
     guard let blocks = facts.gif, !blocks.isWhole else { return }
     guard blocks.images > 0 else {
       throw RetrogradeError(
@@ -40,6 +48,15 @@ package struct Source: Sendable {
     spool = whole
     path = whole.path
     sourceDescription = try Source.sourceDescription(path, name, facts, resources)
+  }
+
+  private init(
+    _ name: String, _ fetched: FetchedFile, _ resources: Resources, _ cancellation: Cancellation
+  ) throws {
+    (self.name, self.fetched, path) = (name, fetched, fetched.path)
+    facts = try Source.facts(path, cancellation)
+    sourceDescription = try Source.sourceDescription(path, name, facts, resources)
+    holdsImages = StillImage(facts) != nil
   }
 
   private init(
@@ -65,7 +82,6 @@ package struct Source: Sendable {
       return
     }
     guard exists else {
-      if let address = Playlist.address(input) { throw address }
       throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
     }
     switch info.st_mode & S_IFMT {
@@ -98,7 +114,7 @@ package struct Source: Sendable {
   /// Whether it may be opened more than once: what comes through a pipe is gone.
   package static func canBeReadAgain(_ input: String) -> Bool {
     var info = stat()
-    return input != "-" && (stat(input, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
+    return input != "-" && (stat(Address.path(of: input), &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
   }
 
   private static func facts(_ path: String, _ cancellation: Cancellation) throws -> ContainerFacts {

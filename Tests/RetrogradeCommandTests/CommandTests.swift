@@ -124,10 +124,15 @@ final class Scratch: Sendable {
   }
 
   private static let messages: [([String], Int32, [String])] = [
-    (["info", "http://example.invalid/a.mp4"], 66, ["is an address", "curl -L"]),
-    (["info", "file:///tmp/a.mp4"], 66, ["by its path"]),
-    (["info", "LIST"], 65, ["is a playlist"]),
-    (["reverse", "LIST", "-"], 64, ["can't be written to a pipe"]),
+    (["info", "http://127.0.0.1:1/a.mp4"], 66, ["http://127.0.0.1:1/a.mp4: nothing can be had"]),
+    (["info", "ftp://example.invalid/a.mp4"], 66, ["is an address", "only files, pipes, http and https"]),
+    (["info", "file:///nobody/has/a.mp4"], 66, ["No such file"]),
+    (["info", "LIST"], 65, ["is a playlist", "not in its own folder: http://example.invalid/0.ts"]),
+    (["reverse", "LIST", "-"], 64, ["standard output", "--format mkv"]),
+    (["reverse", "LIST", "-", "--format", "xyz"], 64, ["--format xyz", "mkv"]),
+    (["reverse", "LIST", "f-%02d.png", "--format", "png"], 64, ["leave out --format"]),
+    (["reverse", "CLIP", "-", "--format", "mkv", "--print-pipeline"], 64, ["name one"]),
+    (["reverse", "CLIP", "-", "--format", "mkv", "--work", "w"], 64, ["standard output", "name a file"]),
     (["reverse", "LIST", "out.mp4", "--start", "-1"], 64, ["“-1”", "counted from its start, which is 0"]),
     (["play", "LIST", "--end=-1"], 64, ["“-1”", "counted from its start, which is 0"]),
     (["play", "CLIP", "--video-sink", "nosuch"], 69, ["“nosuch” can't show the video"]),

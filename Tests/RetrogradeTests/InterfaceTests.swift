@@ -52,8 +52,8 @@ import Testing
 
   @Test func aURLThatNamesNoFileIsNamedAsItIs() async throws {
     let error = await #expect(throws: RetrogradeError.self) {
-      try await Reverser(try #require(URL(string: "https://example.com/a.mp4"))).plan()
+      try await Reverser(try #require(URL(string: "ftp://example.com/a.mp4"))).plan()
     }
-    #expect(error?.code == .noInput && error?.description.hasPrefix("https://example.com/a.mp4: ") == true)
+    #expect(error?.code == .noInput && error?.description.hasPrefix("ftp://example.com/a.mp4: ") == true)
   }
 }

@@ -6,7 +6,9 @@ extension Capture {
   func run(to output: String, _ control: RecordingControl, _ work: Work) throws -> Summary {
     let requirements = try OutputRequirements(of: output, options.encoding)
     Log.job.info("records from \(source) into \(output)")
-    let (camera, counts, warnings) = try Outputs.write(overwrites: options.output.overwrites, inputs: []) { outputs in
+    let (camera, counts, warnings) = try Outputs.write(
+      overwrites: options.output.overwrites, inputs: [], pipe: (options.resources, work.cancellation)
+    ) { outputs in
       try outputs.begin(output)
       let length = duration?.seconds ?? 10
       work.scale.expect([

@@ -111,7 +111,7 @@ final class ChunkMaker: Sendable {
     if plan.options.lettering.caption != nil { try plan.options.lettering.captionStyle.check() }
     let geometry = try FrameGeometry(
       video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,
-      for: Container.of(plan.output))
+      for: Container.of(plan.output, format: plan.options.encoding.format))
     let (painter, painting) = (FramePainter(video, geometry), plan.options.lettering.overlay)
     let first = plan.firstFrame(of: number)
     while var frame = try player.next(offset: .zero - chunk.span.start) {
@@ -155,7 +155,8 @@ final class ChunkMaker: Sendable {
     defer { pipeline.close() }
     try pipeline.start()
     var player = AudioPlayer(
-      track, plan.legs, isPadded: try Container.of(plan.output).needsAudioFromStart)
+      track, plan.legs,
+      isPadded: try Container.of(plan.output, format: plan.options.encoding.format).needsAudioFromStart)
     var given = MuxedCount.Given(count: 0)
     let sink = pipeline.audio[0]
     while let part = try player.next() {

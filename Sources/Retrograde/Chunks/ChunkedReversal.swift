@@ -21,6 +21,10 @@ struct ChunkedReversal: Sendable {
   ///
   /// - Throws: ``RetrogradeError``; of code `usage` where another plan is in the folder.
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
+    guard output != "-" else {
+      throw RetrogradeError(
+        .usage, about: "standard output", "is gone when chunks are made later", remedy: "name a file")
+    }
     let output = try absolutePath(output)
     try folder.check()
     try folder.clearRemains()
@@ -28,7 +32,9 @@ struct ChunkedReversal: Sendable {
       try known.check(reverser, output, in: folder.path)
       return known
     }
-    guard Source.canBeReadAgain(reverser.input), !ImageSequence.isPattern(reverser.input) else {
+    guard Source.canBeReadAgain(reverser.input), !ImageSequence.isPattern(reverser.input),
+      try Address(reverser.input) == nil
+    else {
       throw RetrogradeError(
         .usage, about: reverser.input, "can't be read again by who makes the chunks", remedy: "name a file")
     }

@@ -81,7 +81,8 @@ public final class MovieWriter: Sendable {
     self.audio = audio
     self.caps = caps
     let isStreamed = loop == .forward && options.playback.count == 1 && !ImageSequence.isPattern(output)
-    let outputs = Outputs(overwrites: options.output.overwrites, inputs: [])
+    let outputs = Outputs(
+      overwrites: options.output.overwrites, inputs: [], pipe: (options.resources, work.cancellation))
     self.outputs = outputs
     let (final, token) = (options, work.cancellation)
     state = Mutex(State())

@@ -25,8 +25,8 @@ struct Container: Sendable {
     tagger != nil || caps == nil && imageFormat == nil
       || caps?.hasPrefix("video/quicktime") ?? false
   }
-  /// It says nothing of when frames are shown (AVI): they must stand in it in the order of play.
-  var lacksTimes: Bool { caps == "video/x-msvideo" }
+  /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.
+  var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }
   /// Its muxers name their pads after what identifies the streams' packets.
@@ -44,6 +44,9 @@ struct Container: Sendable {
     /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
     /// - Parameter opaque: the pixel formats that it takes of frames that nothing can be seen through.
     case sequence(encoder: String, opaque: String)
+    /// One file of all that this encoder gives out: a single image, or raw frames one after the other.
+    /// - Parameter opaque: as of a sequence; nil where the encoder knows no transparency.
+    case file(encoder: String, opaque: String?)
   }
 
   /// Which animation it is, if it is one: players repeat those by themselves.
@@ -52,30 +55,32 @@ struct Container: Sendable {
   }
 
   /// The container that a file name asks for.
-  static func of(_ path: String) throws -> Container {
-    if path == "-" {
-      throw RetrogradeError(
-        .usage, about: "-", "the mirror can't be written to a pipe, since its header is written last",
-        remedy: "name a file")
-    }
-    let name = path.split(separator: "/").last ?? ""
-    let suffix = name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
+  /// - Parameter format: its extension in place of the name's own; nil: that.
+  static func of(_ path: String, format: String? = nil) throws -> Container {
     if ImageSequence.isPattern(path) {
-      guard let (encoder, opaque) = sequenceEncoders[suffix.lowercased()] else {
+      guard format == nil else {
+        throw RetrogradeError(
+          .usage, about: path, "the extension of numbered images says what they are",
+          remedy: "leave out \(setting: .format)")
+      }
+      return try images(path)
+    }
+    guard path != "-" || format != nil else {
+      throw RetrogradeError(
+        .usage, about: "standard output", "has no name that says in which format it is to be written",
+        remedy: "add \(setting: .format) mkv, or another one")
+    }
+    let suffix = format ?? fileExtension(path)
+    guard let container = named(suffix) else {
+      guard format == nil else {
         throw RetrogradeError(
           .usage,
-          about: path,
-          "no images go by the extension “\(suffix)”; there are "
-            + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
+          "\(setting: .format) \(suffix): there is no such format; there are \(extensions.joined(separator: ", "))")
       }
-      return Container(
-        caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true,
-        imageFormat: .sequence(encoder: encoder, opaque: opaque))
-    }
-    guard let container = named(suffix) else {
+      let stem = path.dropLast(suffix.count + 1)
       let advice =
         sequenceEncoders[suffix.lowercased()] != nil
-        ? "; images are numbered: \(path.dropLast(suffix.count + 1))-%05d.\(suffix)" : ""
+        ? "; images are numbered: \(stem)-%05d.\(suffix); `retrograde frame` writes a single one" : ""
       throw RetrogradeError(
         .usage,
         about: path,
@@ -89,7 +94,40 @@ struct Container: Sendable {
     return container
   }
 
-  private static func named(_ fileExtension: String) -> Container? { byExtension[fileExtension.lowercased()] }
+  /// One image, or as many as have numbers where the name is a pattern, of the format that the extension asks for.
+  static func images(_ path: String) throws -> Container {
+    let suffix = fileExtension(path)
+    guard let (encoder, opaque) = sequenceEncoders[suffix.lowercased()] else {
+      throw RetrogradeError(
+        .usage,
+        about: path,
+        "no images go by the extension “\(suffix)”; there are "
+          + "\(sequenceEncoders.keys.sorted().joined(separator: ", "))")
+    }
+    return Container(
+      caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true,
+      imageFormat: ImageSequence.isPattern(path)
+        ? .sequence(encoder: encoder, opaque: opaque) : .file(encoder: encoder, opaque: opaque))
+  }
+
+  private static func fileExtension(_ path: String) -> String {
+    let name = path.split(separator: "/").last ?? ""
+    return name.contains(".") ? name.split(separator: ".").last.map(String.init) ?? "" : ""
+  }
+
+  private static func named(_ fileExtension: String) -> Container? {
+    let name = fileExtension.lowercased()
+    return byExtension[otherNames[name] ?? name]
+  }
+
+  /// A file name with the extension of the format that is written.
+  /// - Parameter format: as of ``of(_:format:)``.
+  static func fileName(_ path: String, format: String?) -> String {
+    format.map { "\(path).\(otherNames[$0.lowercased()] ?? $0.lowercased())" } ?? path
+  }
+
+  /// What other programs call formats of ours.
+  private static let otherNames = ["matroska": "mkv", "mpegts": "ts"]
 
   static var extensions: [String] { byExtension.keys.sorted() }
 
@@ -113,7 +151,7 @@ struct Container: Sendable {
   private static let webm = Container(
     caps: "video/webm", videoCodecs: ["video/x-vp9", "video/x-vp8"], audioCodecs: ["audio/x-opus", "audio/x-vorbis"])
   private static let avi = Container(
-    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], holdsOneVideo: true,
+    caps: "video/x-msvideo", videoCodecs: ["image/jpeg"], audioCodecs: [pcm], holdsOneVideo: true, lacksTimes: true,
     needsAudioFromStart: true)
   private static let ts = Container(
     caps: "video/mpegts,systemstream=true,packetsize=188", videoCodecs: [h264, mpeg2], audioCodecs: [aac, mp3])
@@ -136,6 +174,10 @@ struct Container: Sendable {
     opaque: "I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,RGB,BGR,RGBx,xRGB,BGRx,xBGR,GRAY8"
   )
 
+  private static let y4m = Container(
+    caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, lacksTimes: true,
+    imageFormat: .file(encoder: "y4menc", opaque: nil))
+
   private static let sequenceEncoders = [
     "png": (encoder: "pngenc", opaque: "RGB,GRAY8,GRAY16_BE"), "jpg": jpeg, "jpeg": jpeg,
     "webp": (encoder: "webpenc quality=95", opaque: "I420,YV12,RGB"),
@@ -146,6 +188,7 @@ struct Container: Sendable {
   private static let byExtension: [String: Container] = [
     "gif": animation(.gif), "webp": animation(.webp), "apng": animation(.apng),
     "mp4": mp4, "m4v": mp4, "mov": mov, "mkv": matroska, "webm": webm, "avi": avi, "ts": ts, "ogg": ogg, "ogv": ogg,
+    "y4m": y4m,
     "wav": audio("audio/x-wav", pcm),
     "flac": audio(nil, "audio/x-flac"),
     "mp3": Container(

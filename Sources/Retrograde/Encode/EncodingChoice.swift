@@ -66,16 +66,19 @@ struct EncodingChoice: Sendable {
   }
 
   /// - Parameters:
+  ///   - container: nil: what the output's name, or the format that is asked for, says.
   ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and their form.
   ///   - heard: the legs of the audio.
   ///   - frameRate: the average number of frames per second.
   init(
-    output: String, videos: [(raw: Caps, index: VideoIndex, packets: PacketForm?)], audio: [AudioTrack],
+    output: String, in container: Container? = nil, videos: [(raw: Caps, index: VideoIndex, packets: PacketForm?)],
+    audio: [AudioTrack],
     subtitles: [SubtitleTrack] = [],
     legs: PlaybackLegs? = nil, heard: PlaybackLegs? = nil, duration: ClockTime, frameRate: Double,
     options: EncodingOptions
   ) throws {
-    container = try Container.of(output)
+    let container = try container ?? Container.of(output, format: options.format)
+    self.container = container
     deinterlaces = options.deinterlaces
     var videos = videos
     var audio = audio

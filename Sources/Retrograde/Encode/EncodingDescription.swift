@@ -96,6 +96,11 @@ struct EncodingDescription {
       return parts + (frame.hasAlpha ? [] : ["video/x-raw,format={\(opaque)}"]) + [
         encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))",
       ]
+    case .file(let encoder, let opaque):
+      let formats = frame.hasAlpha ? nil : opaque
+      return parts + [
+        formats.map { "video/x-raw,format={\($0)}" }, encoder, "filesink name=file location=\(Description.quoted(path))",
+      ].compactMap { $0 }
     }
   }
 

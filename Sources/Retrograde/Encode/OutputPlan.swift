@@ -15,18 +15,21 @@ struct OutputPlan: Sendable {
   /// The audio streams to be written.
   let audio: [AudioTrack]
 
+  /// - Parameter container: nil: what the output's name, or the format that is asked for, says.
   /// - Throws: ``RetrogradeError``, where the output can't hold what is to be written.
   init(
-    _ output: String, _ source: PlayableSource, _ options: ReverseOptions, _ drawing: FrameDrawing = FrameDrawing()
+    _ output: String, in container: Container? = nil, _ source: PlayableSource, _ options: ReverseOptions,
+    _ drawing: FrameDrawing = FrameDrawing()
   ) throws {
     if drawing.lettering.caption != nil { try drawing.lettering.captionStyle.check() }
     self.drawing = drawing
     self.output = output
     self.source = source
     self.options = options
-    let packets = PacketOutput(try Container.of(output), options)
+    let container = try container ?? Container.of(output, format: options.encoding.format)
+    let packets = PacketOutput(container, options)
     choice = try EncodingChoice(
-      output: output,
+      output: output, in: container,
       videos: source.videos.map { ($0.caps, $0.video, $0.arePackets ? packets.form(of: $0.video) : nil) },
       audio: source.audio,
       subtitles: source.index.subtitles, legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
@@ -42,7 +45,8 @@ struct OutputPlan: Sendable {
       }
       throw RetrogradeError(
         .usage,
-        about: output, "\(isTheora ? "Theora" : "AVI") shows all frames equally long, and this source does not",
+        about: output,
+        "\(isTheora ? "Theora" : container.caps == nil ? "Y4M" : "AVI") shows all frames equally long, and this source does not",
         remedy:
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or write \(isTheora ? ".webm" : ".mkv")"
       )

@@ -4,12 +4,15 @@ extension OutputRequirements {
   /// What a file called `output` asks of the way in which its source is played.
   /// - Throws: ``RetrogradeError``, where no container is known by its extension.
   init(of output: String, _ encoding: EncodingOptions) throws {
-    let container = try Container.of(output)
+    self.init(try Container.of(output, format: encoding.format), encoding)
+  }
+
+  init(_ container: Container, _ encoding: EncodingOptions) {
     self.init()
     isRepeated = container.animation != nil
     fastest = container.animation?.fastest
     holdsAlpha =
-      container.imageFormat != nil && container.animation != .gif
+      container.imageFormat != nil && container.animation != .gif && !container.lacksTimes
       || encoding.keepsAlpha && (encoding.quality == .lossless || encoding.videoCodec == "ffv1")
     keepsForwardWhole = encoding.copiesForward
   }

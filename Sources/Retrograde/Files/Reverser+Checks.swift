@@ -6,7 +6,7 @@ extension Reverser {
   /// - Parameter inputs: what must not be replaced, beside what this one reads.
   /// - Throws: ``RetrogradeError``.
   package func checkOutput(_ output: String, besides inputs: [String]) throws {
-    _ = try Container.of(output)
+    _ = try Container.of(output, format: options.encoding.format)
     let outputs = Outputs(overwrites: options.output.overwrites, inputs: [input] + inputs)
     defer { outputs.clear() }
     try outputs.begin(output)

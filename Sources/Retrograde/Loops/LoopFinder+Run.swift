@@ -25,7 +25,8 @@ extension LoopFinder {
   /// Finds out whether `output` can be made, before a long film is looked through.
   private func check(_ output: String) throws {
     _ = try OutputRequirements(of: output, options.encoding)
-    let outputs = Outputs(overwrites: options.output.overwrites, inputs: [input])
+    let outputs = Outputs(
+      overwrites: options.output.overwrites, inputs: [input], pipe: (options.resources, work.cancellation))
     defer { outputs.clear() }
     try outputs.begin(output)
   }

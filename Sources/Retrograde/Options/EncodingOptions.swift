@@ -10,6 +10,9 @@ public struct EncodingOptions: Sendable, Codable {
     case lossless
   }
 
+  /// The container, by its file name extension, such as `mkv`, or as other programs call it: `matroska`, `mpegts`. Nil: the output's own
+  /// extension says it, which standard output (`-`) does not have.
+  public var format: String?
   public var quality: Quality
   /// A codec's short name, such as `h264`, or caps, such as `video/x-h264`; nil: the source's own, if possible.
   public var videoCodec: String?
@@ -43,12 +46,14 @@ public struct EncodingOptions: Sendable, Codable {
   public var reencodes: Bool
 
   public init(
-    quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil, encoder: String? = nil,
+    format: String? = nil, quality: Quality = .source, videoCodec: String? = nil, audioCodec: String? = nil,
+    encoder: String? = nil,
     encoderOptions: [String: String] = [:], profile: String? = nil,
     bitrate: Int? = nil, constantRateFactor: Int? = nil, preset: String? = nil, width: Int? = nil,
     framing: Framing = Framing(), keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
     reencodes: Bool = false
   ) {
+    self.format = format
     self.quality = quality
     self.videoCodec = videoCodec
     self.audioCodec = audioCodec

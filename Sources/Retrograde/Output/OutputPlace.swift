@@ -90,6 +90,7 @@ struct FileIdentity: Hashable {
   static func all(of input: String) -> [FileIdentity] {
     var info = stat()
     if input == "-" { return fstat(STDIN_FILENO, &info) == 0 ? [FileIdentity(info)] : [] }
+    let input = Address.path(of: input)
     if stat(input, &info) == 0 { return [FileIdentity(info)] }
     let folder = OutputPlace(input).folder
     let names = (try? ImageSequence.names(of: input)) ?? []

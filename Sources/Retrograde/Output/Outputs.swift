@@ -13,19 +13,27 @@ final class Outputs: Sendable {
   }
   private let overwrites: Bool
   private let inputs: [String]
+  private let pipe: (resources: Resources, cancellation: Cancellation)?
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - overwrites: whether files that exist may be replaced.
   ///   - inputs: what is read, which must not be.
-  init(overwrites: Bool, inputs: [String]) {
+  ///   - pipe: what writing to standard output, as which `-` is taken then, may take, and what ends it; nil: it is a file's name.
+  init(
+    overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil
+  ) {
     self.overwrites = overwrites
     self.inputs = inputs
+    self.pipe = pipe
   }
 
   /// Runs `body`, which begins files and has them written, and gives them their names.
-  static func write<Value>(overwrites: Bool, inputs: [String], _ body: (Outputs) throws -> Value) throws -> Value {
-    let outputs = Outputs(overwrites: overwrites, inputs: inputs)
+  static func write<Value>(
+    overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil,
+    _ body: (Outputs) throws -> Value
+  ) throws -> Value {
+    let outputs = Outputs(overwrites: overwrites, inputs: inputs, pipe: pipe)
     defer { outputs.clear() }
     let value = try body(outputs)
     try outputs.commit()
@@ -41,7 +49,9 @@ final class Outputs: Sendable {
     let place = OutputPlace(path)
     let known = state.withLock { $0.parts.lazy.compactMap { $0 as? OutputFolder }.first { $0.folder == place.folder } }
     let part: any OutputPart
-    if isNumbered {
+    if path == "-", let pipe {
+      part = try StandardOutput(pipe.resources, pipe.cancellation)
+    } else if isNumbered {
       let folder = known ?? OutputFolder(place.folder, overwrites: overwrites)
       try folder.add(place, inputs: inputs)
       part = folder
@@ -64,7 +74,9 @@ final class Outputs: Sendable {
 
   /// Gives all files their names, or none.
   func commit() throws {
-    let parts = state.withLock { $0.parts }
+    // What has gone through a pipe can't be taken back.
+    let all = state.withLock { $0.parts }
+    let parts = all.filter { !($0 is StandardOutput) } + all.filter { $0 is StandardOutput }
     for part in parts { try part.sync() }
     Log.write.info("all is on the disk, and gets its names: \(state.withLock { $0.owners.keys.sorted() })")
     var published: [any OutputPart] = []

@@ -53,7 +53,7 @@ extension Verifier {
 
   /// - Parameter name: what the mirror is called, or is going to be: its extension says how containers of its kind are played.
   func run(_ work: Work, name: String) throws -> Verification {
-    let container = try Container.of(name)
+    let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
     var asItIs = OutputRequirements()
     asItIs.holdsAlpha = requirements.holdsAlpha

@@ -8,16 +8,18 @@ struct SourcePlaces {
   let frames: [ClockTime]?
   let chapters: [Chapter]
 
+  /// - Parameter setting: what asks for it; nil: whoever asks says so.
   /// - Returns: in stream time; it may lie outside the source.
   /// - Throws: ``RetrogradeError`` of code `usage` where there is no such place.
-  func time(of position: SourcePosition, for setting: Setting) throws -> ClockTime {
+  func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {
+    let asked: Message = setting.map { "\(setting: $0) \(position)" } ?? "\(position)"
     switch position {
     case .time(let time): return span.start + time
     case .beforeEnd(let time): return span.end - time
     case .frame(let frame):
       guard let frames else {
         throw RetrogradeError(
-          .usage, "\(setting: setting) \(position): the source has no frames that can be counted", remedy: "use seconds"
+          .usage, "\(asked): the source has no frames that can be counted", remedy: "use seconds"
         )
       }
       return frame < frames.count ? frames[frame] : span.end
@@ -25,7 +27,7 @@ struct SourcePlaces {
       let all = chapters.all
       guard let chapter = all.first(where: { $0.title == name }) else {
         throw RetrogradeError(
-          .usage, "\(setting: setting) \(position): the source has no chapter of that name",
+          .usage, "\(asked): the source has no chapter of that name",
           remedy: all.isEmpty ? "it has no chapters" : "it has \(all.map(\.title).joined(separator: ", "))")
       }
       return chapter.span.start

@@ -29,7 +29,7 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
     }
   }
 
-  /// Reads seconds (`2.5`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`), `end`, what lies before that
+  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`), `end`, what lies before that
   /// (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
   public init?(parsing text: String) {
     if text.count > 2, let quote = text.first, "\"'".contains(quote), text.last == quote {
@@ -49,6 +49,7 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
   }
 
   private static func time(_ text: Substring) -> ClockTime? {
+    let text = text.hasSuffix("s") ? text.dropLast() : text
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard (1...3).contains(parts.count) else { return nil }
     var seconds = 0.0

@@ -38,7 +38,7 @@ package final class Spool: Sendable {
   }
 
   /// A name under which this process can open the file again.
-  var path: String { "/proc/self/fd/\(descriptor)" }
+  package var path: String { "/proc/self/fd/\(descriptor)" }
 
   /// Writes at the end.
   /// - Returns: where the bytes lie.
@@ -57,6 +57,16 @@ package final class Spool: Sendable {
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     guard readAll(bytes, from: descriptor, at: offset) else {
       throw Spool.failure(directory, "the spool can't be read")
+    }
+  }
+
+  /// How many bytes are in it, whoever wrote them.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`.
+  package var size: Int {
+    get throws {
+      var info = stat()
+      guard fstat(descriptor, &info) == 0 else { throw Spool.failure(directory, "the spool can't be read") }
+      return Int(info.st_size)
     }
   }
 

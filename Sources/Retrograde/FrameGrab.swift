@@ -1,0 +1,87 @@
+public import RetrogradeEngine
+
+/// Writes single frames of a source as images: PNG, JPEG, WebP, TIFF, BMP.
+///
+/// ```swift
+/// try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
+/// ```
+///
+/// A frame is the one on show at a place, as it is shown: upright, with square pixels. Of a place that is a time, no more is read than
+/// what lies around it, where the container can be sought in.
+public struct FrameGrab: Sendable {
+  /// The path of the source; `-` is standard input.
+  public let input: String
+  /// Places inside the source, in any order. Its end stands for its last frame.
+  public var places: [SourcePosition]
+  /// What is said in them of the order of play and of audio has no meaning here.
+  public var options: ReverseOptions
+
+  public init(_ input: String, at places: [SourcePosition], options: ReverseOptions = ReverseOptions()) {
+    (self.input, self.places, self.options) = (input, places, options)
+  }
+
+  /// Writes the frames. The files appear whole and together, or not at all.
+  ///
+  /// - Parameter output: its extension chooses the format; for more than one frame, or for a numbered file, it has a pattern for the
+  ///   number, such as `%02d`, which counts from 1.
+  /// - Returns: what was done.
+  /// - Throws: ``RetrogradeError``, or `CancellationError`.
+  @discardableResult
+  public func write(to output: String) async throws -> Summary {
+    try await start(to: output).summary()
+  }
+
+  /// Begins to write the frames; the result tells how far that is.
+  public func start(to output: String) -> Reversal {
+    Reversal { try run(to: output, $0) }
+  }
+
+  private func run(to output: String, _ work: Work) throws -> Summary {
+    guard !places.isEmpty else { throw RetrogradeError(.usage, about: output, "no frame is asked for") }
+    let container = try Container.images(output)
+    guard places.count == 1 || ImageSequence.isPattern(output) else {
+      throw RetrogradeError(
+        .usage, about: output, "is one file, and \(places.count) frames are asked for",
+        remedy: "give the name a place for their numbers, as in frame-%02d.png")
+    }
+    work.scale.expect(.reversing(isVerified: false, isFetched: Address.isOfWeb(input)))
+    let (source, counts) = try Outputs.write(overwrites: options.output.overwrites, inputs: [input]) { outputs in
+      try outputs.begin(output)
+      let source = try open(OutputRequirements(container, options.encoding), work)
+      let drawing = FrameDrawing(lettering: options.lettering)
+      return (source, try OutputPlan(output, in: container, source, options, drawing).write(outputs, work))
+    }
+    return Summary(
+      output: output, frames: counts.frames, samples: [], duration: counts.duration, elapsed: work.elapsed,
+      peakMemory: work.gauge.peak, plan: nil, warnings: (source.warnings + counts.warnings).unique,
+      fetched: source.fetchedBytes.map { ByteCount($0) })
+  }
+
+  private func open(_ output: OutputRequirements, _ work: Work) throws -> PlayableSource {
+    var playback = PlaybackOptions(
+      loop: .forward, sequenceRate: options.playback.sequenceRate, streams: options.playback.streams)
+    // When a time is depends on when the audio begins; a frame's number does not.
+    playback.noAudio = places.allSatisfy { $0.isFrame }
+    let settings = PlaybackSettings(
+      playback, count: 1, for: output, resources: options.resources, gauge: work.gauge,
+      cancellation: work.cancellation)
+    let tell: @Sendable (IndexProgress) -> Void = { work.report(.indexing, $0) }
+    let fetched = try FetchedFile(input, options.resources, work.cancellation) { done, total in
+      work.report(.fetching, done: done, of: total, position: .zero)
+    }
+    let path = fetched?.path ?? Address.path(of: input)
+    if let animation = try AnimationReader(
+      path, called: input, playback: playback, for: output, options.resources)
+    {
+      return try animation.decoded(work.gauge, work.cancellation, report: tell).frames(
+        at: places, of: input, settings)
+    }
+    return try PlayableSource(
+      OpenedSource(input, settings, fetched: fetched), framesAt: places, settings, progress: tell)
+  }
+}
+
+extension SourcePosition {
+  /// Whether it names a frame by its place among the others.
+  fileprivate var isFrame: Bool { if case .frame = self { true } else { self == .end } }
+}

@@ -1,0 +1,62 @@
+import Glibc
+
+/// What an input is called that is no path: a file's URI, or an address in the network.
+package enum Address: Sendable, Hashable {
+  /// The path of a file, as it stands in `file:` URIs (RFC 8089), decoded.
+  case file(String)
+  /// `http` or `https`.
+  case web(String)
+
+  /// - Returns: nil where `input` is a path: that of a file goes before all else that it may look like.
+  /// - Throws: ``RetrogradeError`` of code `noInput` where nothing is read that goes by such an address.
+  package init?(_ input: String) throws {
+    var info = stat()
+    guard let match = input.prefixMatch(of: /([a-z][a-z0-9+.\-]*):\/\//.ignoresCase()), lstat(input, &info) != 0 else {
+      return nil
+    }
+    let rest = input[match.range.upperBound...]
+    switch match.1.lowercased() {
+    case "http", "https": self = .web(input)
+    case "file":
+      guard let slash = rest.firstIndex(of: "/"), ["", "localhost"].contains(rest[..<slash].lowercased()),
+        let path = Address.decoded(rest[slash...])
+      else {
+        throw RetrogradeError(
+          .noInput, about: input, "names no file of this machine",
+          remedy: "write file:///folder/name, or its path alone")
+      }
+      self = .file(path)
+    default:
+      throw RetrogradeError(
+        .noInput, about: input, "is an address, and only files, pipes, http and https are read",
+        remedy: "download it first, or pipe it in")
+    }
+  }
+
+  /// Whether it is to be fetched from the network.
+  package static func isOfWeb(_ input: String) -> Bool {
+    if let address = try? Address(input), case .web = address { true } else { false }
+  }
+
+  /// The path of what is read as `input`, where that is a file's URI; `input` itself where it is not.
+  package static func path(of input: String) -> String {
+    if let address = try? Address(input), case .file(let path) = address { path } else { input }
+  }
+
+  /// With `%20` and the like as the bytes that they stand for (RFC 3986, 2.1); nil where they stand for nothing that a path has.
+  static func decoded(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16), value != 0
+      else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

@@ -1,0 +1,261 @@
+import Containers
+import GStreamer
+import MediaTime
+import Synchronization
+
+/// Brings what lies behind an address into the spool.
+struct Fetch {
+  /// What people call it.
+  let name: String
+  let resources: Resources
+  let cancellation: Cancellation
+  let report: FetchedFile.Report
+
+  private static let step = ClockTime(nanoseconds: 100_000_000)
+
+  /// What reads an address. What a radio would put between the bytes is not asked for.
+  private static func reader(_ element: String, _ location: String) -> String {
+    "\(element) name=source location=\(Description.quoted(location))"
+      + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
+  }
+
+  // MARK: one file
+
+  /// All that is at an address, and whether its server said how much that is.
+  func file(at address: String) throws -> (Spool, isWhole: Bool) {
+    let pipeline = try pipeline(
+      "\(Fetch.reader("souphttpsrc", address)) ! appsink name=bytes sync=false max-buffers=64 enable-last-sample=false")
+    defer { pipeline.set(.null) }
+    let (source, sink) = (pipeline.element("source"), try pipeline.appSink("bytes"))
+    pipeline.set(.playing)
+    let spool = try Spool(directory: resources.spoolDirectory)
+    var (done, total) = (0, 0)
+    while true {
+      try cancellation.check()
+      if let sample = sink.pull(timeout: Fetch.step) {
+        done += try append(sample, to: spool)
+        if total == 0 { total = source?.byteCount ?? 0 }
+        report(done, total)
+      } else if let error = pipeline.pendingFailure {
+        throw failure(error, done, total)
+      } else if sink.isEndOfStream {
+        break
+      }
+    }
+    guard done > 0 else { throw RetrogradeError(.damagedInput, about: name, "is empty") }
+    // souphttpsrc takes some ends of a connection for those of the file.
+    guard total == 0 || done == total else { throw cut(done, total) }
+    return (spool, total > 0)
+  }
+
+  private func append(_ sample: Sample, to spool: Spool) throws -> Int {
+    try sample.buffer.withBytes {
+      _ = try spool.append($0)
+      return $0.count
+    }
+  }
+
+  // MARK: what playlists name
+
+  /// The media that a playlist names, as one file: the variant of the highest rate.
+  /// - Parameter reader: the element that reads the playlist, and nothing else reads what it names.
+  func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
+    if playlist.isLive { throw live }
+    let streams = try segments(of: playlist, from: reader, at: location)
+    var warnings: [Warning] = []
+    let texts = streams.filter(\.isText)
+    if !texts.isEmpty {
+      warnings.append(
+        Warning(.streamLeftOut, "left out: the subtitles that the playlist names beside its video", count: texts.count))
+    }
+    let media = streams.filter { !$0.isText }
+    guard let first = media.first else {
+      throw RetrogradeError(.damagedInput, about: name, "is a playlist that leads to no video and no audio")
+    }
+    guard media.count > 1 else { return (first.spool, warnings) }
+    guard try media.allSatisfy({ try $0.hasTimes }) else {
+      throw RetrogradeError(
+        .damagedInput, about: name,
+        "is a playlist whose audio lies beside its video in transport streams: how they belong together in time is not known "
+          + "to the sample",
+        remedy: "make one file of it first, as with: ffmpeg -i \(name) -c copy video.mkv")
+    }
+    return (try joined(media), warnings)
+  }
+
+  private var live: RetrogradeError {
+    RetrogradeError(
+      .damagedInput, about: name, "is a live stream: it has no end yet, and so no mirror",
+      remedy: "record some of it first, as with: ffmpeg -t 60 -i \(name) -c copy video.mkv")
+  }
+
+  /// One stream of a playlist: the bytes of its segments, one after the other.
+  private struct Segments {
+    let sink: AppSink
+    let caps: @Sendable () -> Caps?
+    let spool: Spool
+
+    var isText: Bool {
+      let type = caps()?.mediaType ?? ""
+      return type.hasPrefix("text/") || type.hasPrefix("application/x-subtitle") || type.hasPrefix("application/ttml")
+    }
+
+    /// Whether it says of each packet when it is shown on a timeline that all streams share: MP4 and WebM do.
+    var hasTimes: Bool {
+      get throws {
+        var bytes = [UInt8](repeating: 0, count: min(8, try spool.size))
+        try bytes.withUnsafeMutableBytes { try spool.read($0, at: 0) }
+        return [0x1A, 0x45, 0xDF, 0xA3] == bytes.prefix(4)
+          || ["ftyp", "styp", "moov", "sidx"].contains(String(decoding: bytes.dropFirst(4), as: UTF8.self))
+      }
+    }
+  }
+
+  /// What GStreamer's threads and ours both touch while pads come.
+  private final class Pads: Sendable {
+    private let state: Mutex<(pipeline: Pipeline?, added: [(name: String, pad: Pad)])>
+
+    init(_ pipeline: Pipeline) { state = Mutex((pipeline, [])) }
+
+    var added: [(name: String, pad: Pad)] { state.withLock { $0.added } }
+
+    func letGo() { state.withLock { $0 = (nil, []) } }
+
+    func add(_ pad: Pad) {
+      let (found, number) = state.withLock { ($0.pipeline, $0.added.count) }
+      let name = "stream\(number)"
+      guard let pipeline = found, let sink = Element(factory: "appsink", name: name) else { return }
+      for (property, value) in [
+        ("sync", "false"), ("async", "false"), ("max-buffers", "64"), ("enable-last-sample", "false"),
+      ] {
+        try? sink.set(property, value)
+      }
+      pipeline.add(sink)
+      if let target = sink.staticPad("sink") { pad.link(to: target) }
+      state.withLock { $0.added.append((name, pad)) }
+    }
+  }
+
+  /// The streams of a playlist, all of each.
+  private func segments(of playlist: Playlist, from reader: String, at location: String) throws -> [Segments] {
+    // A rate that no variant has: else it measures the network's, and changes between variants.
+    let pipeline = try pipeline(
+      "\(Fetch.reader(reader, location)) ! \(playlist.kind.demuxer) name=demux connection-speed=4294967")
+    guard let demuxer = pipeline.element("demux") else { throw CancellationError() }
+    let pads = Pads(pipeline)
+    demuxer.onPadAdded { pads.add($0) }
+    let transfers = Transfers(by: reader)
+    pipeline.onElementAdded { transfers.watch($0) }
+    defer {
+      pipeline.set(.null)
+      // The signals' closures hold `pads`, and the pipeline holds the closures.
+      pads.letGo()
+    }
+    pipeline.set(.playing)
+    var streams: [Segments] = []
+    var (done, isOver) = (0, false)
+    while true {
+      try cancellation.check()
+      try transfers.check(name)
+      let added = pads.added
+      for (name, pad) in added.dropFirst(streams.count) {
+        if streams.isEmpty, demuxer.duration == nil { throw live }
+        streams.append(
+          Segments(
+            sink: try pipeline.appSink(name), caps: { pad.caps }, spool: try Spool(directory: resources.spoolDirectory))
+        )
+      }
+      let before = done
+      for stream in streams {
+        while let sample = stream.sink.pull(timeout: .zero) {
+          done += try append(sample, to: stream.spool)
+          try cancellation.check()
+        }
+      }
+      if done > before { report(done, 0) }
+      if isOver {
+        try transfers.check(name, isOver: true)
+        break
+      }
+      switch pipeline.nextMessage(timeout: done > before ? .zero : ClockTime(nanoseconds: 10_000_000)) {
+      case .failed(let error):
+        try transfers.check(name, isOver: true)
+        throw failure(error, done, 0)
+      // All that came before it is in the sinks.
+      case .endOfStream: isOver = true
+      default: break
+      }
+    }
+    let whole = try streams.filter { try $0.spool.size > 0 }
+    Log.index.info("\(name): \(done) bytes in \(whole.count) streams")
+    return whole
+  }
+
+  /// Several streams as one file, each packet at its time.
+  private func joined(_ streams: [Segments]) throws -> Spool {
+    let spool = try Spool(directory: resources.spoolDirectory)
+    var counts: [StreamKind: Int] = [:]
+    let branches = try streams.map { stream in
+      let path = stream.spool.path
+      let reader = "filesrc location=\(Description.quoted(path))"
+      let found = try Topology(probing: path, reader, ContainerFacts(path), cancellation).streams
+      guard found.count == 1, let kind = found.first?.kind, [.video, .audio].contains(kind) else {
+        throw RetrogradeError(
+          .damagedInput, about: name, "is a playlist with a stream of several kinds beside others",
+          remedy: "make one file of it first, as with: ffmpeg -i \(name) -c copy video.mkv")
+      }
+      // A muxer takes no stream when it has begun to write: all its pads are there from the start.
+      let number = counts[kind] ?? 0
+      counts[kind] = number + 1
+      return "\(reader) ! parsebin ! queue ! mux.\(kind.rawValue)_\(number)"
+    }
+    let pipeline = try pipeline(
+      (["matroskamux name=mux ! filesink location=\(Description.quoted(spool.path))"] + branches).joined(
+        separator: "\n"))
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    while true {
+      try cancellation.check()
+      switch pipeline.nextMessage(timeout: Fetch.step) {
+      case .failed(let error): throw RetrogradeError.reading(name, error)
+      case .endOfStream: return spool
+      default: break
+      }
+    }
+  }
+
+  // MARK: failures
+
+  private func pipeline(_ description: String) throws -> Pipeline {
+    do {
+      return try Pipeline(description)
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(name, error)
+    }
+  }
+
+  private func cut(_ done: Int, _ total: Int, _ error: GStreamerError? = nil) -> RetrogradeError {
+    let amount = total > 0 ? "\(ByteCount(done)) of \(ByteCount(total))" : "\(ByteCount(done))"
+    return RetrogradeError(
+      .inputOutput, about: name,
+      "the connection ended after \(amount)" + (error.map { ": \($0.reasonInTransfer)" } ?? ""), remedy: "try again",
+      underlying: error)
+  }
+
+  private func failure(_ error: GStreamerError, _ done: Int, _ total: Int) -> RetrogradeError {
+    if error.kind == .missingPlugin { return RetrogradeError.reading(name, error) }
+    if done > 0 { return cut(done, total, error) }
+    return RetrogradeError(
+      .noInput, about: name, "nothing can be had from this address: \(error.reasonInTransfer)", underlying: error)
+  }
+}
+
+extension GStreamerError {
+  /// souphttpsrc says to programmers what the server answered, "Not Found (404), URL: …", and adaptive demuxers which address that was.
+  fileprivate var reasonInTransfer: String {
+    guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {
+      return cause
+    }
+    return detail.split(separator: ", URL: ").first.map(String.init) ?? cause
+  }
+}

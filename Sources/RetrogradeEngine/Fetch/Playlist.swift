@@ -1,0 +1,117 @@
+import Containers
+import Glibc
+
+/// A file that holds no media, but says where it is.
+struct Playlist {
+  enum Kind: Sendable {
+    /// HTTP Live Streaming (RFC 8216).
+    case hls
+    /// MPEG-DASH (ISO/IEC 23009-1).
+    case dash
+
+    /// GStreamer's element that reads what the playlist names.
+    var demuxer: String { self == .hls ? "hlsdemux" : "dashdemux" }
+  }
+
+  let kind: Kind
+  private let text: String
+
+  /// - Parameter bytes: of a file, all or its beginning.
+  /// - Returns: nil where it is none.
+  init?(_ bytes: [UInt8]) {
+    text = String(decoding: bytes, as: UTF8.self)
+    let beginning = text.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
+    // RFC 8216, 4.3.1.1; ISO/IEC 23009-1, 5.3.1.2.
+    if beginning.hasPrefix("#EXTM3U") {
+      kind = .hls
+    } else if beginning.hasPrefix("<") && text.contains("<MPD") {
+      kind = .dash
+    } else {
+      return nil
+    }
+  }
+
+  /// Whether it says that more is to come.
+  var isLive: Bool {
+    switch kind {
+    case .hls: !names.isEmpty && text.contains("#EXTINF") && !text.contains("#EXT-X-ENDLIST")
+    case .dash: text.contains(/type\s*=\s*["']dynamic["']/)
+    }
+  }
+
+  /// What it names: files, or further playlists.
+  var names: [String] {
+    switch kind {
+    case .hls:
+      text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
+        let line = String(line).trimmed
+        if line.isEmpty { return [] }
+        return line.hasPrefix("#") ? line.matches(of: /URI="([^"]*)"/).map { String($0.1) } : [line]
+      }
+    case .dash:
+      text.matches(of: /(?:media|initialization|sourceURL|index|href)\s*=\s*["']([^"']*)["']/).map { String($0.1) }
+        + text.matches(of: /<(?:BaseURL|Location)[^>]*>([^<]*)</).map { String($0.1).trimmed }
+    }
+  }
+
+  /// A playlist in a file names files beside it or in folders there: who opens one does not expect it to read what lies elsewhere on this
+  /// machine, nor to ask somebody in the network for anything.
+  ///
+  /// - Parameters:
+  ///   - path: of the playlist.
+  ///   - depth: how many playlists led to it.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else.
+  func checkNames(in path: String, depth: Int = 0) throws {
+    for name in names {
+      let decoded = Address.decoded(name[...]) ?? name
+      guard !decoded.contains(":"), !decoded.hasPrefix("/"), !decoded.split(separator: "/").contains(".."),
+        depth < 4
+      else {
+        throw RetrogradeError(
+          .damagedInput, about: path, "is a playlist that names what is not in its own folder: \(name)",
+          remedy: "name the playlist by its address, if it has one, or make one file of it first, as with: "
+            + "ffmpeg -i \(path) -c copy video.mkv")
+      }
+      let beside = (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + decoded
+      // DASH has templates in place of names.
+      guard kind == .dash || access(beside, R_OK) == 0 else {
+        throw RetrogradeError(
+          .noInput, about: path,
+          "is a playlist that names what can't be read: \(name): \(String(cString: strerror(errno)))")
+      }
+      guard kind == .hls, decoded.lowercased().hasSuffix(".m3u8"), let next = try Playlist(path: beside) else {
+        continue
+      }
+      try next.checkNames(in: beside, depth: depth + 1)
+    }
+  }
+
+  /// The playlist in a file; nil where it is none.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`.
+  init?(path: String) throws {
+    guard let file = RandomAccessFile(path), file.size > 0 else { return nil }
+    guard Playlist(file.read(0..<min(file.size, 1024)) ?? []) != nil else { return nil }
+    let bytes = file.read(0..<min(file.size, Playlist.longest))
+    try file.checkReading(path)
+    self.init(bytes ?? [])
+  }
+
+  /// In bytes; a day of segments of a second takes a tenth of it.
+  static let longest = 64 << 20
+
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where a file that begins so, and which people call `name`, is one: nobody knows
+  ///   where it comes from, and what it names is looked for there.
+  static func refuse(_ bytes: [UInt8], name: String) throws {
+    guard Playlist(bytes) != nil else { return }
+    throw RetrogradeError(
+      .damagedInput,
+      about: name, "is a playlist: it holds no media, but names the files that do",
+      remedy: "name it by its address or its path, not through a pipe")
+  }
+}
+
+extension String {
+  fileprivate var trimmed: String {
+    String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
+  }
+}

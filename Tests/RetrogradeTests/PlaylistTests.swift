@@ -1,0 +1,135 @@
+import Foundation
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// HTTP Live Streaming and MPEG-DASH, from a server and from a folder.
+@Suite struct PlaylistTests {
+  /// Six seconds in segments of two, and what they were cut from.
+  private func hls(_ folder: TemporaryFolder) throws -> String {
+    try TestSupport.run(
+      pipeline: """
+        hlssink2 name=hls target-duration=2 playlist-length=0 max-files=0 location=\(folder.path("s%d.ts")) \
+        playlist-location=\(folder.path("list.m3u8"))
+        videotestsrc num-buffers=150 pattern=ball ! video/x-raw,width=96,height=64,framerate=25/1 ! \
+        x264enc key-int-max=50 speed-preset=ultrafast ! h264parse ! queue ! hls.video
+        audiotestsrc num-buffers=120 samplesperbuffer=2400 ! audio/x-raw,rate=48000,channels=2 ! avenc_aac ! aacparse ! queue ! hls.audio
+        """)
+    return folder.path("list.m3u8")
+  }
+
+  private func segments(_ folder: TemporaryFolder) throws -> Data {
+    try (0..<folder.names.count).reduce(into: Data()) { all, number in
+      let url = folder.url.appending(path: "s\(number).ts")
+      if FileManager.default.fileExists(atPath: url.path) { all += try Data(contentsOf: url) }
+    }
+  }
+
+  @Test func theBytesOfAllSegmentsAreTheSource() async throws {
+    let folder = try TemporaryFolder()
+    let list = try hls(folder)
+    let whole = try segments(folder)
+    let server = try WebServer(folder)
+    for name in [list, server.address("list.m3u8"), URL(fileURLWithPath: list).absoluteString] {
+      let fetched = try #require(try FetchedFile(name, Resources(), Cancellation()))
+      #expect(FileManager.default.contents(atPath: fetched.path) == whole, "\(name)")
+    }
+    try await Reverser(server.address("list.m3u8")).reverse(to: folder.path("o.mkv"))
+    try whole.write(to: folder.url.appending(path: "whole.ts"))
+    #expect(try await Verifier(folder.path("whole.ts"), mirror: folder.path("o.mkv")).verify().isMirror)
+  }
+
+  /// Of several variants the one of the highest rate, from the first segment on.
+  @Test func theBestVariantIsTaken() async throws {
+    let folder = try TemporaryFolder()
+    _ = try hls(folder)
+    let whole = try segments(folder)
+    try Data("#EXTM3U\n#EXTINF:2,\nnone.ts\n#EXT-X-ENDLIST\n".utf8).write(to: folder.url.appending(path: "worse.m3u8"))
+    let master =
+      "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=90000\nworse.m3u8\n#EXT-X-STREAM-INF:BANDWIDTH=800000\nlist.m3u8\n"
+    try Data(master.utf8).write(to: folder.url.appending(path: "master.m3u8"))
+    let server = try WebServer(folder)
+    let fetched = try #require(try FetchedFile(server.address("master.m3u8"), Resources(), Cancellation()))
+    #expect(FileManager.default.contents(atPath: fetched.path) == whole)
+  }
+
+  @Test(arguments: ["s1.ts", "s2.ts"])
+  func aSegmentThatIsMissingIsAnErrorAndNoShorterFilm(name: String) async throws {
+    let folder = try TemporaryFolder()
+    let list = try hls(folder)
+    try FileManager.default.removeItem(atPath: folder.path(name))
+    let server = try WebServer(folder)
+    for (address, code) in [(server.address("list.m3u8"), RetrogradeError.Code.inputOutput), (list, .noInput)] {
+      let error = await #expect(throws: RetrogradeError.self) { try await Reverser(address).plan() }
+      #expect(error?.code == code && error?.description.contains(name) == true, "\(error as Any)")
+    }
+  }
+
+  @Test func aSegmentThatIsCutIsAnErrorAndNoShorterFilm() async throws {
+    let folder = try TemporaryFolder()
+    let list = try hls(folder)
+    let server = try WebServer(folder)
+    let text = try String(contentsOfFile: list, encoding: .utf8)
+    try Data(text.replacingOccurrences(of: "s1.ts", with: "/cut/s1.ts").utf8).write(
+      to: folder.url.appending(path: "cut.m3u8"))
+    let error = await #expect(throws: RetrogradeError.self) {
+      try await Reverser(server.address("cut.m3u8")).plan()
+    }
+    #expect(error?.code == .inputOutput, "\(error as Any)")
+  }
+
+  @Test func whatIsLiveHasNoMirrorYet() async throws {
+    let folder = try TemporaryFolder()
+    let list = try hls(folder)
+    let text = try String(contentsOfFile: list, encoding: .utf8).replacingOccurrences(of: "#EXT-X-ENDLIST", with: "")
+    try Data(text.utf8).write(to: folder.url.appending(path: "live.m3u8"))
+    try Data("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=90000\nlive.m3u8\n".utf8).write(
+      to: folder.url.appending(path: "master.m3u8"))
+    try Data("<?xml version=\"1.0\"?>\n<MPD type=\"dynamic\" xmlns=\"urn:mpeg:dash:schema:mpd:2011\"></MPD>\n".utf8)
+      .write(
+        to: folder.url.appending(path: "live.mpd"))
+    let server = try WebServer(folder)
+    for name in ["live.m3u8", "master.m3u8", "live.mpd"] {
+      for address in [server.address(name), folder.path(name)] {
+        let error = await #expect(throws: RetrogradeError.self) { try await Reverser(address).plan() }
+        #expect(error?.description.contains("is a live stream") == true, "\(address): \(error as Any)")
+      }
+    }
+  }
+
+  private static let strangers = [
+    "http://example.invalid/0.ts", "/etc/hostname", "../s0.ts", "file:///etc/hostname", "a/%2e%2e/%2e%2e/s0.ts",
+  ]
+
+  /// A file that somebody sent must not have others read, or somebody asked for something.
+  @Test(arguments: strangers)
+  func aPlaylistInAFileNamesWhatIsBesideIt(stranger: String) async throws {
+    let folder = try TemporaryFolder()
+    func write(_ name: String, _ text: String) throws {
+      try Data(text.utf8).write(to: folder.url.appending(path: name))
+    }
+    try write("hls.m3u8", "#EXTM3U\n#EXTINF:5,\n\(stranger)\n#EXT-X-ENDLIST\n")
+    try write("key.m3u8", "#EXTM3U\n#EXT-X-KEY:METHOD=AES-128,URI=\"\(stranger)\"\n#EXTINF:5,\ns0.ts\n#EXT-X-ENDLIST\n")
+    try write("master.m3u8", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=90000\nhls.m3u8\n")
+    try write("dash.mpd", "<?xml version=\"1.0\"?>\n<MPD type=\"static\"><BaseURL>\(stranger)</BaseURL></MPD>\n")
+    try write("s0.ts", "")
+    for name in ["hls.m3u8", "key.m3u8", "master.m3u8", "dash.mpd"] {
+      let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path(name)).plan() }
+      #expect(error?.description.contains("not in its own folder: \(stranger)") == true, "\(name): \(error as Any)")
+    }
+  }
+
+  @Test(arguments: ["file:///etc/hostname", "data:,abc"])
+  func aPlaylistOfTheWebNamesNoFileHere(stranger: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data("#EXTM3U\n#EXT-X-TARGETDURATION:5\n#EXTINF:5,\n\(stranger)\n#EXT-X-ENDLIST\n".utf8).write(
+      to: folder.url.appending(path: "list.m3u8"))
+    let server = try WebServer(folder)
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(server.address("list.m3u8")).plan() }
+    #expect(error?.description.contains("something else than addresses") == true, "\(error as Any)")
+  }
+}
