@@ -101,6 +101,76 @@ import Testing
     }
   }
 
+  /// Two files of MP4 in fragments, video and audio, each cut into what stands before its media and that.
+  private func fragments(_ folder: TemporaryFolder) throws -> TestMedia {
+    var media = TestMedia()
+    (media.name, media.muxer, media.frameRate) = ("v.mp4", "mp4mux fragment-duration=500", "30/1")
+    media.video = "x264enc key-int-max=20 speed-preset=ultrafast pass=qual quantizer=18 ! h264parse"
+    var audio = TestMedia.audioOnly(
+      "a.mp4", "avenc_aac ! aacparse", muxer: "mp4mux fragment-duration=500", sampleCount: 96_000)
+    audio.channels = 1
+    for (name, path) in [("v", try media.write(to: folder)), ("a", try audio.write(to: folder))] {
+      let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+      let first = try #require(whole.range(of: Data("moof".utf8))).lowerBound - 4
+      try whole.prefix(first).write(to: folder.url.appending(path: "\(name).init"))
+      try whole.dropFirst(first).write(to: folder.url.appending(path: "\(name).m4s"))
+    }
+    return media
+  }
+
+  private func check(_ address: String, _ media: TestMedia, _ folder: TemporaryFolder) async throws {
+    var options = ReverseOptions()
+    options.output.overwrites = true
+    options.encoding.quality = .lossless
+    let summary = try await Reverser(address, options: options).reverse(to: folder.path("o.mkv"))
+    let read = try DecodedMedia(folder.path("o.mkv"), like: media)
+    #expect(read.numbers == (0..<60).reversed(), "\(address)")
+    #expect(
+      summary.warnings.isEmpty && summary.samples.first.map { (96_000...98_100).contains($0) } == true, "\(summary)")
+  }
+
+  /// The one of the highest rate has all frames; nothing is there of the other.
+  @Test func dashIsReadWithItsBestVariantFromTheFirstSegmentOn() async throws {
+    let folder = try TemporaryFolder()
+    let media = try fragments(folder)
+    func representation(_ name: String, _ rate: Int, _ file: String) -> String {
+      "<Representation id=\"\(name)\" bandwidth=\"\(rate)\"><SegmentList timescale=\"1\" duration=\"2\"><Initialization "
+        + "sourceURL=\"\(file).init\"/><SegmentURL media=\"\(file).m4s\"/></SegmentList></Representation>"
+    }
+    let manifest =
+      "<?xml version=\"1.0\"?>\n<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" type=\"static\" mediaPresentationDuration=\"PT2S\" "
+      + "minBufferTime=\"PT1S\" profiles=\"urn:mpeg:dash:profile:isoff-main:2011\"><Period><AdaptationSet mimeType=\"video/mp4\">"
+      + representation("low", 1000, "none") + representation("high", 90_000, "v") + representation("lower", 500, "none")
+      + "</AdaptationSet><AdaptationSet mimeType=\"audio/mp4\">" + representation("audio", 6000, "a")
+      + "</AdaptationSet></Period></MPD>\n"
+    try Data(manifest.utf8).write(to: folder.url.appending(path: "d.mpd"))
+    let server = try WebServer(folder)
+    try await check(server.address("d.mpd"), media, folder)
+    try await check(folder.path("d.mpd"), media, folder)
+    try FileManager.default.removeItem(atPath: folder.path("a.m4s"))
+    for address in [server.address("d.mpd"), folder.path("d.mpd")] {
+      await #expect(throws: RetrogradeError.self) { try await Reverser(address).plan() }
+    }
+  }
+
+  @Test func audioBesideTheVideoIsPutTogetherWithIt() async throws {
+    let folder = try TemporaryFolder()
+    let media = try fragments(folder)
+    for name in ["v", "a"] {
+      let list =
+        "#EXTM3U\n#EXT-X-VERSION:7\n#EXT-X-TARGETDURATION:2\n#EXT-X-MAP:URI=\"\(name).init\"\n#EXTINF:2,\n\(name).m4s\n#EXT-X-ENDLIST\n"
+      try Data(list.utf8).write(to: folder.url.appending(path: "\(name).m3u8"))
+    }
+    let master =
+      "#EXTM3U\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID=\"g\",NAME=\"one\",DEFAULT=YES,URI=\"a.m3u8\"\n"
+      + "#EXT-X-STREAM-INF:BANDWIDTH=90000,AUDIO=\"g\"\nv.m3u8\n"
+    try Data(master.utf8).write(to: folder.url.appending(path: "master.m3u8"))
+    let server = try WebServer(folder)
+    for address in [server.address("master.m3u8"), folder.path("master.m3u8")] {
+      try await check(address, media, folder)
+    }
+  }
+
   private static let strangers = [
     "http://example.invalid/0.ts", "/etc/hostname", "../s0.ts", "file:///etc/hostname", "a/%2e%2e/%2e%2e/s0.ts",
   ]

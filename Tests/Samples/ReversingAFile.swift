@@ -25,6 +25,10 @@ func lookIntoAFile() async throws {
   print(ByteCount(report.memoryBytes), "of memory")
 }
 
+func singleFrames() async throws {
+  try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
+}
+
 func verify() async throws {
   let verification = try await Verifier("holiday.mp4", mirror: "yadiloh.mp4").verify()
   print(verification.isMirror ? "the exact mirror" : verification.difference ?? "")

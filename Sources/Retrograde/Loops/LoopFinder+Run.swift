@@ -26,7 +26,7 @@ extension LoopFinder {
   private func check(_ output: String) throws {
     _ = try OutputRequirements(of: output, options.encoding)
     let outputs = Outputs(
-      overwrites: options.output.overwrites, inputs: [input], pipe: (options.resources, work.cancellation))
+      overwrites: options.output.overwrites, inputs: [input], pipe: (options.resources, Cancellation()))
     defer { outputs.clear() }
     try outputs.begin(output)
   }

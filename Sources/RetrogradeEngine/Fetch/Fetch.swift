@@ -138,9 +138,11 @@ struct Fetch {
 
   /// The streams of a playlist, all of each.
   private func segments(of playlist: Playlist, from reader: String, at location: String) throws -> [Segments] {
+    let copy = try playlist.kind == .dash ? best(playlist, at: location, by: reader) : nil
+    defer { withExtendedLifetime(copy) {} }
+    let manifest = copy.map { Fetch.reader("filesrc", $0.path) } ?? Fetch.reader(reader, location)
     // A rate that no variant has: else it measures the network's, and changes between variants.
-    let pipeline = try pipeline(
-      "\(Fetch.reader(reader, location)) ! \(playlist.kind.demuxer) name=demux connection-speed=4294967")
+    let pipeline = try pipeline("\(manifest) ! \(playlist.kind.demuxer) name=demux connection-speed=4294967")
     guard let demuxer = pipeline.element("demux") else { throw CancellationError() }
     let pads = Pads(pipeline)
     demuxer.onPadAdded { pads.add($0) }
@@ -189,6 +191,16 @@ struct Fetch {
     let whole = try streams.filter { try $0.spool.size > 0 }
     Log.index.info("\(name): \(done) bytes in \(whole.count) streams")
     return whole
+  }
+
+  private func best(_ playlist: Playlist, at location: String, by reader: String) throws -> Spool {
+    let spool = try Spool(directory: resources.spoolDirectory)
+    let address = try reader == "filesrc" ? GStreamer.uri(ofFile: location) : location
+    let path = address.prefix { $0 != "?" && $0 != "#" }
+    let folder = path.lastIndex(of: "/").map { path[...$0] } ?? path
+    var text = playlist.best(from: String(folder))
+    _ = try text.withUTF8 { try spool.append(UnsafeRawBufferPointer($0)) }
+    return spool
   }
 
   /// Several streams as one file, each packet at its time.

@@ -14,7 +14,7 @@ struct Playlist {
   }
 
   let kind: Kind
-  private let text: String
+  let text: String
 
   /// - Parameter bytes: of a file, all or its beginning.
   /// - Returns: nil where it is none.

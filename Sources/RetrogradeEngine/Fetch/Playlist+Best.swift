@@ -1,0 +1,37 @@
+/// dashdemux 1.22 begins with the variant of the lowest rate, whatever it is told of the network (`gst_mpd_client_setup_streaming`), and goes over to a
+/// better one on the way. So it gets to know of one only.
+extension Playlist {
+  /// A presentation of DASH with one representation in each adaptation set, that of the highest rate, and with the address that its names
+  /// start from, since it is read from elsewhere.
+  /// - Parameter folder: where the playlist lies, with a slash at its end.
+  func best(from folder: String) -> String {
+    var best = text
+    for set in text.matches(of: /<(\w+:)?AdaptationSet\b.*?<\/(\w+:)?AdaptationSet>/.dotMatchesNewlines()) {
+      best = best.replacing(set.0, with: Playlist.best(set.0))
+    }
+    return Playlist.based(best, folder)
+  }
+
+  private static func best(_ set: Substring) -> String {
+    let all = set.matches(
+      of: /<(?:\w+:)?Representation\b[^>]*?(?:\/>|>.*?<\/(?:\w+:)?Representation>)/.dotMatchesNewlines()
+    ).map(\.0)
+    func rate(_ representation: Substring) -> Int {
+      representation.firstMatch(of: /\bbandwidth\s*=\s*["'](\d+)["']/).flatMap { Int($0.1) } ?? 0
+    }
+    guard let kept = all.max(by: { rate($0) < rate($1) }) else { return String(set) }
+    return all.filter { $0 != kept }.reduce(String(set)) { $0.replacing($1, with: "") }
+  }
+
+  private static func based(_ text: String, _ folder: String) -> String {
+    let head = text.firstRange(of: /<(\w+:)?Period\b/).map { text[..<$0.lowerBound] } ?? text[...]
+    let base = folder.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+    if let known = head.firstMatch(of: /(<(?:\w+:)?BaseURL[^>]*>)\s*([^<]*)/) {
+      return known.2.contains("://")
+        ? text : text.replacing(known.0, with: "\(known.1)\(base)\(known.2)", maxReplacements: 1)
+    }
+    guard let root = head.firstMatch(of: /<(\w+:)?MPD\b[^>]*>/) else { return text }
+    return text.replacing(
+      root.0, with: "\(root.0)<\(root.1 ?? "")BaseURL>\(base)</\(root.1 ?? "")BaseURL>", maxReplacements: 1)
+  }
+}
