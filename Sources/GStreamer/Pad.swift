@@ -102,18 +102,6 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` with the pad when the end of the stream passes. The pad holds `body`, which must not hold the pad.
-  package func watchEndOfStream(_ body: @escaping @Sendable (Pad) -> Void) {
-    addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
-      if let data = info.pointee.data,
-        data.assumingMemoryBound(to: GstEvent.self).pointee.type == GST_EVENT_EOS
-      {
-        body(pad)
-      }
-      return GST_PAD_PROBE_OK
-    }
-  }
-
   /// Calls `body` for each buffer, with the pad, and lets none pass. The pad holds `body`, which must not hold the pad.
   package func dropBuffers(_ body: @escaping @Sendable (Buffer, Pad) -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in

@@ -152,6 +152,7 @@ struct Fetch {
       pipeline.set(.null)
       // The signals' closures hold `pads`, and the pipeline holds the closures.
       pads.letGo()
+      transfers.letGo()
     }
     pipeline.set(.playing)
     var streams: [Segments] = []

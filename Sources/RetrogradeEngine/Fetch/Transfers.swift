@@ -1,13 +1,14 @@
 import GStreamer
 import Synchronization
 
-/// Watches what an adaptive demuxer reads, which keeps the failures of its sources to itself: it passes over the last segment where that is
-/// not there, and over others that it does not need.
+/// Watches what an adaptive demuxer reads, which keeps the failures of its sources to itself: a last segment that can't be had is an end of
+/// the stream to it (`gst_adaptive_demux_stream_download_fragment`, 1.22).
 final class Transfers: Sendable {
   private struct State {
     var isRefused = false
-    /// Addresses of which nothing has come.
-    var missing: Set<String> = []
+    var sources: [Element] = []
+    /// Addresses from which something has come.
+    var come: Set<String> = []
   }
 
   /// The factory of the only elements that may read.
@@ -19,28 +20,24 @@ final class Transfers: Sendable {
   /// - Parameter element: one that was added to the demuxer.
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
-    guard element.factoryName == reader else {
+    guard element.factoryName == reader, let pad = element.staticPad("src") else {
       // Who made the playlist must not have files read that are no concern of his.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }
-    guard let pad = element.staticPad("src") else { return }
-    let hasCome = Flag()
-    pad.watchBuffers { _, _ in hasCome.set(true) }
-    pad.watchEndOfStream { [self] pad in
+    state.withLock { $0.sources.append(element) }
+    pad.watchBuffers { [self] _, pad in
       guard let address = pad.origin?.element.string("location") else { return }
-      // It is asked again, a few times.
-      if hasCome.set(false) {
-        state.withLock { _ = $0.missing.remove(address) }
-      } else {
-        state.withLock { _ = $0.missing.insert(address) }
-      }
+      state.withLock { _ = $0.come.insert(address) }
     }
   }
 
+  /// The elements' pads hold it, and it holds the elements.
+  func letGo() { state.withLock { $0 = State() } }
+
   /// - Parameters:
   ///   - name: what people call the playlist.
-  ///   - isOver: nothing is asked again.
+  ///   - isOver: nothing is read any more.
   /// - Throws: ``RetrogradeError`` where it names what is not read, or what is not there.
   func check(_ name: String, isOver: Bool = false) throws {
     let state = state.withLock { $0 }
@@ -49,24 +46,11 @@ final class Transfers: Sendable {
         .damagedInput, about: name,
         "is a playlist of the network that names something else than addresses of http and https")
     }
-    guard isOver, let missing = state.missing.sorted().first else { return }
-    let further = state.missing.count > 1 ? ", and \(state.missing.count - 1) more" : ""
+    // One element reads one segment after the other: this is the last one that it was asked for.
+    guard isOver,
+      let missing = state.sources.lazy.compactMap({ $0.string("location") }).first(where: { !state.come.contains($0) })
+    else { return }
     throw RetrogradeError(
-      .inputOutput, about: name, "is a playlist that names what can't be had: \(missing)\(further)", remedy: "try again"
-    )
-  }
-}
-
-/// Something that has happened, or not.
-private final class Flag: Sendable {
-  private let value = Mutex(false)
-
-  /// - Returns: what it was.
-  @discardableResult
-  func set(_ new: Bool) -> Bool {
-    value.withLock { value in
-      defer { value = new }
-      return value
-    }
+      .inputOutput, about: name, "is a playlist that names what can't be had: \(missing)", remedy: "try again")
   }
 }
