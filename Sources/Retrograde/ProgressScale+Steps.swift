@@ -6,7 +6,10 @@ extension [ExpectedStep] {
   /// Of turning a source round, of which nothing is known yet.
   /// - Parameter isFetched: whether it comes from the web.
   static func reversing(isVerified: Bool, isFetched: Bool = false) -> [ExpectedStep] {
-    [ExpectedStep(.fetching, isFetched ? 3 : 0), ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12), ExpectedStep(.finishing, 0.3)]
+    [
+      ExpectedStep(.fetching, isFetched ? 3 : 0), ExpectedStep(.indexing, 1), ExpectedStep(.reversing, 12),
+      ExpectedStep(.finishing, 0.3),
+    ]
       + (isVerified ? comparing(videos: 1, audio: 1) : [])
   }
 

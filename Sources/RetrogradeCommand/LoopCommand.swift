@@ -88,7 +88,8 @@ extension FoundLoop {
     let seam = isGood ? "can't be told from what is around it" : "can be noticed"
     let advice =
       isGood || loop.isBackAndForth
-      ? "" : "; " + (blend.map { "mixed over \($0)" } ?? "--seam blend 0.4 hides it, --length and --from look elsewhere")
+      ? ""
+      : "; " + (blend.map { "mixed over \($0)" } ?? "--seam blend 0.4 hides it, --length and --from look elsewhere")
     var words = [place, "seam: \(seam)\(advice)"]
     words.append(
       "picture: "

@@ -34,7 +34,8 @@ struct ProgressLine {
       let bytes = "\(ByteCount(progress.done))" + (progress.total > 0 ? " of \(ByteCount(progress.total))" : "")
       self.init(
         [
-          (percent, 0), (stage, 1), (isFetching ? bytes : nil, 3), (isReversing ? "\(progress.rate.rounded(to: 1)) fps" : nil, 3),
+          (percent, 0), (stage, 1), (isFetching ? bytes : nil, 3),
+          (isReversing ? "\(progress.rate.rounded(to: 1)) fps" : nil, 3),
           (isReversing ? "\(progress.speed.rounded(to: 1))x" : nil, 4), (left, 2), (memory, 5),
         ], progress.fraction)
     }

@@ -98,9 +98,11 @@ struct EncodingDescription {
       ]
     case .file(let encoder, let opaque):
       let formats = frame.hasAlpha ? nil : opaque
-      return parts + [
-        formats.map { "video/x-raw,format={\($0)}" }, encoder, "filesink name=file location=\(Description.quoted(path))",
-      ].compactMap { $0 }
+      return parts
+        + [
+          formats.map { "video/x-raw,format={\($0)}" }, encoder,
+          "filesink name=file location=\(Description.quoted(path))",
+        ].compactMap { $0 }
     }
   }
 
