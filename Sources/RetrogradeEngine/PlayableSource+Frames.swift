@@ -1,4 +1,4 @@
-package import MediaTime
+import MediaTime
 
 /// The frames on show at some places of a source, each by itself, in the order in which they are asked for. No more is read and decoded
 /// than it takes.
