@@ -48,8 +48,8 @@ public struct ReversalProgress: Sendable {
     if total > 0 { return min(1, Double(done) / Double(total)) }
     return duration > .zero ? min(1, position / duration) : 0
   }
-  /// Frames per second of this stage, on average.
-  public var rate: Double { elapsed > .zero ? Double(done) / elapsed.seconds : 0 }
+  /// Frames per second of this stage, on average; 0 where it is about bytes.
+  public var rate: Double { stage != .fetching && elapsed > .zero ? Double(done) / elapsed.seconds : 0 }
   /// Seconds of media per second.
   public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
 }

@@ -50,7 +50,7 @@ import Testing
   @Test(arguments: [
     "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.opus",
     "o.oga",
-    "o.mka", "o.gif", "o.webp", "o.apng", "o%03d.png",
+    "o.mka", "o.y4m", "o.gif", "o.webp", "o.apng", "o%03d.png",
   ])
   func whatIsWrittenWholeIsCountedWhole(output: String) async throws {
     let folder = try TemporaryFolder()

@@ -79,6 +79,7 @@ struct EncodingChoice: Sendable {
   ) throws {
     let container = try container ?? Container.of(output, format: options.format)
     self.container = container
+    let named = Container.fileName(output, format: options.format)
     deinterlaces = options.deinterlaces
     var videos = videos
     var audio = audio
@@ -116,7 +117,7 @@ struct EncodingChoice: Sendable {
       }
       self.videos = [try videoChoice(video, options)]
       changes += [
-        EncodingChoice.change(from: Codec(of: video.index.caps), to: nil, video.raw, container, options, output)
+        EncodingChoice.change(from: Codec(of: video.index.caps), to: nil, video.raw, container, options, named)
       ]
       .compactMap { $0 }
       if !audio.isEmpty {
@@ -141,7 +142,7 @@ struct EncodingChoice: Sendable {
         choice.codec = codec
         changes += [
           EncodingChoice.change(
-            from: Codec(of: video.index.caps), to: codec, raw, container, options, output)
+            from: Codec(of: video.index.caps), to: codec, raw, container, options, named)
         ].compactMap { $0 }
         if choice.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
           warnings.append(
@@ -187,7 +188,7 @@ struct EncodingChoice: Sendable {
       audioCodecs.append(codec)
       changes += [
         EncodingChoice.change(
-          from: Codec(of: track.codec), to: codec, container, options, output,
+          from: Codec(of: track.codec), to: codec, container, options, named,
           isUntimed: container.needsAudioFromStart && !self.videos.isEmpty)
       ].compactMap { $0 }
       channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
