@@ -76,8 +76,12 @@ public struct FrameGrab: Sendable {
       return try animation.decoded(work.gauge, work.cancellation, report: tell).frames(
         at: places, of: input, settings)
     }
-    return try PlayableSource(
-      OpenedSource(input, settings, fetched: fetched), framesAt: places, settings, progress: tell)
+    do {
+      return try PlayableSource(
+        OpenedSource(input, settings, fetched: fetched), framesAt: places, settings, progress: tell)
+    } catch let error as RetrogradeError {
+      throw error.naming(spooled: input == "-" ? "standard input" : input)
+    }
   }
 }
 

@@ -29,8 +29,11 @@ extension PlayableSource {
       let settings = PlaybackSettings(
         playback, count: playback.count, for: output, resources: options.resources,
         gauge: work.gauge, cancellation: work.cancellation)
-      source = try PlayableSource(
-        OpenedSource(input, settings, fetched: fetched), settings, progress: tell)
+      do {
+        source = try PlayableSource(OpenedSource(input, settings, fetched: fetched), settings, progress: tell)
+      } catch let error as RetrogradeError {
+        throw error.naming(spooled: input == "-" ? "standard input" : input)
+      }
     }
     if let soundtrack = options.soundtrack { try source.hear(soundtrack, options.resources, work) }
     if let subtitles = options.subtitles {

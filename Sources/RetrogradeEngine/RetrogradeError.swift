@@ -58,6 +58,12 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message.description }
 
+  /// With what has no name of its own, in the spool, called what people call it.
+  package func naming(spooled name: String) -> RetrogradeError {
+    guard subject?.hasPrefix("/proc/self/fd/") ?? false else { return self }
+    return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
+  }
+
   package func withCode(_ code: Code) -> RetrogradeError {
     RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
   }

@@ -72,6 +72,9 @@ import Testing
     #expect(missing?.code == .noInput && missing?.description.contains("404") == true, "\(missing as Any)")
     let nobody = await reason("http://127.0.0.1:1/a.mkv")
     #expect(nobody?.code == .noInput && nobody?.description.contains("nothing can be had") == true, "\(nobody as Any)")
+    try Data("<html>This is not media.</html>".utf8).write(to: folder.url.appending(path: "page.mkv"))
+    let page = await reason(server.address("page.mkv"))
+    #expect(page?.description.hasPrefix("\(server.address("page.mkv")): ") == true, "\(page as Any)")
     // Nobody has a name under it (RFC 2606).
     let unknown = await reason("http://nobody.invalid/a.mkv")
     #expect(
