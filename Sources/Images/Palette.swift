@@ -16,10 +16,13 @@ package final class Palette {
     fileprivate let attributes: OpaquePointer
     fileprivate let histogram: OpaquePointer
 
-    package init() throws {
+    /// - Parameter colors: how many there are to be at the most, 2 to 256, with the one that lets the frame before show through.
+    package init(colors: Int = 256) throws {
       guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
       // 1 is the slowest and best of 1 to 10. From 8 on, it looks at no frame for edges, which took half of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
+      // Of two, one would be left.
+      liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
       guard let histogram = liq_histogram_create(attributes) else {
         liq_attr_destroy(attributes)
         throw ImageError(message: "no memory for a palette")
@@ -71,8 +74,9 @@ package final class Palette {
   /// - Parameters:
   ///   - pixels: RGBA, 8 bits each, rows without padding.
   ///   - shown: of the same form; nil before the first frame.
+  ///   - dither: how much, 0 to 1. More makes noise, which takes bytes and likeness; less makes bands.
   package func map(
-    _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int
+    _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int, dither: Double = 0.35
   ) throws -> [UInt8] {
     let image = try makeImage(attributes, pixels, width, height)
     defer { liq_image_destroy(image) }
@@ -81,8 +85,7 @@ package final class Palette {
       // The image owns it from here on.
       try check(liq_image_set_background(image, background))
     }
-    // More makes noise, which takes bytes and likeness; less makes bands.
-    try check(liq_set_dithering_level(result, 0.35))
+    try check(liq_set_dithering_level(result, Float(dither)))
     return try [UInt8](unsafeUninitializedCapacity: width * height) { bytes, count in
       guard let base = bytes.baseAddress else { return }
       try check(liq_write_remapped_image(result, image, base, width * height))

@@ -36,7 +36,7 @@ extension Reverser {
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,
       elapsed: work.elapsed, peakMemory: work.gauge.peak, plan: plan.source.video?.plan,
-      warnings: (plan.source.warnings + counts.warnings).unique,
+      warnings: (plan.source.warnings + counts.warnings + counts.concessions).unique,
       written: WrittenMedia(
         container: WrittenMedia.containerName(of: Container.fileName(output, format: options.encoding.format)),
         streams: counts.streams),
@@ -54,6 +54,11 @@ extension Reverser {
     guard !ImageSequence.isPattern(output) else {
       throw RetrogradeError(.usage, about: output, "numbered images can't be verified before they have their names")
     }
+    guard options.encoding.maxSize == nil else {
+      throw RetrogradeError(
+        .usage, about: output, "\(setting: .maxSize) may take of it whatever makes it too large",
+        remedy: "leave out \(setting: .isVerified)")
+    }
     guard drawing.isEmpty else {
       throw RetrogradeError(
         .usage, about: output, "what is drawn over frames differs from the source",
@@ -69,6 +74,9 @@ extension Reverser {
     guard output != "-" else {
       throw RetrogradeError(
         .usage, "a pipeline file names the file that it writes", remedy: "name one, in place of standard output")
+    }
+    guard options.encoding.maxSize == nil else {
+      throw RetrogradeError(.usage, "\(setting: .maxSize): what it takes is found by trying, which is not one pipeline")
     }
     guard options.soundtrack == nil else {
       throw RetrogradeError(

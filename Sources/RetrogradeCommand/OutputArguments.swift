@@ -55,8 +55,32 @@ struct OutputArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The most that the file may have: 5MB (5 million bytes), 800k, 8MiB. Of GIF and WebP, colours, likeness, width and frames are "
+        + "given up for it, in this order; of films with a bit rate, that, the picture's size and the audio's rate. It says what.",
+      valueName: "size"))
+  var maxSize: FileSize?
+
+  @Option(help: ArgumentHelp("How many colours a GIF has, 2 to 256.", valueName: "n"))
+  var colors: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "How the colours of a GIF are mixed: none, floyd-steinberg, or how much of that, 0 to 1 (0.35).", valueName: "how"
+    ))
+  var dither: Dithering?
+
+  @Option(
+    help: ArgumentHelp(
       "A GStreamer encoding profile, or an encoding target's name, instead of all of the above.", valueName: "profile"))
   var profile: String?
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp(
+      "Make it as a place takes it: instagram-story, whatsapp, discord, slack … Sets the picture's shape and size, the codecs and the most "
+        + "that the file may have, but for what is said here; `retrograde presets` lists them with their limits.",
+      valueName: "place"), transform: Preset.argument)
+  var place: Preset?
 
   @OptionGroup var framing: FramingArguments
 
@@ -106,8 +130,10 @@ struct OutputArguments: ParsableArguments {
     options.encoding = EncodingOptions(
       format: format, quality: quality, videoCodec: videoCodec, audioCodec: audioCodec, encoder: encoder,
       encoderOptions: encoderOptions?.values ?? [:], profile: profile, bitrate: bitrate?.bitsPerSecond,
-      constantRateFactor: crf, preset: preset, framing: framing.framing, keepsAlpha: alpha,
+      constantRateFactor: crf, preset: preset, framing: framing.framing,
+      maxSize: maxSize?.bytes, colors: colors, dither: dither?.level, keepsAlpha: alpha,
       deinterlaces: deinterlace)
+    place?.apply(to: &options)
   }
 
   var lettering: Lettering {
@@ -137,6 +163,27 @@ struct EncoderOptions: ExpressibleByArgument {
       values[String(parts[0])] = String(parts[1].filter { $0 != "\"" && $0 != "'" })
     }
     guard !values.isEmpty else { return nil }
+  }
+}
+
+/// A number of bytes, as limits of files are given.
+struct FileSize: ExpressibleByArgument {
+  var bytes: ByteCount
+
+  init?(argument: String) {
+    guard let bytes = ByteCount(decimal: argument) else { return nil }
+    self.bytes = bytes
+  }
+}
+
+/// How the colours of a GIF are mixed.
+struct Dithering: ExpressibleByArgument {
+  var level: Double
+
+  init?(argument: String) {
+    let named = ["none": 0.0, "floyd-steinberg": 1]
+    guard let level = named[argument.lowercased()] ?? Double(argument), (0...1).contains(level) else { return nil }
+    self.level = level
   }
 }
 

@@ -34,7 +34,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
       Reverse.self, LoopCommand.self, FrameCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self,
       Info.self,
       PlanCommand.self,
-      Codecs.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
+      Codecs.self, Presets.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
     ])
 
   static func main() async {

@@ -22,6 +22,9 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse 'frames/%05d.png' out.mp4 --fps 25
         retrograde reverse clip.mp4 'out/%05d.png'
         retrograde reverse clip.mp4 out.mp4 --caption 'once more' --show-timecode
+        retrograde reverse clip.mp4 story.mp4 --crop 9:16 --fit 1080x1920
+        retrograde reverse clip.mp4 story.mp4 --for instagram-story
+        retrograde reverse clip.mp4 small.gif --max-size 5MB
         retrograde reverse clip.mp4 silent.webm --no-audio --video-codec vp9
         cat clip.mp4 | retrograde reverse - out.mp4
         retrograde reverse clip.mp4 - --format mkv | mpv -

@@ -29,6 +29,7 @@ extension Setting {
     case .deinterlaces: "--deinterlace"
     case .showsTimecode: "--show-timecode"
     case .rotation: "--rotate"
+    case .place: "--for"
     case .framing: "what becomes of the picture (--crop, --rotate, --flip, --width, --height, --fit)"
     // `--no-audio` for `playback.noAudio`.
     default: name.reduce(into: "--") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" }

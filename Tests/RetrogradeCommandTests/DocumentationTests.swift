@@ -34,7 +34,10 @@ import Testing
       try FileManager.default.copyItem(atPath: scratch.path("clip.mp4"), toPath: scratch.path(name))
     }
     try FileManager.default.createDirectory(atPath: scratch.path("arriving"), withIntermediateDirectories: true)
-    try run("jobs.md", in: scratch, atLeast: 5) { !$0.contains("--watch") }  // WatchTests run that
+    try FileManager.default.createDirectory(atPath: scratch.path("retrograde"), withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      at: scratch.url.appending(path: "retrograde/presets"), withDestinationURL: Self.root.appending(path: "presets"))
+    try run("jobs.md", in: scratch, atLeast: 20) { !$0.contains("--watch") }  // WatchTests run that
   }
 
   @Test func everyCommandOfThePageOnThePresentationRuns() throws {
@@ -74,7 +77,7 @@ import Testing
     shell.currentDirectoryURL = scratch.url
     let folder = Command.url.deletingLastPathComponent().path
     shell.environment = ProcessInfo.processInfo.environment.merging([
-      "PATH": "\(folder):/usr/bin:/bin", "DISPLAY": display,
+      "PATH": "\(folder):/usr/bin:/bin", "DISPLAY": display, "XDG_DATA_HOME": scratch.url.path,
     ]) { $1 }
     shell.standardOutput = FileHandle.nullDevice
     shell.standardError = errors

@@ -95,7 +95,8 @@ import Testing
       EncodingPipeline.Contents(
         description: "appsrc name=video format=time block=true max-buffers=1 ! appsink name=frames sync=false",
         videos: [.init(name: "video", caps: caps)], audio: [],
-        animation: (.gif, .source, Resources.temporaryDirectory), prepare: { _ in path }), for: "out.gif", cancellation)
+        animation: (.gif, AnimationSettings(EncodingOptions(), spoolDirectory: Resources.temporaryDirectory)),
+        prepare: { _ in path }), for: "out.gif", cancellation)
     try writer.start()
     defer { writer.close() }
     let source = try #require(writer.videos.first)

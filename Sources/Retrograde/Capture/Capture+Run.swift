@@ -23,7 +23,7 @@ extension Capture {
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
-      return (camera, counts, (recorded + counts.warnings).unique)
+      return (camera, counts, (recorded + counts.warnings + counts.concessions).unique)
     }
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,

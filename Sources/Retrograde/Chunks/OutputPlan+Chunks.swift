@@ -90,6 +90,7 @@ extension OutputPlan {
     if options.soundtrack != nil { return "its audio is another file's, which is not kept in a plan" }
     if source.legs.frameRate != nil { return "which frames \(setting: .frameRate) leaves out depends on those before" }
     if options.playback.mixesFrames { return "which frames are mixed depends on those before and after" }
+    if options.encoding.maxSize != nil { return "what \(setting: .maxSize) takes is found by trying, with all of it" }
     if choice.videos.isEmpty { return "it has no video" }
     if choice.videos.contains(where: { $0.packets != nil }) {
       return "nothing of it is encoded: packets are turned round as they are, in seconds"

@@ -31,6 +31,10 @@ struct MovieStream: Sendable {
     guard !choice.videos.isEmpty else {
       throw RetrogradeError(.usage, about: output, "holds audio alone", remedy: "write .mp4, .mkv or .webm")
     }
+    guard options.encoding.maxSize == nil || choice.container.imageFormat != nil else {
+      throw RetrogradeError(
+        .usage, about: output, "\(setting: .maxSize): how long it will be is not known while it is encoded")
+    }
     let path = try outputs.location(of: output)
     let tracks = choice.audioCodecs.isEmpty ? [] : [track].compactMap { $0 }
     let writer = try EncodingPipeline(
@@ -39,7 +43,9 @@ struct MovieStream: Sendable {
           .text,
         videos: [.init(name: "video", caps: caps)], audio: tracks.map { .init(name: "audio0", caps: $0.caps) },
         tags: nil, duration: MovieStream.expected,
-        animation: choice.container.animation.map { ($0, options.encoding.quality, options.resources.spoolDirectory) },
+        animation: choice.container.animation.map {
+          ($0, AnimationSettings(options.encoding, spoolDirectory: options.resources.spoolDirectory))
+        },
         prepare: { _ in path }),
       for: output, cancellation)
     guard let video = writer.videos.first else {

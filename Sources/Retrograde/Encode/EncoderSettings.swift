@@ -47,8 +47,13 @@ struct EncoderSettings: Sendable {
   /// libaom's scale.
   private static let av1Quantizers = 0...63
 
-  /// The coarsest quantizer for H.264 and HEVC, whatever the rate.
-  private static let coarsest = 34
+  /// The coarsest quantizer for H.264 and HEVC, whatever the rate; 51 is the coarsest that there is.
+  private var coarsest: Int { options.maxSize == nil ? 34 : 51 }
+
+  /// Whether an encoder of video takes a bit rate.
+  static func hasRate(_ encoder: String) -> Bool {
+    takes[encoder]?.contains(.bitrate) ?? Registry.property("bitrate", of: encoder)
+  }
 
   /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no others.
   /// - Throws: ``RetrogradeError`` of code `usage` where the encoder does not take what was asked for, with what it takes.
@@ -82,7 +87,7 @@ struct EncoderSettings: Sendable {
       } else {
         // Without a limit, x264's first guess for very low rates is a grey frame.
         set += [
-          ("pass", "0"), ("bitrate", try kilobits()), ("qp-max", "\(EncoderSettings.coarsest)"), ("psy-tune", "5"),
+          ("pass", "0"), ("bitrate", try kilobits()), ("qp-max", "\(coarsest)"), ("psy-tune", "5"),
         ]
       }
     case "x265enc":
@@ -110,7 +115,7 @@ struct EncoderSettings: Sendable {
       } else {
         set += [
           ("end-usage", "0"), ("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1)),
-          ("min-quantizer", "0"), ("max-quantizer", "46"),
+          ("min-quantizer", "0"), ("max-quantizer", options.maxSize == nil ? "46" : "63"),
         ]
       }
       // At the end libvpx gives out what it holds back only until half its buffer is full, and vpxenc 1.22 asks once: of small
@@ -168,7 +173,8 @@ struct EncoderSettings: Sendable {
   func audio(_ encoder: String, rate: Int, channels: Int) -> [(name: String, value: String)] {
     let least = 48_000 * channels
     let most = 256_000 * max(1, channels / 2)
-    let wanted = options.quality == .source ? min(max(sourceBitrate ?? 96_000 * channels, least), most) : most
+    let usual = options.quality == .source ? min(max(sourceBitrate ?? 96_000 * channels, least), most) : most
+    let wanted = min(usual, options.audioBitrate ?? .max)
     switch encoder {
     case "avenc_aac", "voaacenc", "opusenc":
       guard case .whole(let range)? = Registry.allowed("bitrate", of: encoder) else {

@@ -45,6 +45,8 @@ struct EncodingChoice: Sendable {
   var channelMasks: [UInt64?] = []
   /// How many sample frames of each audio stream there are to encode; nil where that is not known.
   var sampleCounts: [Int?] = []
+  /// The bits per second that the encoder of each audio stream is asked for; nil where it keeps to a quality.
+  var audioBitrates: [Int?] = []
   /// The encoding profile of each audio stream by itself.
   var audioProfiles: [String] = []
   /// The subtitles that are written, as the container takes them.
@@ -102,6 +104,12 @@ struct EncodingChoice: Sendable {
           .usage, "\(setting: option): \(setting: .profile) says all of how it is encoded",
           remedy: "put it into the profile")
       }
+      if container.animation != nil {
+        throw RetrogradeError(
+          .usage, about: output, "\(setting: option): there is no such setting of an animation's encoder",
+          remedy: "\(setting: .maxSize), \(setting: .width) and \(setting: .frameRate) make it smaller"
+            + (container.animation == .gif ? ", and \(setting: .colors)" : ""))
+      }
       if container.videoCodecs.isEmpty {
         throw RetrogradeError(.usage, "\(setting: option): \(output) has no encoder of video that it could be for")
       }
@@ -111,6 +119,7 @@ struct EncodingChoice: Sendable {
         warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
       }
     }
+    try checkSize(options, output)
     if container.imageFormat != nil {
       guard let video = videos.first else {
         throw RetrogradeError(.usage, about: output, "holds images, and there are none to write")
@@ -204,10 +213,9 @@ struct EncodingChoice: Sendable {
       }
       let settings = EncoderSettings(
         options: options, sourceBitrate: track.bitrate, frameRate: frameRate)
-      audioProfiles.append(
-        EncodingChoice.stream(
-          codec.text,
-          codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []))
+      let chosen = codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []
+      audioBitrates.append(chosen.first { $0.name == "bitrate" }.flatMap { Int($0.value) })
+      audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
     }
     guard !self.videos.isEmpty || !audioProfiles.isEmpty else {
       throw RetrogradeError(.usage, about: output, "this container holds audio, and there is none to write")
@@ -391,5 +399,40 @@ extension EncodingChoice {
       geometry: geometry, hasAlpha: video.raw.hasAlpha,
       isHalved: options.quality != .lossless
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
+  }
+}
+
+extension EncodingChoice {
+  /// Finds out whether what is asked for of the file's size, and of its colours, can be done.
+  private func checkSize(_ options: EncodingOptions, _ output: String) throws {
+    if container.animation != .gif,
+      let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1
+    {
+      throw RetrogradeError(.usage, about: output, "\(setting: option): only GIF has a palette of colours")
+    }
+    if let colors = options.colors, !(2...256).contains(colors) {
+      throw RetrogradeError(.usage, "\(setting: .colors) \(colors): a GIF has 2 to 256")
+    }
+    if let dither = options.dither, !(0...1).contains(dither) {
+      throw RetrogradeError(.usage, "\(setting: .dither) \(dither): it is 0 to 1")
+    }
+    guard let limit = options.maxSize else { return }
+    func refused(_ why: Message) -> RetrogradeError {
+      RetrogradeError(.usage, about: output, "\(setting: .maxSize) \(limit.decimal): \(why)")
+    }
+    let rivals: [(Bool, Setting)] = [
+      (options.bitrate != nil && !options.isRateChosen, .bitrate),
+      (options.constantRateFactor != nil, .constantRateFactor),
+      (options.profile != nil, .profile), (options.quality == .lossless, .quality),
+    ]
+    if let rival = rivals.first(where: \.0)?.1 {
+      throw refused(
+        "\(setting: rival) asks for a size of its own" + (rival == .quality ? ": nothing is to be lost" : ""))
+    }
+    switch container.imageFormat {
+    case .sequence: throw refused("numbered images are many files")
+    case .animation(.apng): throw refused("nothing is lost in APNG; .webp and .gif can be made smaller")
+    default: break
+    }
   }
 }

@@ -39,7 +39,7 @@ final class EncodingPipeline: Sendable {
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `frames`.
-    var animation: (format: AnimationFormat, quality: EncodingOptions.Quality, spoolDirectory: String)?
+    var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// What is known of the audio's priming; nil: it is measured.
     var priming: AudioPriming?
     /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline decides.
@@ -87,7 +87,7 @@ final class EncodingPipeline: Sendable {
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
   private let animation: AnimationWriter?
-  private let animator = Mutex<Worker<Void>?>(nil)
+  private let animator = Mutex<Worker<[Warning]>?>(nil)
 
   /// No byte written for this long while every stream was given or waits for room: the pipeline hangs. Whoever
   /// gives frames may take their time.
@@ -166,8 +166,7 @@ final class EncodingPipeline: Sendable {
     animation = frames.flatMap { sink in
       contents.animation.map {
         AnimationWriter(
-          sink: sink, format: $0.format, path: path, target: target, quality: $0.quality,
-          spoolDirectory: $0.spoolDirectory)
+          sink: sink, format: $0.format, path: path, target: target, settings: $0.settings)
       }
     }
     if let tags = contents.tags?.withDate.removing(EncodingPipeline.technical), !tags.isEmpty { pipeline.setTags(tags) }
@@ -220,11 +219,12 @@ final class EncodingPipeline: Sendable {
     if let animation {
       let worker = try Worker("animation") { [self] in
         do {
-          try animation.run(finishing) { self.isGivenUp }
+          return try animation.run(finishing) { self.isGivenUp }
         } catch {
           fail(
             error as? RetrogradeError
               ?? RetrogradeError(.cannotCreateOutput, about: target, "can't be made: \(String(describing: error))"))
+          return []
         }
       }
       animator.withLock { $0 = worker }
@@ -328,12 +328,14 @@ final class EncodingPipeline: Sendable {
     /// What was given and is not in it, by the file's own timestamps.
     var warnings: [Warning] = []
     var streams: [WrittenMedia.Stream] = []
+    /// What was given up for its size, which was asked for.
+    var concessions: [Warning] = []
   }
 
   /// Waits until everything that was pushed is written.
   func finish(_ given: Given) throws -> Written {
     try bus.withLock { $0.take() }?.join()
-    try animator.withLock { $0.take() }?.join()
+    let concessions = try animator.withLock { $0.take() }?.join() ?? []
     try cancellation.check()
     let videos = zip(counts.videos, given.videos).map { $0.frames(of: $1) }
     let audio = zip(counts.audio, zip(given.audio, contents.rates)).map { $0.samples(of: $1.0, rate: $1.1) }
@@ -349,13 +351,15 @@ final class EncodingPipeline: Sendable {
       try header.apply(to: path, for: target, videos, audio)
     }
     let spans = (videos + audio).compactMap(\.span)
-    return Written(
-      counts: Counts(frames: videos.map(\.count), samples: audio.map(\.count), cues: texts.map(\.count)),
-      span: spans.first.map { first in
-        spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
-      },
-      warnings: (videos + audio + texts).compactMap(\.warning),
-      streams: videos.compactMap(stream(video:)) + audio.compactMap(stream(audio:)))
+    var written = Written()
+    written.counts = Counts(frames: videos.map(\.count), samples: audio.map(\.count), cues: texts.map(\.count))
+    written.span = spans.first.map { first in
+      spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
+    }
+    written.warnings = (videos + audio + texts).compactMap(\.warning)
+    written.concessions = concessions
+    written.streams = videos.compactMap(stream(video:)) + audio.compactMap(stream(audio:))
+    return written
   }
 
   private func stream(video reached: MuxedCount.Reached) -> WrittenMedia.Stream? {

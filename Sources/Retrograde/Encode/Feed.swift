@@ -42,6 +42,8 @@ struct Feed: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [Warning] = []
+    /// What was given up for its size, which was asked for: no loss that `--strict` would be about.
+    var concessions: [Warning] = []
     /// From the earliest start of what was written to the latest end.
     var span: TimeSpan?
     var duration = ClockTime.zero
@@ -93,7 +95,8 @@ struct Feed: Sendable {
     if let error = failures.first { throw error }
     return Counts(
       frames: written.counts.frames.first ?? 0, samples: written.counts.samples,
-      warnings: (shown.flatMap(\.warnings) + missing).unique, span: written.span, streams: written.streams)
+      warnings: (shown.flatMap(\.warnings) + missing).unique, concessions: written.concessions, span: written.span,
+      streams: written.streams)
   }
 
   /// Stops the writing where one stream fails: the muxer would wait for it, and the other streams for the muxer.

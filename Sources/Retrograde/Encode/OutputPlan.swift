@@ -21,6 +21,8 @@ struct OutputPlan: Sendable {
     _ output: String, in container: Container? = nil, _ source: PlayableSource, _ options: ReverseOptions,
     _ drawing: FrameDrawing = FrameDrawing()
   ) throws {
+    try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
+    try options.output.place?.check(output, source.legs.duration)
     if drawing.lettering.caption != nil { try drawing.lettering.captionStyle.check() }
     self.drawing = drawing
     self.output = output
@@ -68,6 +70,14 @@ struct OutputPlan: Sendable {
 
   /// Writes the file, or the numbered files; they get their names when `outputs` is committed.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
+    guard let limit = options.encoding.maxSize, choice.container.imageFormat == nil else {
+      return try writeOnce(outputs, work)
+    }
+    return try SizedFilm(self, limit: limit).write(outputs, work)
+  }
+
+  /// As `write`, however large it becomes.
+  func writeOnce(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     Log.job.info(
       "\(output): plays \(source.legs.presentation.span.start) to \(source.legs.presentation.span.end) of the source, "
         + "\(source.legs.duration ?? .zero) in all; \(videos.count) video, \(audio.count) audio, "
@@ -163,7 +173,7 @@ struct OutputPlan: Sendable {
       chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
       tags: source.index.tags, duration: source.legs.duration, lead: copy?.lead ?? .zero,
       animation: choice.container.animation.map {
-        ($0, options.encoding.quality, options.resources.spoolDirectory)
+        ($0, AnimationSettings(options.encoding, spoolDirectory: options.resources.spoolDirectory))
       },
       encoder: options.encoding.encoder, prepare: prepare)
   }

@@ -64,7 +64,7 @@ struct PacketOutput: Sendable {
   private var asked: Setting? {
     [
       (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile),
-      (encoding.deinterlaces, .deinterlaces),
+      (encoding.deinterlaces, .deinterlaces), (encoding.maxSize != nil, .maxSize),
     ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 

@@ -1,3 +1,5 @@
+public import RetrogradeEngine
+
 /// How the output is encoded.
 public struct EncodingOptions: Sendable, Codable {
   /// How near to the source the output is to be.
@@ -31,6 +33,16 @@ public struct EncodingOptions: Sendable, Codable {
   public var constantRateFactor: Int?
   /// One of the encoder's own speed presets.
   public var preset: String?
+  /// The most bytes that the file may have; nil: as many as it takes. What had to be given up for it is a warning.
+  public var maxSize: ByteCount?
+  /// How many colours a GIF has, 2 to 256; nil: 256.
+  public var colors: Int?
+  /// How much the colours of a GIF are dithered (Floyd and Steinberg's way), from 0, not at all, to 1; nil: a third, which looks best.
+  public var dither: Double?
+  /// Whether `bitrate` was chosen for `maxSize`.
+  package var isRateChosen = false
+  /// The most bits per second of each audio stream; nil: as many as it usually has.
+  package var audioBitrate: Int?
   /// What of the picture is in the output, which way round, and how large.
   public var framing: Framing
   /// Whether video in FFV1 keeps the transparency that lies beside the frames of VP8 and VP9; WebP, APNG and
@@ -50,7 +62,8 @@ public struct EncodingOptions: Sendable, Codable {
     encoder: String? = nil,
     encoderOptions: [String: String] = [:], profile: String? = nil,
     bitrate: Int? = nil, constantRateFactor: Int? = nil, preset: String? = nil, width: Int? = nil,
-    framing: Framing = Framing(), keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
+    framing: Framing = Framing(), maxSize: ByteCount? = nil, colors: Int? = nil, dither: Double? = nil,
+    keepsAlpha: Bool = false, deinterlaces: Bool = false, copiesForward: Bool = false,
     reencodes: Bool = false
   ) {
     self.format = format
@@ -64,6 +77,9 @@ public struct EncodingOptions: Sendable, Codable {
     self.constantRateFactor = constantRateFactor
     self.preset = preset
     self.framing = framing
+    self.maxSize = maxSize
+    self.colors = colors
+    self.dither = dither
     if let width { self.framing.scale = .width(width) }
     self.keepsAlpha = keepsAlpha
     self.deinterlaces = deinterlaces

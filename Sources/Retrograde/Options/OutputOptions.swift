@@ -8,13 +8,17 @@ public struct OutputOptions: Sendable, Codable {
   public var isVerified: Bool
   /// Where to write the mirrored subtitles of text as a file of their own, .srt or .vtt; nil: nowhere.
   public var subtitles: String?
+  /// Where it is to go; nil: anywhere. A ``Preset`` sets it.
+  public var place: Place?
 
   public init(
-    overwrites: Bool = false, isStrict: Bool = false, isVerified: Bool = false, subtitles: String? = nil
+    overwrites: Bool = false, isStrict: Bool = false, isVerified: Bool = false, subtitles: String? = nil,
+    place: Place? = nil
   ) {
     self.overwrites = overwrites
     self.isStrict = isStrict
     self.isVerified = isVerified
     self.subtitles = subtitles
+    self.place = place
   }
 }

@@ -1,5 +1,5 @@
 /// A number of bytes, for people: `512 MiB`, and read from text such as `512MiB`, `2G` or `1000000`.
-public struct ByteCount: Hashable, Sendable, CustomStringConvertible {
+public struct ByteCount: Hashable, Codable, Sendable, CustomStringConvertible {
   public var bytes: Int
 
   public init(_ bytes: Int) { self.bytes = bytes }
@@ -26,6 +26,30 @@ public struct ByteCount: Hashable, Sendable, CustomStringConvertible {
       value /= 1024
     }
     return "\(ByteCount.short(value)) TiB"
+  }
+
+  /// Reads a number of bytes as limits of files are given: `5MB` is 5 million, `5MiB` is 5 x 1024 x 1024; 1000 at the least.
+  package init?(decimal text: String) {
+    let digits = text.prefix { $0.isNumber || $0 == "." }
+    let unit = text.dropFirst(digits.count).drop { $0 == " " }.lowercased()
+    let units = [
+      "": 1.0, "b": 1, "k": 1e3, "kb": 1e3, "m": 1e6, "mb": 1e6, "g": 1e9, "gb": 1e9, "kib": 1024, "mib": 1_048_576,
+      "gib": 1_073_741_824,
+    ]
+    guard let number = Double(digits), let factor = units[unit], (1000..<1e15).contains(number * factor) else {
+      return nil
+    }
+    bytes = Int(number * factor)
+  }
+
+  /// In powers of 1000, as limits of files are given: `5 MB`.
+  package var decimal: String {
+    var value = Double(bytes)
+    for unit in ["bytes", "kB", "MB", "GB"] {
+      if value < 1000 { return unit == "bytes" ? "\(bytes) bytes" : "\(((value * 100).rounded() / 100).plain) \(unit)" }
+      value /= 1000
+    }
+    return "\(((value * 100).rounded() / 100).plain) TB"
   }
 
   private static func short(_ value: Double) -> String {

@@ -25,11 +25,11 @@ enum AnimationFormat: Sendable {
   /// Begins a file; to be used on one thread.
   /// - Parameter target: what messages call it.
   func begin(
-    _ path: String, for target: String, _ quality: EncodingOptions.Quality, spoolDirectory: String
+    _ path: String, for target: String, _ settings: AnimationSettings
   ) throws -> any AnimationFile {
     switch self {
-    case .gif: try GIFAnimation(path, spoolDirectory: spoolDirectory)
-    case .webp: WebPAnimationFile(path, for: target, quality)
+    case .gif: try GIFAnimation(path, for: target, settings)
+    case .webp: try WebPAnimationFile(path, for: target, settings)
     case .apng: try APNGAnimation(path, for: target)
     }
   }
@@ -41,7 +41,9 @@ protocol AnimationFile: AnyObject {
   func add(_ sample: Sample, shown: TimeSpan) throws
   /// Writes what is left, unless it is to stop on the way.
   /// - Parameter report: told how many frames are done of how many.
-  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
+  /// - Returns: what was given up for its size.
+  func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
+    -> [Warning]
 }
 
 /// Writes an animation from what an appsink gives.
@@ -51,16 +53,16 @@ struct AnimationWriter: Sendable {
   let path: String
   /// The output's own name, for messages.
   let target: String
-  let quality: EncodingOptions.Quality
-  let spoolDirectory: String
+  let settings: AnimationSettings
 
   /// Until the stream ends, or the pipeline stops.
+  /// - Returns: what was given up for its size.
   /// - Throws: ``RetrogradeError``.
   func run(
     _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: @escaping @Sendable () -> Bool
-  ) throws {
+  ) throws -> [Warning] {
     do {
-      try write(report, isStopped)
+      return try write(report, isStopped)
     } catch let error as ImageError {
       throw error.isWriting
         ? RetrogradeError(.inputOutput, about: target, "can't be written: \(error.message)")
@@ -68,8 +70,10 @@ struct AnimationWriter: Sendable {
     }
   }
 
-  private func write(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
-    let file = try format.begin(path, for: target, quality, spoolDirectory: spoolDirectory)
+  private func write(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
+    -> [Warning]
+  {
+    let file = try format.begin(path, for: target, settings)
     var start: ClockTime?
     while let sample = sink.pull(timeout: ClockTime(nanoseconds: .max)) {
       guard let pts = sample.buffer.pts else { continue }
@@ -78,98 +82,18 @@ struct AnimationWriter: Sendable {
       try file.add(
         sample, shown: TimeSpan(start: pts - begin, end: pts - begin + (sample.buffer.duration ?? .zero)))
     }
-    if start != nil && !isStopped() { try file.finish(report, isStopped) }
+    return start != nil && !isStopped() ? try file.finish(report, isStopped) : []
   }
 }
 
 extension Sample {
   /// The size of the frames.
-  fileprivate var size: (width: Int, height: Int) { (caps?.int("width") ?? 0, caps?.int("height") ?? 0) }
-}
-
-/// Two passes: the first counts the colours and keeps the frames in the spool, the second gives them the palette.
-private final class GIFAnimation: AnimationFile {
-  private let path: String
-  private let spool: Spool
-  private let colors: Palette.Builder
-  private var size = (width: 0, height: 0)
-  private var frames: [(offset: Int, shown: TimeSpan)] = []
-  /// Whether anything can be seen through: then no frame can lie over the one before.
-  private var isTransparent = false
-
-  init(_ path: String, spoolDirectory: String) throws {
-    self.path = path
-    spool = try Spool(directory: spoolDirectory)
-    colors = try Palette.Builder()
-  }
-
-  func add(_ sample: Sample, shown: TimeSpan) throws {
-    size = sample.size
-    try sample.buffer.withBytes { pixels in
-      try colors.add(pixels, width: size.width, height: size.height)
-      isTransparent = isTransparent || stride(from: 3, to: pixels.count, by: 4).contains { pixels[$0] < 128 }
-      frames.append((try spool.append(pixels), shown))
-    }
-  }
-
-  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
-    let palette = try Palette(colors)
-    let file = try GIFFile(path, width: size.width, height: size.height, palette: palette)
-    var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
-    var shown: [UInt8] = []
-    for (number, (offset, span)) in frames.enumerated() where !isStopped() {
-      if number % 8 == 0 { report(number, frames.count) }
-      try pixels.withUnsafeMutableBytes { try spool.read($0, at: offset) }
-      let values = try pixels.withUnsafeBytes { pixels in
-        try shown.withUnsafeBytes { shown in
-          try palette.map(
-            pixels, over: shown.isEmpty || isTransparent ? nil : shown, width: size.width, height: size.height)
-        }
-      }
-      // Rounded from the start, so that the error does not add up.
-      try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
-      if shown.isEmpty { shown = [UInt8](repeating: 255, count: pixels.count) }
-      for (place, value) in values.enumerated() where value != palette.transparent {
-        let color = palette.colors[Int(value)]
-        (shown[place * 4], shown[place * 4 + 1], shown[place * 4 + 2]) = (color.red, color.green, color.blue)
-      }
-    }
-    try file.close()
-  }
+  var size: (width: Int, height: Int) { (caps?.int("width") ?? 0, caps?.int("height") ?? 0) }
 }
 
 extension ClockTime {
-  fileprivate var hundredths: Int { Int((nanoseconds + 5_000_000) / 10_000_000) }
-  fileprivate var milliseconds: Int { Int((nanoseconds + 500_000) / 1_000_000) }
-}
-
-private final class WebPAnimationFile: AnimationFile {
-  private let path: String
-  private let target: String
-  private let quality: Double?
-  private var animation: WebPAnimation?
-  private var end = ClockTime.zero
-
-  init(_ path: String, for target: String, _ quality: EncodingOptions.Quality) {
-    self.path = path
-    self.target = target
-    self.quality = [.source: 75, .high: 92][quality]
-  }
-
-  func add(_ sample: Sample, shown: TimeSpan) throws {
-    let size = sample.size
-    let animation = try self.animation ?? WebPAnimation(width: size.width, height: size.height, quality: quality)
-    self.animation = animation
-    let isHalved = sample.caps?.string("format") == "I420"
-    let frame = try isHalved ? sample.caps.map { try sample.buffer.inPlainLayout($0) } ?? sample.buffer : sample.buffer
-    try frame.withBytes { try animation.add($0, as: isHalved ? .i420 : .rgba, at: shown.start.milliseconds) }
-    end = shown.end
-  }
-
-  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
-    let file = try ByteFile(path, for: target)
-    try animation?.finish(at: end.milliseconds) { try file.write($0) }
-  }
+  var hundredths: Int { Int((nanoseconds + 5_000_000) / 10_000_000) }
+  var milliseconds: Int { Int((nanoseconds + 500_000) / 1_000_000) }
 }
 
 private final class APNGAnimation: AnimationFile {
@@ -187,8 +111,11 @@ private final class APNGAnimation: AnimationFile {
     count += 1
   }
 
-  func finish(_ report: (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws {
+  func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
+    -> [Warning]
+  {
     try APNGChunks.end.withUnsafeBytes { try file.write($0) }
     try APNGChunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
+    return []
   }
 }

@@ -36,6 +36,7 @@ struct ForwardCopy: Sendable {
     if let setting = options.encoding.framing.settings.first {
       throw refused("\(setting: setting) changes every frame of it")
     }
+    guard options.encoding.maxSize == nil else { throw refused("\(setting: .maxSize) asks for encoding") }
     guard !video.shown.isThinned, options.playback.start == nil, options.playback.end == nil,
       options.playback.score == nil
     else {

@@ -1,0 +1,100 @@
+import Containers
+import GStreamer
+import Images
+import MediaTime
+import RetrogradeEngine
+
+/// Two passes: the first counts the colours and keeps the frames in the spool, the second gives them the palette. Where the file would be
+/// too large, more of them, with less to write each.
+final class GIFAnimation: AnimationFile {
+  private let path: String
+  private let target: String
+  private let settings: AnimationSettings
+  private let frames: KeptFrames
+  /// Of all frames as they came.
+  private let colors: Palette.Builder
+  /// Whether anything can be seen through: then no frame can lie over the one before.
+  private var isTransparent = false
+
+  private var first: AnimationLevel {
+    AnimationLevel(colors: settings.colors ?? 256, dither: settings.dither ?? AnimationLevel().dither)
+  }
+
+  init(_ path: String, for target: String, _ settings: AnimationSettings) throws {
+    self.path = path
+    self.target = target
+    self.settings = settings
+    frames = try KeptFrames(directory: settings.spoolDirectory)
+    colors = try Palette.Builder(colors: settings.colors ?? 256)
+  }
+
+  func add(_ sample: Sample, shown: TimeSpan) throws {
+    let size = sample.size
+    try sample.buffer.withBytes { pixels in
+      try colors.add(pixels, width: size.width, height: size.height)
+      isTransparent = isTransparent || stride(from: 3, to: pixels.count, by: 4).contains { pixels[$0] < 128 }
+      try frames.add(pixels, sample.caps, shown: shown)
+    }
+  }
+
+  func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
+    -> [Warning]
+  {
+    var isFirst = true
+    return try frames.search(settings, .gif, from: first, target, report, isStopped) { level, report in
+      try write(level, isFirst ? colors : colors(of: level, isStopped), report, isStopped)
+      isFirst = false
+      return RandomAccessFile(path)?.size ?? 0
+    }
+  }
+
+  /// The colours of the frames that are left.
+  private func colors(of level: AnimationLevel, _ isStopped: () -> Bool) throws -> Palette.Builder {
+    let builder = try Palette.Builder(colors: level.colors)
+    try frames.read(level, isStopped) { pixels, _, _ in
+      try builder.add(pixels, width: level.scaled(frames.width), height: level.scaled(frames.height))
+    }
+    return builder
+  }
+
+  private func write(
+    _ level: AnimationLevel, _ colors: Palette.Builder, _ report: (Int) -> Void, _ isStopped: () -> Bool
+  ) throws {
+    if isStopped() { return }
+    let palette = try Palette(colors)
+    let (width, height) = (level.scaled(frames.width), level.scaled(frames.height))
+    let file = try GIFFile(path, width: width, height: height, palette: palette)
+    var shown: [UInt8] = []
+    try frames.read(level, isStopped) { pixels, span, number in
+      if number % 8 == 0 { report(number) }
+      var values = try shown.withUnsafeBytes { shown in
+        try palette.map(
+          pixels, over: shown.isEmpty || isTransparent ? nil : shown, width: width, height: height,
+          dither: level.dither)
+      }
+      if level.tolerance > 0, !shown.isEmpty, !isTransparent {
+        keep(&values, where: pixels, isNear: shown, level.tolerance, palette.transparent)
+      }
+      // Rounded from the start, so that the error does not add up.
+      try file.add(values, centiseconds: max(span.end.hundredths - span.start.hundredths, 2), isWhole: isTransparent)
+      if shown.isEmpty { shown = [UInt8](repeating: 255, count: width * height * 4) }
+      for (place, value) in values.enumerated() where value != palette.transparent {
+        let color = palette.colors[Int(value)]
+        (shown[place * 4], shown[place * 4 + 1], shown[place * 4 + 2]) = (color.red, color.green, color.blue)
+      }
+    }
+    try file.close()
+  }
+
+  /// Leaves what is on show where it is near enough.
+  private func keep(
+    _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
+    _ transparent: UInt8
+  ) {
+    for place in values.indices {
+      let start = place * 4
+      let isNear = (start..<start + 3).allSatisfy { abs(Int(pixels[$0]) - Int(shown[$0])) <= tolerance }
+      if isNear { values[place] = transparent }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// The frames of an animation, in the spool, to be read as often as they are tried.
+final class KeptFrames {
+  private let spool: Spool
+  private var frames: [(offset: Int, count: Int, shown: TimeSpan)] = []
+  private(set) var caps: Caps?
+
+  init(directory: String) throws { spool = try Spool(directory: directory) }
+
+  /// - Parameter caps: of all frames.
+  func add(_ pixels: UnsafeRawBufferPointer, _ caps: Caps?, shown: TimeSpan) throws {
+    self.caps = caps
+    frames.append((try spool.append(pixels), pixels.count, shown))
+  }
+
+  var count: Int { frames.count }
+  var width: Int { caps?.int("width") ?? 0 }
+  var height: Int { caps?.int("height") ?? 0 }
+
+  /// Gives the frames that `level` leaves to `body`, as large as it leaves them, each with when it is shown, and its number.
+  func read(
+    _ level: AnimationLevel, _ isStopped: () -> Bool, _ body: (UnsafeRawBufferPointer, TimeSpan, Int) throws -> Void
+  ) throws {
+    guard let caps else { return }
+    let scaler =
+      level.scale == 1
+      ? nil
+      : try FrameConverter(
+        caps, orientation: nil,
+        to: "video/x-raw,format=\(caps.string("format") ?? "RGBA"),width=\(level.scaled(width)),"
+          + "height=\(level.scaled(height))", Cancellation())
+    for number in stride(from: 0, to: frames.count, by: level.step) where !isStopped() {
+      let frame = frames[number]
+      let end = frames[min(number + level.step, frames.count) - 1].shown.end
+      let buffer = try Buffer(size: frame.count) { try spool.read($0, at: frame.offset) }
+      let form =
+        scaler == nil
+        ? nil : caps.setting("width", "\(level.scaled(width))").setting("height", "\(level.scaled(height))")
+      let scaled = try scaler?.convert(buffer, caps) ?? buffer
+      let plain = try form.map { try scaled.inPlainLayout($0) } ?? scaled
+      try plain.withBytes { try body($0, TimeSpan(start: frame.shown.start, end: end), number) }
+    }
+  }
+}
+
+extension KeptFrames {
+  /// Makes a file by `make`, again and again where it has to be smaller.
+  /// - Parameters:
+  ///   - report: told how many frames are done of how many at the most.
+  ///   - make: makes it, tells what it is given how many frames are done, and says how many bytes it has.
+  /// - Returns: what was given up.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be small enough.
+  func search(
+    _ settings: AnimationSettings, _ format: AnimationFormat, from first: AnimationLevel, _ target: String,
+    _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool,
+    _ make: (AnimationLevel, (Int) -> Void) throws -> Int
+  ) throws -> [Warning] {
+    guard let limit = settings.limit else {
+      _ = try make(first) { report($0, count) }
+      return []
+    }
+    let search = SizeSearch(limit: limit.bytes, levels: AnimationLevel.ladder(format, from: first))
+    var tries = 0
+    guard
+      let found = try search.run({ level in
+        let size = try make(level) { report(tries * count + $0, search.mostTries * count) }
+        tries += 1
+        Log.encode.info("\(target): \(size) bytes with \(level)")
+        return isStopped() ? nil : size
+      })
+    else { return [] }
+    guard found.size <= limit.bytes else {
+      throw RetrogradeError(
+        .cannotCreateOutput, about: target,
+        "can't be made of \(limit.decimal) or less: the smallest that was reached has \(ByteCount(found.size).decimal)",
+        remedy:
+          "make it shorter with \(setting: .end), or start smaller with \(setting: .width) or \(setting: .frameRate)")
+    }
+    return Warning.concessions(
+      found.level.concessions(against: first, format, width: width), under: limit)
+  }
+}

@@ -1,0 +1,148 @@
+import Containers
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// Writes a film of at most so many bytes: at the rate that its length leaves, and again at a lower one where it came out larger.
+struct SizedFilm {
+  private let plan: OutputPlan
+  /// In bytes.
+  private let limit: Int
+  private let seconds: Double
+  private let frameRate: Double
+  /// What each video is encoded with unless it has to be less, in bits per second; nil where it keeps to a quality.
+  private let usualRate: Int?
+  private let audioRates: [Int]
+  /// Bytes that are neither video nor audio.
+  private let overhead: Double
+
+  /// How often it is encoded at the most.
+  private static let tries = 3
+  /// Bits for each pixel: with fewer, a smaller picture looks better.
+  private static let fewestBits = 0.03
+  /// Pixels of the shorter side, below which no picture is made smaller.
+  private static let smallestSide = 96.0
+  /// The most of a file that goes to audio where there is little room.
+  private static let audioShare = 0.25
+  /// Bits per second for each channel, below which audio is not lowered.
+  private static let lowestAudio = 24_000
+  /// What audio without a rate of its own is taken to have, in bits per second.
+  private static let usualAudio = 160_000
+
+  /// - Throws: ``RetrogradeError`` of code `usage`, where its size can't be chosen.
+  init(_ plan: OutputPlan, limit: ByteCount) throws {
+    self.plan = plan
+    self.limit = limit.bytes
+    seconds = max((plan.source.legs.duration ?? .zero).seconds, 0.001)
+    frameRate = max((plan.source.video?.shown.timeline.frameRate ?? 0) * plan.source.legs.meanSpeed, 1)
+    guard let video = plan.choice.videos.first else {
+      throw RetrogradeError(
+        .usage, about: plan.output, "\(setting: .maxSize): there is no video in it whose rate could be chosen")
+    }
+    guard let encoder = video.codec?.encoder, EncoderSettings.hasRate(encoder) else {
+      throw RetrogradeError(
+        .usage, about: plan.output,
+        "\(setting: .maxSize): \(video.codec?.encoder ?? "its encoder") has no bit rate that could be chosen",
+        remedy: "add \(setting: .videoCodec) h264, or write .mp4")
+    }
+    usualRate = video.bitrate
+    audioRates = plan.choice.audioBitrates.map { $0 ?? SizedFilm.usualAudio }
+    // An entry in a table for each packet, or its head.
+    let packets = frameRate * Double(plan.choice.videos.count) + 50 * Double(audioRates.count)
+    overhead = 4096 + seconds * 24 * packets
+  }
+
+  /// - Returns: what was written, and what it was made by.
+  /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be so small.
+  func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
+    let audio = lowered(audioRates)
+    let heard = Double(audio.reduce(0, +)) / 8 * seconds
+    let rest = overhead + heard
+    // Rates are kept to within some per cent.
+    let room = Double(limit) * 0.97 - rest
+    var rate = room * 8 / seconds / Double(plan.choice.videos.count)
+    rate = min(rate, usualRate.map(Double.init) ?? highestRate)
+    var smallest: Int?
+    for number in 1...SizedFilm.tries {
+      guard rate >= 1000 else { break }
+      let made = try changed(rate: Int(rate), audio: audio)
+      var counts = try made.writeOnce(outputs, work)
+      let size = RandomAccessFile(try outputs.location(of: plan.output))?.size ?? 0
+      Log.job.info("\(plan.output): \(size) bytes at \(Int(rate)) bit/s of video, try \(number)")
+      if size <= limit {
+        counts.concessions = concessions(made, audio)
+        return counts
+      }
+      smallest = min(smallest ?? size, size)
+      rate *= 0.97 * max(room, 0) / max(Double(size) - rest, 1)
+    }
+    throw RetrogradeError(
+      .cannotCreateOutput, about: plan.output,
+      "can't be made of \(ByteCount(limit).decimal) or less"
+        + (smallest.map { ": the smallest that was reached has \(ByteCount($0).decimal)" }
+          ?? ", which its audio alone takes"),
+      remedy: "make it shorter with \(setting: .end), or leave out the audio with \(setting: .noAudio)")
+  }
+
+  /// What an encoder that keeps to a quality would take at the most.
+  private var highestRate: Double { pixels * frameRate * 0.5 }
+
+  private var pixels: Double { shown.width * shown.height }
+
+  private var shown: (width: Double, height: Double) {
+    plan.choice.videos.first?.geometry.map { ($0.shown.width, $0.shown.height) } ?? (1280, 720)
+  }
+
+  /// The rates of audio, made lower where it would take most of the file.
+  private func lowered(_ rates: [Int]) -> [Int] {
+    let room = (Double(limit) - overhead) * SizedFilm.audioShare * 8 / seconds
+    let share = room / max(Double(rates.reduce(0, +)), 1)
+    guard share < 1 else { return rates }
+    return zip(rates, plan.audio).map { rate, track in
+      min(rate, max(Int(max(Double(rate) * share, 0)), SizedFilm.lowestAudio * track.channels))
+    }
+  }
+
+  /// The same film at another rate, and of a smaller picture where that rate is too low for this one.
+  private func changed(rate: Int, audio: [Int]) throws -> OutputPlan {
+    var options = plan.options
+    options.encoding.isRateChosen = true
+    if usualRate != rate { options.encoding.bitrate = rate }
+    if audio != audioRates { options.encoding.audioBitrate = audio.min() }
+    let side = SizedFilm.smallestSide / max(min(shown.width, shown.height), 1)
+    let enough = SizedFilm.fewestBits * frameRate * max(pixels, 1)
+    let factor = max((Double(rate) / enough).squareRoot(), side)
+    if factor < 1 {
+      let (width, height) = (Int(shown.width * factor), Int(shown.height * factor))
+      if case .pad = options.encoding.framing.scale {
+        options.encoding.framing.scale = .pad(width: width, height: height)
+      } else {
+        options.encoding.framing.scale = .fit(width: width, height: height)
+      }
+    }
+    return try OutputPlan(plan.output, plan.source, options, plan.drawing)
+  }
+
+  private func concessions(_ made: OutputPlan, _ audio: [Int]) -> [Warning] {
+    func kilobits(_ rate: Int) -> String { "\(max(rate / 1000, 1)) kbit/s" }
+    var lost: [String] = []
+    if let rate = made.options.encoding.bitrate, usualRate.map({ rate < $0 }) ?? true {
+      lost.append("\(kilobits(rate)) of video" + (usualRate.map { " in place of \(kilobits($0))" } ?? ""))
+    }
+    if let size = made.choice.videos.first?.geometry?.shown, size.width < shown.width {
+      lost.append("\(Int(size.width))x\(Int(size.height)) pixels in place of \(Int(shown.width))x\(Int(shown.height))")
+    }
+    if let lowest = audio.min(), let usual = audioRates.min(), lowest < usual {
+      lost.append("\(kilobits(lowest)) of audio in place of \(kilobits(usual))")
+    }
+    return Warning.concessions(lost, under: ByteCount(limit))
+  }
+}
+
+extension Warning {
+  /// What was given up for a size.
+  static func concessions(_ lost: [String], under limit: ByteCount) -> [Warning] {
+    guard !lost.isEmpty else { return [] }
+    return [Warning(.converted, "given up for \(setting: .maxSize) \(limit.decimal): \(lost.joined(separator: "; "))")]
+  }
+}

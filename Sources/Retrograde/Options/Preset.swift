@@ -1,0 +1,113 @@
+import GStreamer
+public import MediaTime
+public import RetrogradeEngine
+
+/// What a place, such as a service that shows films, takes: a GStreamer encoding target, with limits of length, size and shape.
+///
+/// It is a file whose name ends in `.gep`. Beside what GStreamer reads of it, it has a group `[Retrograde]` with any of the keys
+/// `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad` (`1080x1920`), `max-seconds`, `max-size` (`16MB`) and `date`, when the place was
+/// known to take that.
+public struct Preset: Sendable, Hashable {
+  public var name: String
+  public var description: String
+  /// When the limits were looked up, as a date of ISO 8601 or the beginning of one; nil: it does not say.
+  public var date: String?
+  /// Those of files that it takes; none: any.
+  public var extensions: [String]
+  public var crop: Framing.Crop?
+  public var scale: Framing.Scale?
+  public var longest: ClockTime?
+  public var maxSize: ByteCount?
+  /// As caps; nil: any.
+  public var videoCodec: String?
+  public var audioCodec: String?
+
+  private static let group = "Retrograde"
+  private static let keys = ["crop", "date", "extensions", "fit", "max-seconds", "max-size", "pad"]
+
+  /// Reads a file.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with what of it can't be read.
+  public init(path: String) throws {
+    func refused(_ why: String) -> RetrogradeError { RetrogradeError(.usage, about: path, "\(why)") }
+    let target: EncodingTarget
+    do {
+      target = try EncodingTarget(file: path, group: Preset.group)
+    } catch let error as GStreamerError {
+      throw refused("is no encoding target: \(error.message)")
+    }
+    if let unknown = target.keys.first(where: { !Preset.keys.contains($0) }) {
+      throw refused("\(unknown)= in [\(Preset.group)]: there are \(Preset.keys.joined(separator: ", "))")
+    }
+    func value<Value>(_ key: String, _ read: (String) -> Value?) throws -> Value? {
+      guard let text = target[key] else { return nil }
+      guard let value = read(text) else { throw refused("\(key)=\(text) in [\(Preset.group)] can't be read") }
+      return value
+    }
+    func size(_ text: String) -> (Int, Int)? {
+      Framing.pair(text[...], "x") { Int($0).flatMap { (1...16_384).contains($0) ? $0 : nil } }
+    }
+    (name, description, date) = (target.name, target.description, target["date"])
+    extensions = (target["extensions"] ?? "").split(separator: ";").map { $0.lowercased() }
+    crop = try value("crop", Framing.Crop.init(parsing:))
+    let padded = try value("pad", size).map { Framing.Scale.pad(width: $0.0, height: $0.1) }
+    let fitted = try value("fit", size).map { Framing.Scale.limit(width: $0.0, height: $0.1) }
+    scale = padded ?? fitted
+    longest = try value("max-seconds") { Double($0).flatMap { (0.001...1e6).contains($0) ? .seconds($0) : nil } }
+    maxSize = try value("max-size", ByteCount.init(decimal:))
+    (videoCodec, audioCodec) = (target.video, target.audio)
+  }
+
+  /// Sets what `options` does not say yet.
+  public func apply(to options: inout ReverseOptions) {
+    var encoding = options.encoding
+    if encoding.framing.crop == nil { encoding.framing.crop = crop }
+    if encoding.framing.scale == nil { encoding.framing.scale = scale }
+    if encoding.profile == nil {
+      if encoding.videoCodec == nil, encoding.encoder == nil { encoding.videoCodec = videoCodec }
+      if encoding.audioCodec == nil { encoding.audioCodec = audioCodec }
+      if encoding.bitrate == nil, encoding.constantRateFactor == nil, encoding.quality != .lossless {
+        encoding.maxSize = encoding.maxSize ?? maxSize
+      }
+    }
+    options.encoding = encoding
+    options.output.place = OutputOptions.Place(name: name, extensions: extensions, longest: longest)
+  }
+}
+
+extension OutputOptions {
+  /// Where the output is to go, and what of it that place takes.
+  public struct Place: Sendable, Codable, Hashable {
+    public var name: String
+    /// File name extensions, in small letters; none: any.
+    public var extensions: [String]
+    /// nil: any length.
+    public var longest: ClockTime?
+
+    public init(name: String, extensions: [String] = [], longest: ClockTime? = nil) {
+      self.name = name
+      self.extensions = extensions
+      self.longest = longest
+    }
+
+    /// - Throws: ``RetrogradeError`` of code `usage`, where it does not take a file of that name.
+    func check(_ output: String) throws {
+      let suffix = output.split(separator: ".").last.map { $0.lowercased() } ?? ""
+      guard extensions.isEmpty || extensions.contains(suffix) else {
+        throw RetrogradeError(
+          .usage, about: output,
+          "\(setting: .place) \(name): it takes \(extensions.map { ".\($0)" }.joined(separator: ", "))",
+          remedy: "give it a name that ends so")
+      }
+    }
+
+    /// - Throws: ``RetrogradeError`` of code `usage`, where it does not take what is so long.
+    func check(_ output: String, _ duration: ClockTime?) throws {
+      guard let longest, let duration, duration > longest else { return }
+      throw RetrogradeError(
+        .usage, about: output,
+        "\(setting: .place) \(name): it would be \(duration) long, and \(longest) is the longest that it takes",
+        remedy:
+          "choose a part of it with \(setting: .start) and \(setting: .end), or make it faster with \(setting: .score)")
+    }
+  }
+}

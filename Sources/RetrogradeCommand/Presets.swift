@@ -1,0 +1,106 @@
+import ArgumentParser
+import FoundationEssentials
+import Retrograde
+import RetrogradeEngine
+
+/// The presets that `--for` takes, by their names: files in the folders `retrograde/presets`, next to those of pipelines.
+struct PresetFolders {
+  private static let pathExtension = ".gep"
+  let paths: [String]
+
+  init(_ pipelines: PipelineFolders = PipelineFolders()) {
+    paths = pipelines.paths.map { $0.replacing("/retrograde/pipelines", with: "/retrograde/presets") }
+  }
+
+  /// The files in these folders, by name; one in an earlier folder hides those of its name in later ones.
+  func files() -> [(name: String, path: String)] {
+    var found: [String: String] = [:]
+    for folder in paths {
+      for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      where name.hasSuffix(PresetFolders.pathExtension) {
+        let stem = String(name.dropLast(PresetFolders.pathExtension.count))
+        if found[stem] == nil { found[stem] = "\(folder)/\(name)" }
+      }
+    }
+    return found.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+  }
+
+  /// The preset that a user calls `name`: one in these folders, or a file of that path.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the names that there are.
+  func preset(_ name: String) throws -> Preset {
+    if name.contains("/") { return try Preset(path: name) }
+    let files = files()
+    if let file = files.first(where: { $0.name == name.lowercased() }) { return try Preset(path: file.path) }
+    throw RetrogradeError(
+      .usage,
+      "--for \(name): there is no such preset; "
+        + (files.isEmpty
+          ? "none is installed in \(paths.joined(separator: ", "))"
+          : "there are \(files.map(\.name).joined(separator: ", "))"),
+      remedy: "`retrograde presets` says what each takes")
+  }
+}
+
+extension Preset {
+  /// Reads an argument.
+  @Sendable static func argument(_ name: String) throws -> Preset {
+    do {
+      return try PresetFolders().preset(name)
+    } catch let error as RetrogradeError {
+      throw ValidationError(error.message.inOptions)
+    }
+  }
+
+  /// What it takes, in words.
+  fileprivate var limits: String {
+    var parts: [String] = []
+    if !extensions.isEmpty { parts.append(extensions.map { ".\($0)" }.joined(separator: " or ")) }
+    switch crop {
+    case .shape(let width, let height, _): parts.append("cropped to \(width.plain):\(height.plain)")
+    case .area(let width, let height, _): parts.append("cropped to \(width)x\(height)")
+    case nil: break
+    }
+    switch scale {
+    case .pad(let width, let height): parts.append("\(width)x\(height)")
+    case .limit(let width, let height), .fit(let width, let height): parts.append("within \(width)x\(height)")
+    case .width, .height, nil: break
+    }
+    if let longest { parts.append("up to \(longest.seconds.plain) s") }
+    if let maxSize { parts.append("up to \(maxSize.decimal)") }
+    return parts.joined(separator: ", ")
+  }
+}
+
+struct Presets: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "List the places that --for knows, with what each takes, and when that was looked up.",
+    discussion: """
+      A preset is a GStreamer encoding target, a file NAME.gep, with a group [Retrograde] for limits. Your own go into \
+      $XDG_DATA_HOME/retrograde/presets (~/.local/share/…); one of the same name takes the place of an installed one. Services \
+      change what they take: the date says when it was so.
+
+      EXAMPLES
+        retrograde presets
+        retrograde reverse clip.mp4 story.mp4 --for instagram-story
+      """)
+
+  func run() throws {
+    let folders = PresetFolders()
+    let files = folders.files()
+    guard !files.isEmpty else {
+      throw RetrogradeError(.noInput, "no presets are installed in \(folders.paths.joined(separator: ", "))")
+    }
+    let width = files.map(\.name.count).max() ?? 0
+    for file in files {
+      let name = file.name.padded(to: width)
+      do {
+        let preset = try Preset(path: file.path)
+        Terminal.print("\(name)  \(preset.description)")
+        Terminal.print(
+          String(repeating: " ", count: width + 2) + preset.limits + (preset.date.map { " (as of \($0))" } ?? ""))
+      } catch {
+        Terminal.print("\(name)  can't be used: \(error)")
+      }
+    }
+  }
+}
