@@ -23,6 +23,8 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
     public static let timesRepaired = Code(rawValue: "times-repaired")
     /// What was given to the encoder did not all reach the file.
     public static let notWritten = Code(rawValue: "not-written")
+    /// It is longer than the place takes that it is made for.
+    public static let tooLong = Code(rawValue: "too-long")
     /// A live source counted frames that it did not give.
     public static let lost = Code(rawValue: "lost")
   }

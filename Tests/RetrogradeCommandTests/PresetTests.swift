@@ -102,6 +102,10 @@ import Testing
     #expect(other.status == 64 && other.errors.contains("it takes .mp4"))
     let unknown = try run("reverse", clip, out, "--for", "moon")
     #expect(unknown.status == 64 && unknown.errors.contains("there are mine"))
+    // What a camera gave is not thrown away.
+    let recorded = try run(
+      "capture", scratch.path("loop.mp4"), "--source", "videotestsrc is-live=true", "--frames", "30", "--for", "mine")
+    #expect(recorded.status == 0 && recorded.errors.contains("too long for --for mine"), "\(recorded.errors)")
     let made = try run("reverse", clip, out, "--for", "mine", "--end", "1")
     #expect(made.status == 0, "\(made.errors)")
     let size = try FileManager.default.attributesOfItem(atPath: out)[.size] as? Int

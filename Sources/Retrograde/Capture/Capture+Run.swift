@@ -5,6 +5,8 @@ extension Capture {
   /// Records, from the camera to the clip.
   func run(to output: String, _ control: RecordingControl, _ work: Work) throws -> Summary {
     let requirements = try OutputRequirements(of: output, options.encoding)
+    // What is recorded is gone with an error that comes later.
+    try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
     Log.job.info("records from \(source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(
       overwrites: options.output.overwrites, inputs: [], pipe: (options.resources, work.cancellation)
@@ -16,14 +18,17 @@ extension Capture {
         ExpectedStep(.reversing, length / 2), ExpectedStep(.finishing, length / 20),
       ])
       let (recording, camera) = try record(control, requirements, work)
+      var asked = self.options
+      asked.output.place?.longest = nil
       let plan = try OutputPlan(
-        output, recording, options, FrameDrawing(lettering: options.lettering, overlay: overlay, title: title))
+        output, recording, asked, FrameDrawing(lettering: options.lettering, overlay: overlay, title: title))
       let recorded = recording.warnings + missed(control)
+      let tooLong = options.output.place?.warning(recording.legs.duration)
       // Known before any frame is encoded.
       try (recorded + plan.choice.warnings).check(isStrict: options.output.isStrict, source)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
-      return (camera, counts, (recorded + counts.warnings + counts.concessions).unique)
+      return (camera, counts, (recorded + counts.warnings + counts.concessions + [tooLong].compactMap { $0 }).unique)
     }
     return Summary(
       output: output, frames: counts.frames, samples: counts.samples, duration: counts.duration,

@@ -100,6 +100,13 @@ extension OutputOptions {
       }
     }
 
+    /// What is to be said of what is recorded already, and longer than it takes.
+    func warning(_ duration: ClockTime?) -> Warning? {
+      guard let longest, let duration, duration > longest else { return nil }
+      return Warning(
+        .tooLong, "too long for \(setting: .place) \(name): \(duration), and \(longest) is the longest that it takes")
+    }
+
     /// - Throws: ``RetrogradeError`` of code `usage`, where it does not take what is so long.
     func check(_ output: String, _ duration: ClockTime?) throws {
       guard let longest, let duration, duration > longest else { return }
