@@ -1,3 +1,4 @@
+import MediaTime
 import RetrogradeEngine
 
 // How long steps take beside each other, more or less: encoding video takes the most, by far.
@@ -26,17 +27,25 @@ extension [ExpectedStep] {
 }
 
 extension OutputPlan {
+  /// About as many frames as encoders hold back, to look ahead, until they hear that there are no more.
+  private static let heldFrames = 50.0
+
+  private var frames: Double {
+    videos.first.flatMap { VideoPlayer.frameCount($0, source.legs, timing: options.playback.timing) }.map(Double.init)
+      ?? 0
+  }
+
   /// What is to come when the source is indexed.
   var steps: [ExpectedStep] {
     let writing: (reversing: Double, finishing: Double) =
       if choice.container.animation == .gif {
-        (4, 6)  // It gets its palette, and is written, when all its frames are known.
+        (1, 9)  // It gets its palette, and is written, when all its frames are known.
       } else if videos.isEmpty {
         (2, 0.1)
       } else if choice.videos.allSatisfy({ $0.packets != nil }) {
         (1, 0.1)
       } else {
-        (12, 0.3)
+        (12, 12 * OutputPlan.heldFrames / max(frames, OutputPlan.heldFrames))
       }
     return [ExpectedStep(.reversing, writing.reversing), ExpectedStep(.finishing, writing.finishing)]
       + (options.output.isVerified ? .comparing(videos: videos.count, audio: audio.count) : [])

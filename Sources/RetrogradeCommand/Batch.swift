@@ -60,7 +60,7 @@ struct Batch {
         refused.append(error)
       }
     }
-    guard let first = refused.first else { return }
+    guard let first = refused.first.map(Batch.advised) else { return }
     let others = refused.dropFirst().prefix(3).compactMap(\.subject)
     guard !others.isEmpty else { throw first }
     let more = refused.count - 1 - others.count
@@ -68,6 +68,14 @@ struct Batch {
       first.code, about: first.subject,
       "\(first.reason), and so it is with \(others.joined(separator: ", "))\(more > 0 ? " and \(more) more" : "")",
       remedy: first.remedy, underlying: first.underlying)
+  }
+
+  /// Mirrors keep their sources' containers, some of which can only be read.
+  private static func advised(_ error: RetrogradeError) -> RetrogradeError {
+    guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
+    return RetrogradeError(
+      .usage, about: error.subject, error.reason, remedy: "--name '{stem}.mkv' names another one for all",
+      underlying: error.underlying)
   }
 
   private func checkNames() throws {

@@ -24,7 +24,7 @@ import Testing
       values.map(\.stage).reduce(into: []) { if $0.last != $1 { $0.append($1) } }
     }
 
-    func check(atLeast last: Double = 0.97) {
+    func check(atLeast last: Double = 0.5) {
       let fractions = values.map(\.fraction)
       #expect(zip(fractions, fractions.dropFirst()).allSatisfy { $0 <= $1 }, "\(fractions)")
       #expect(fractions.allSatisfy { (0..<1).contains($0) })
@@ -81,9 +81,9 @@ import Testing
     let told = Told()
     let summary = try Reverser(try media.write(to: folder)).run(to: folder.path("out.gif"), told.work)
     told.check(frames: summary.frames)
-    told.check(atLeast: 0.9)
+    told.check(atLeast: 0.8)
     #expect(told.stages.suffix(2) == [.reversing, .finishing])
-    #expect((told.values.last { $0.stage == .reversing }?.fraction ?? 1) < 0.5)
+    #expect((told.values.last { $0.stage == .reversing }?.fraction ?? 1) < 0.3)
     #expect(Set(told.values.filter { $0.stage == .finishing }.map(\.done)).count > 4)
   }
 

@@ -63,8 +63,10 @@ extension EncodingChoice {
         "\(setting: .quality) lossless asks for it"
       } else if source.encoder.map(EncoderSettings.known.contains) ?? false {
         "its encoder takes no frames of this size or form"
+      } else if source.encoder == nil {
+        "no encoder of it is installed"
       } else {
-        "there is no encoder of it"
+        "its encoder is used where \(setting: .videoCodec) asks for it"
       }
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
@@ -88,7 +90,7 @@ extension EncodingChoice {
       } else if isUntimed {
         "audio has no times of its own in \(output.dotExtension), and would lose sync"
       } else {
-        "there is no encoder of it"
+        "no encoder of it is installed"
       }
     return CodecChange(kind: .audio, source: source.shortName, output: chosen.shortName, reason: reason)
   }

@@ -86,6 +86,8 @@ final class EncodingPipeline: Sendable {
   /// pipeline that a user wrote may.
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
+  /// When all was pushed: how many packets of the first video had come to the muxer by then, and how many there will be.
+  private let drained = Mutex<(from: Int, to: Int)?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<[Warning]>?>(nil)
 
@@ -214,7 +216,7 @@ final class EncodingPipeline: Sendable {
       }
       throw RetrogradeError(.internalFailure, about: target, "can't be made: what encodes it does not start")
     }
-    let worker = try Worker("encoder bus") { [self] in watchBus() }
+    let worker = try Worker("encoder bus") { [self] in watchBus(finishing) }
     bus.withLock { $0 = worker }
     if let animation {
       let worker = try Worker("animation") { [self] in
@@ -237,13 +239,13 @@ final class EncodingPipeline: Sendable {
   }
 
   /// Takes the pipeline down, unless all is written: others only say that it is to be. That wakes whoever pushes.
-  private func watchBus() {
-    if !isWritten() { pipeline.set(.null) }
+  private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
+    if !isWritten(finishing) { pipeline.set(.null) }
   }
 
   /// Waits until everything is written, something fails, or the writing is aborted or cancelled.
   /// - Returns: whether all that was to come is in the file.
-  private func isWritten() -> Bool {
+  private func isWritten(_ finishing: (_ done: Int, _ total: Int) -> Void) -> Bool {
     let step = ClockTime(nanoseconds: 100_000_000)
     var idle = IdleTime()
     while !isGivenUp {
@@ -259,6 +261,9 @@ final class EncodingPipeline: Sendable {
       case .failed(let error):
         fail(RetrogradeError.writing(target, error))
       case nil:
+        if let (start, end) = drained.withLock({ $0 }), let now = counts.videos.first?.packetCount, end > start {
+          finishing(min(now, end) - start, end - start)
+        }
         if open.withLock({ $0.waiting < $0.streams }) { idle.reset() } else { idle.add(step, count: moved.value) }
         guard idle.length > EncodingPipeline.stall else { break }
         fail(RetrogradeError(.internalFailure, about: target, "can't be made: encoding makes no progress"))
@@ -334,6 +339,10 @@ final class EncodingPipeline: Sendable {
 
   /// Waits until everything that was pushed is written.
   func finish(_ given: Given) throws -> Written {
+    // An animation tells by itself how far it is.
+    if contents.animation == nil, let count = counts.videos.first?.packetCount, let all = given.videos.first?.count {
+      drained.withLock { $0 = (count, all) }
+    }
     try bus.withLock { $0.take() }?.join()
     let concessions = try animator.withLock { $0.take() }?.join() ?? []
     try cancellation.check()

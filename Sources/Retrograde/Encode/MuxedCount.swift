@@ -54,6 +54,9 @@ struct MuxedCount: Sendable {
     classes.lazy.compactMap { name in source.entered { $0.isOfClass(name) } }.first?.watchBuffers(packets.add)
   }
 
+  /// How many have come so far.
+  var packetCount: Int { packets.total.packets }
+
   /// Of `given` frames.
   func frames(of given: Given) -> Reached { described(countedFrames(of: given)) }
 

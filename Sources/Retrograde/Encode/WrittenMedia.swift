@@ -62,10 +62,10 @@ extension WrittenMedia.Stream {
     (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
     let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
     (width, height) = size
-    // Times are rounded in files.
+    // Times are rounded in files; containers' rates are guesses, some of them wrong.
     let named = [packets, raw].lazy.compactMap { $0?.fraction("framerate") }.first { $0.numerator > 0 }
     let nominal = named.map { Double($0.numerator) / Double(max($0.denominator, 1)) }
-    let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 50 ? $0 : nil } ?? rate } ?? nominal
+    let shown = rate.map { rate in nominal.flatMap { abs($0 - rate) < rate / 200 ? $0 : nil } ?? rate } ?? nominal
     let rate = shown.map { ($0 * 100).rounded() / 100 }
     frameRate = rate
     summary = [
