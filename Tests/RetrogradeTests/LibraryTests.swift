@@ -114,7 +114,9 @@ import Testing
     var media = TestMedia()
     media.orientation = orientation
     let source = try media.write(to: folder)
-    try await Reverser(source, options: lossy()).reverse(to: folder.path("m.mp4"))
+    let summary = try await Reverser(source, options: lossy()).reverse(to: folder.path("m.mp4"))
+    let size = orientation.hasSuffix("90") || orientation.hasSuffix("270") ? "64x96" : "96x64"
+    #expect(summary.written?.streams.first?.summary.first == size)
     let mirror = try DecodedMedia(folder.path("m.mp4"), like: media)
     // Not by qtdemux 1.22, which does not know one of them.
     #expect(

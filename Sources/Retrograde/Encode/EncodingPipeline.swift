@@ -367,13 +367,15 @@ final class EncodingPipeline: Sendable {
     }
     written.warnings = (videos + audio + texts).compactMap(\.warning)
     written.concessions = concessions
-    written.streams = videos.compactMap(stream(video:)) + audio.compactMap(stream(audio:))
+    written.streams =
+      zip(videos, contents.videos).compactMap { stream(video: $0, orientation: $1.orientation) }
+      + audio.compactMap(stream(audio:))
     return written
   }
 
-  private func stream(video reached: MuxedCount.Reached) -> WrittenMedia.Stream? {
+  private func stream(video reached: MuxedCount.Reached, orientation: String?) -> WrittenMedia.Stream? {
     guard reached.count > 0, let caps = reached.caps else { return nil }
-    var stream = WrittenMedia.Stream(video: caps, reached.raw, rate: reached.packetRate)
+    var stream = WrittenMedia.Stream(video: caps, reached.raw, rate: reached.packetRate, orientation: orientation)
     if contents.animation != nil { stream.codec = WrittenMedia.containerName(of: target) }
     return stream
   }

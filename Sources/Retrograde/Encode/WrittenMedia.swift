@@ -17,7 +17,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     /// Of audio: sample frames per second.
     public var rate: Int?
     public var channels: Int?
-    /// The format in a few words, such as `1920x1080`, `29.97 fps`, or `48 kHz`, `stereo`.
+    /// The format in a few words, the size as it is shown, such as `1920x1080`, `29.97 fps`, or `48 kHz`, `stereo`.
     public var summary: [String]
   }
 
@@ -58,7 +58,8 @@ extension WrittenMedia.Stream {
   ///   - packets: the caps of what reached the muxer.
   ///   - raw: the caps of what reached the encoder, where something is encoded.
   ///   - rate: frames per second.
-  init(video packets: Caps, _ raw: Caps?, rate: Double?) {
+  ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
+  init(video packets: Caps, _ raw: Caps?, rate: Double?, orientation: String?) {
     (kind, codec) = (.video, Codec(of: packets)?.shortName ?? packets.codecName)
     let size = (packets.int("width") ?? raw?.int("width"), packets.int("height") ?? raw?.int("height"))
     (width, height) = size
@@ -69,7 +70,9 @@ extension WrittenMedia.Stream {
     let rate = shown.map { ($0 * 100).rounded() / 100 }
     frameRate = rate
     summary = [
-      size.0.flatMap { width in size.1.map { "\(width)x\($0)" } }, rate.map { "\($0.plain) fps" },
+      size.0.flatMap { width in
+        size.1.map { height in Turn(orientation: orientation).isSideways ? "\(height)x\(width)" : "\(width)x\(height)" }
+      }, rate.map { "\($0.plain) fps" },
     ].compactMap { $0 }
   }
 
