@@ -106,7 +106,7 @@ public struct SourceReport: Sendable, Codable {
     let playable = try PlayableSource.open(input, options, work, isDescribed: true)
     let index = playable.index
     self.input = input
-    duration = index.presentationEnd - index.presentationStart
+    duration = playable.sourceEnd - index.presentationStart
     declaredDuration = index.declaredEnd.map { $0 - index.presentationStart }
     order = playable.legs.all.map { Played($0, from: index.presentationStart) }
     streams = []

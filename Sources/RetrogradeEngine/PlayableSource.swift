@@ -160,6 +160,13 @@ package struct PlayableSource: Sendable {
     return min(legs.frameRate?.value ?? rate, rate)
   }
 
+  /// When all of the source ends, in stream time; where no more than a stretch was indexed, by its container's account.
+  package var sourceEnd: ClockTime {
+    let known = index.presentationEnd
+    guard index.part?.reachesEnd == false else { return known }
+    return max(stored?.facts.report?.presentationEnd ?? known, known)
+  }
+
   /// All video streams.
   package var videos: [VideoSource] { [video].compactMap { $0 } + furtherVideos }
 

@@ -80,6 +80,13 @@ import Testing
     #expect(abs(late - whole) < whole / 4, "\(late) against \(whole) kbit/s")
   }
 
+  @Test func aReportOfAStretchSaysHowLongTheSourceIs() async throws {
+    let folder = try TemporaryFolder()
+    let path = try Case("aac.mkv", "matroskamux") { $0.audio = Self.aac }.media.write(to: folder)
+    let stretch = ReverseOptions(playback: PlaybackOptions(start: 5, end: 6))
+    #expect(try await Reverser(path, options: stretch).plan().duration == Reverser(path).plan().duration)
+  }
+
   private func indexer(_ path: String, progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }) throws
     -> Indexer
   {
