@@ -84,7 +84,9 @@ import Testing
     let folder = try TemporaryFolder()
     let path = try Case("aac.mkv", "matroskamux") { $0.audio = Self.aac }.media.write(to: folder)
     let stretch = ReverseOptions(playback: PlaybackOptions(start: 5, end: 6))
-    #expect(try await Reverser(path, options: stretch).plan().duration == Reverser(path).plan().duration)
+    let (part, whole) = (try await Reverser(path, options: stretch).plan(), try await Reverser(path).plan())
+    // By the container's account, which is of packets.
+    #expect(abs((part.duration - whole.duration).seconds) < 0.1, "\(part.duration), \(whole.duration)")
   }
 
   private func indexer(_ path: String, progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }) throws
