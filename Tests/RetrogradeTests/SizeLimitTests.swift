@@ -131,6 +131,17 @@ import Testing
     #expect(error?.message.contains("can't be made of 3 kB or less") ?? false)
   }
 
+  @Test func aFilmThatIsSmallEnoughGivesUpNothing() async throws {
+    let folder = try TemporaryFolder()
+    let source = try TestMedia().write(to: folder)
+    var options = ReverseOptions()
+    options.encoding.framing.scale = .pad(width: 480, height: 640)
+    options.encoding.maxSize = ByteCount(10_000_000)
+    #expect(try await Reverser(source, options: options).reverse(to: folder.path("a.mp4")).warnings.isEmpty)
+    let caps = try DecodedMedia(folder.path("a.mp4"), like: TestMedia()).videoCaps
+    #expect((caps?.int("width"), caps?.int("height")) == (480, 640))
+  }
+
   @Test func whatHasNoSizeToChooseIsRefused() async throws {
     let folder = try TemporaryFolder()
     let source = try noise(folder, frames: 2)

@@ -112,7 +112,8 @@ struct SizedFilm {
     let side = SizedFilm.smallestSide / max(min(shown.width, shown.height), 1)
     let enough = SizedFilm.fewestBits * frameRate * max(pixels, 1)
     let factor = max((Double(rate) / enough).squareRoot(), side)
-    if factor < 1 {
+    // The usual rate is enough, however large the picture was made.
+    if factor < 1, rate < usualRate ?? .max {
       let (width, height) = (Int(shown.width * factor), Int(shown.height * factor))
       if case .pad = options.encoding.framing.scale {
         options.encoding.framing.scale = .pad(width: width, height: height)
