@@ -76,7 +76,8 @@ package final class Palette {
   ///   - shown: of the same form; nil before the first frame.
   ///   - dither: how much, 0 to 1. More makes noise, which takes bytes and likeness; less makes bands.
   package func map(
-    _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int, dither: Double = 0.35
+    _ pixels: UnsafeRawBufferPointer, over shown: UnsafeRawBufferPointer?, width: Int, height: Int,
+    dither: Double = 0.35
   ) throws -> [UInt8] {
     let image = try makeImage(attributes, pixels, width, height)
     defer { liq_image_destroy(image) }
