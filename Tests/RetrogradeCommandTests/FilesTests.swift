@@ -171,6 +171,8 @@ import Testing
     let kept = try run("clip.mp4", "out.mp4")
     #expect(kept.errors.contains("\n  MP4: H.264 160x120 30 fps, AAC 48 kHz stereo\n"), "\(kept.errors)")
     #expect(!kept.errors.contains("became"))
+    let named = try run("clip.mp4", "named.mp4", "--audio-codec", "audio/mpeg, mpegversion=(int)4")
+    #expect(named.errors.contains("AAC 48 kHz stereo\n") && !named.errors.contains("became"), "\(named.errors)")
     let changed = try run("clip.mp4", "out.webm")
     #expect(changed.errors.contains("\n  WebM: VP9 160x120 30 fps, Opus 48 kHz stereo\n"), "\(changed.errors)")
     #expect(changed.errors.contains("\n  H.264 became VP9: .webm can't hold it\n"), "\(changed.errors)")

@@ -77,7 +77,7 @@ extension EncodingChoice {
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
     isUntimed: Bool
   ) -> CodecChange? {
-    guard let source, source != chosen, options.profile == nil else { return nil }
+    guard let source, !source.isSame(as: chosen), options.profile == nil else { return nil }
     let reason: Message =
       if options.audioCodec != nil {
         "\(setting: .audioCodec) asks for it"
@@ -97,9 +97,13 @@ extension EncodingChoice {
 }
 
 extension Codec {
+  /// Whether both are one, however their caps were written.
+  fileprivate func isSame(as other: Codec) -> Bool { self == other || self == Codec(of: other.caps) }
+
   /// As people call it in a word: `H.264`, `AAC`.
   var shortName: String {
-    let known = Codec.names.first { $0.value == text }?.key
+    let texts = [text, Codec(of: caps)?.text]
+    let known = Codec.names.first { texts.contains($0.value) }?.key
     let usual = [
       "h264": "H.264", "av1": "AV1", "theora": "Theora", "mpeg2": "MPEG-2", "mpeg4": "MPEG-4", "prores": "ProRes",
       "opus": "Opus", "vorbis": "Vorbis", "ac3": "AC-3", "eac3": "E-AC-3",
