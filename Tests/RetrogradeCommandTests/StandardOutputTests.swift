@@ -76,7 +76,8 @@ import Testing
     let idle = Pipe()
     let arguments = ["reverse", scratch.path("a.mp4"), "-", "--format", "y4m", "--progress", "json"]
     let result = try Command.run(arguments, output: idle.fileHandleForWriting) { process, nextLine in
-      while let line = nextLine(), !line.contains(#""done":30"#) {}
+      // What is told before may not be, where nobody had time for it.
+      while let line = nextLine(), !line.contains(#""stage":"finishing""#) {}
       kill(process.processIdentifier, SIGTERM)
     }
     #expect(result.status == 143, "\(result.errors)")
