@@ -43,7 +43,9 @@ import Testing
       $0.videoCodec = "prores"
       $0.preset = "fast"
     },
-    Refusal(output: "o.gif", words: "`encoding.constantRateFactor`: there is no such setting") { $0.constantRateFactor = 3 },
+    Refusal(output: "o.gif", words: "`encoding.constantRateFactor`: there is no such setting") {
+      $0.constantRateFactor = 3
+    },
     Refusal(output: "o.mp4", words: "`encoding.profile` nonsense") { $0.profile = "nonsense" },
     Refusal(output: "o.mp4", words: "`encoding.constantRateFactor`: `encoding.profile`") {
       $0.profile = "youtube"
