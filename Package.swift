@@ -113,7 +113,8 @@ let package = Package(
       dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "MediaTime", "CGStreamer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "RetrogradeCommandTests", dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime"],
+      name: "RetrogradeCommandTests",
+      dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "TestSupport"],
       swiftSettings: strict),
   ] + fuzzing,
   swiftLanguageModes: [.v6]
