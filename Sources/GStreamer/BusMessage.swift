@@ -56,7 +56,9 @@ package enum BusMessage: Sendable {
 
   private static func spectrum(_ message: UnsafeMutablePointer<GstMessage>) -> (ClockTime, [Float])? {
     guard message.pointee.type == GST_MESSAGE_ELEMENT, let structure = gst_message_get_structure(message),
-      gst_structure_has_name(structure, "spectrum") != 0, let list = gst_structure_get_value(structure, "magnitude")
+      gst_structure_has_name(structure, "spectrum") != 0, let list = gst_structure_get_value(structure, "magnitude"),
+      // With `multi-channel` it is an array of them.
+      g_type_check_value_holds(list, gst_value_list_get_type()) != 0
     else { return nil }
     var start = GstClockTime(0)
     guard gst_structure_get_clock_time(structure, "stream-time", &start) != 0 else { return nil }

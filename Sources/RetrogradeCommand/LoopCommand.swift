@@ -87,13 +87,13 @@ extension FoundLoop {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
     let seam = isGood ? "can't be told from what is around it" : "can be noticed"
     let advice =
-      isGood || loop.isBackAndForth
+      isGood || loop.turns
       ? ""
       : "; " + (blend.map { "mixed over \($0)" } ?? "--seam blend 0.4 hides it, --length and --from look elsewhere")
     var words = [place, "seam: \(seam)\(advice)"]
     words.append(
       "picture: "
-        + picture.words(loop.isBackAndForth ? "moves at the turns" : "jumps", "of 255 levels", "between frames"))
+        + picture.words(loop.turns ? "moves at the turns" : "jumps", "of 255 levels", "between frames"))
     if let audio { words.append("audio: " + audio.words("jumps", "dB", "within 40 ms")) }
     return words
   }
@@ -103,8 +103,4 @@ extension FoundLoop.Fit {
   fileprivate func words(_ verb: String, _ unit: String, _ step: String) -> String {
     "\(verb) by \(residual.rounded(to: 1)) \(unit); \(usual.rounded(to: 1)) is usual \(step), up to \(limit.rounded(to: 1)) is not noticed"
   }
-}
-
-extension Loop {
-  fileprivate var isBackAndForth: Bool { self == .pingPong || self == .reverseForward }
 }

@@ -93,7 +93,7 @@ final class WatchedFolder: Sendable {
   ///
   /// - Parameters:
   ///   - isFound: it lay there: where its mirror is newer, it is done.
-  ///   - isUnknownLeft: it is passed over where nobody can tell whether it is being written; it will be closed.
+  ///   - unlessUnknown: it is passed over where nobody can tell whether it is being written; it will be closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),

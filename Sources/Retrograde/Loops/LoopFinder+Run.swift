@@ -7,7 +7,9 @@ extension LoopFinder {
   /// - Parameter picture: a PNG to be made of the frames before and after the seam.
   public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
-      try check(output)
+      try checkInput()
+      // Before a long film is looked through.
+      try Reverser(input, options: options).checkOutput(output, besides: [])
       if let picture {
         try SeamPicture.check(picture, overwrites: options.output.overwrites, input: input)
       }
@@ -22,13 +24,13 @@ extension LoopFinder {
     }
   }
 
-  /// Finds out whether `output` can be made, before a long film is looked through.
-  private func check(_ output: String) throws {
-    _ = try OutputRequirements(of: output, options.encoding)
-    let outputs = Outputs(
-      overwrites: options.output.overwrites, inputs: [input], pipe: (options.resources, Cancellation()))
-    defer { outputs.clear() }
-    try outputs.begin(output)
+  /// What is found is read once more to be written.
+  private func checkInput() throws {
+    guard Source.canBeReadAgain(input) else {
+      throw RetrogradeError(
+        .usage, about: input, "a pipe can't be read again, and a loop is looked for before it is written",
+        remedy: "write it into a file first")
+    }
   }
 
   func run(_ seam: LoopSeam, _ work: Work) throws -> FoundLoop {
@@ -112,5 +114,5 @@ extension LoopFinder {
 
 extension Loop {
   /// Whether it goes back and forth.
-  var turns: Bool { self == .pingPong || self == .reverseForward }
+  package var turns: Bool { self == .pingPong || self == .reverseForward }
 }

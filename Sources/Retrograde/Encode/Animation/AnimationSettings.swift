@@ -57,8 +57,7 @@ struct AnimationLevel: Sendable {
   }
 
   /// What is lost against `first`, for people: nothing where nothing is.
-  /// - Parameters:
-  ///   - size: of the frames as they were to be.
+  /// - Parameter width: of the frames as they were to be, in pixels.
   func concessions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
     if format == .gif {
