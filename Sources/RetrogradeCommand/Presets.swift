@@ -3,27 +3,14 @@ import FoundationEssentials
 import Retrograde
 import RetrogradeEngine
 
-/// The presets that `--for` takes, by their names: files in the folders `retrograde/presets`, next to those of pipelines.
+/// The presets that `--for` takes, by their names.
 struct PresetFolders {
-  private static let pathExtension = ".gep"
-  let paths: [String]
+  private let folders = DataFolders("presets", ".gep")
 
-  init(_ pipelines: PipelineFolders = PipelineFolders()) {
-    paths = pipelines.paths.map { $0.replacing("/retrograde/pipelines", with: "/retrograde/presets") }
-  }
+  var paths: [String] { folders.paths }
 
-  /// The files in these folders, by name; one in an earlier folder hides those of its name in later ones.
-  func files() -> [(name: String, path: String)] {
-    var found: [String: String] = [:]
-    for folder in paths {
-      for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-      where name.hasSuffix(PresetFolders.pathExtension) {
-        let stem = String(name.dropLast(PresetFolders.pathExtension.count))
-        if found[stem] == nil { found[stem] = "\(folder)/\(name)" }
-      }
-    }
-    return found.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
-  }
+  /// The files in these folders, by name.
+  func files() -> [(name: String, path: String)] { folders.files() }
 
   /// The preset that a user calls `name`: one in these folders, or a file of that path.
   /// - Throws: ``RetrogradeError`` of code `usage`, with the names that there are.

@@ -9,9 +9,7 @@ import Testing
   private static let frames = 50
 
   private static var media: TestMedia {
-    var media = TestMedia.matroska
-    media.times = TestMedia.regular(frames, rate: 25)
-    media.frameRate = "25/1"
+    var media = TestMedia.matroska(frames: frames)
     media.video = "avenc_ffv1"
     return media
   }

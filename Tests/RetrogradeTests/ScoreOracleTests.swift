@@ -10,9 +10,7 @@ import Testing
   private static let samplesPerFrame = 1920
 
   private static var media: TestMedia {
-    var media = TestMedia.matroska
-    media.times = TestMedia.regular(frames, rate: 25)
-    media.frameRate = "25/1"
+    var media = TestMedia.matroska(frames: frames)
     media.video = "x264enc key-int-max=12 bframes=2 pass=qual quantizer=0 ! h264parse"
     media.sampleCount = frames * samplesPerFrame
     return media

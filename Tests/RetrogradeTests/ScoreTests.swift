@@ -13,9 +13,7 @@ import Testing
   private static let samplesPerFrame = 1920
 
   private static var media: TestMedia {
-    var media = TestMedia.matroska
-    media.times = TestMedia.regular(frames, rate: 25)
-    media.frameRate = "25/1"
+    var media = TestMedia.matroska(frames: frames)
     media.sampleCount = frames * samplesPerFrame
     return media
   }

@@ -42,6 +42,14 @@ package struct TestMedia: Sendable {
     return media
   }
 
+  /// So many frames, 25 a second, as the caps say too.
+  package static func matroska(frames: Int) -> TestMedia {
+    var media = matroska
+    media.times = regular(frames, rate: 25)
+    media.frameRate = "25/1"
+    return media
+  }
+
   /// Audio and nothing else.
   /// - Parameter encoder: what stands between the samples and the muxer.
   package static func audioOnly(

@@ -125,10 +125,7 @@ struct EncodingChoice: Sendable {
         throw RetrogradeError(.usage, about: output, "holds images, and there are none to write")
       }
       self.videos = [try videoChoice(video, options)]
-      changes += [
-        EncodingChoice.change(from: Codec(of: video.index.caps), to: nil, video.raw, container, options, named)
-      ]
-      .compactMap { $0 }
+      note(EncodingChoice.change(from: Codec(of: video.index.caps), to: nil, video.raw, container, options, named))
       if !audio.isEmpty {
         warnings.append(
           Warning(.streamLeftOut, "left out: the audio, which this format can't hold", count: audio.count))
@@ -149,10 +146,7 @@ struct EncodingChoice: Sendable {
         let raw = choice.geometry?.caps ?? video.raw
         let codec = try EncodingChoice.videoCodec(choice, video, container, options, output)
         choice.codec = codec
-        changes += [
-          EncodingChoice.change(
-            from: Codec(of: video.index.caps), to: codec, raw, container, options, named)
-        ].compactMap { $0 }
+        note(EncodingChoice.change(from: Codec(of: video.index.caps), to: codec, raw, container, options, named))
         if choice.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
           warnings.append(
             Warning(
@@ -195,11 +189,10 @@ struct EncodingChoice: Sendable {
     for track in audio {
       let codec = try EncodingChoice.audioCodec(track, container, options, output, isAlone: self.videos.isEmpty)
       audioCodecs.append(codec)
-      changes += [
+      note(
         EncodingChoice.change(
           from: Codec(of: track.codec), to: codec, container, options, named,
-          isUntimed: container.needsAudioFromStart && !self.videos.isEmpty)
-      ].compactMap { $0 }
+          isUntimed: container.needsAudioFromStart && !self.videos.isEmpty))
       channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
       let samples = heard.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
       sampleCounts.append(samples)
@@ -236,6 +229,8 @@ struct EncodingChoice: Sendable {
       options.profile
       ?? ([container.caps].compactMap { $0 } + self.videos.map(\.profile) + audioProfiles).joined(separator: ":")
   }
+
+  private mutating func note(_ change: CodecChange?) { changes += [change].compactMap { $0 } }
 
   private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {
     guard !properties.isEmpty else { return caps }
@@ -279,106 +274,12 @@ struct EncodingChoice: Sendable {
         + ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold every size")
   }
 
-  private static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
+  static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
     guard let width = raw.int("width"), let height = raw.int("height"), let encoder = codec.encoder,
       let frame = Caps("video/x-raw,width=\(width),height=\(height)")
     else { return true }
     return max(width, height) <= EncoderSettings.largest[encoder] ?? .max && Registry.factory(encoder, takes: frame)
       && container.takes(codec.caps.setting("width", "\(width)").setting("height", "\(height)"))
-  }
-
-  private static func videoCodec(
-    _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container,
-    _ options: EncodingOptions,
-    _ output: String
-  ) throws -> Codec {
-    if let encoder = options.encoder { return try codec(madeBy: encoder, options, container, output) }
-    if let name = options.videoCodec { return try named(name, .videoCodec, container, output) }
-    let source = Codec(of: video.index.caps).flatMap { codec in
-      codec.encoder.map(EncoderSettings.known.contains) ?? false ? codec : nil
-    }
-    let usual = container.videoCodecs.compactMap { Codec($0) }.filter {
-      $0.encoder.map(EncoderSettings.known.contains) ?? false
-    }
-    let candidates: [Codec]
-    if options.quality == .lossless {
-      // FFV1 where the container takes it; H.264's lossless mode elsewhere.
-      candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
-    } else {
-      candidates = [source].compactMap { $0 } + usual
-    }
-    let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
-    // Rather another codec than another pixel format or size.
-    let raw = choice.geometry?.caps ?? video.raw
-    let fitting = possible.filter { takesSize(of: raw, $0, container) }
-    guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
-      throw options.quality == .lossless
-        ? RetrogradeError(
-          .usage, about: output, "this container holds no lossless video", remedy: "use .mkv or .mov")
-        : RetrogradeError(
-          .missingPlugin, about: output, "no encoder for any codec that this container takes",
-          remedy: "\(PackageHint.all)")
-    }
-    Log.encode.info(
-      "\(output): video in \(best.text) by \(best.encoder ?? "no encoder"), "
-        + (options.quality == .lossless
-          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
-        + ", of \(candidates.map(\.text).joined(separator: "; "))")
-    return best
-  }
-
-  private static func audioCodec(
-    _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String, isAlone: Bool
-  ) throws -> Codec {
-    if let name = options.audioCodec { return try named(name, .audioCodec, container, output) }
-    let pcm = Codec("audio/x-raw")
-    let usual = container.audioCodecs.compactMap { Codec($0) }
-    // Muxers take PCM where few players expect it.
-    let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
-    // Where audio has no timestamps, beside video, only a codec without priming keeps sync.
-    let mustBeExact = container.needsAudioFromStart && !isAlone
-    var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
-    if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
-    let possible = candidates.filter { codec in
-      codec.isRaw
-        ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
-        : codec.encoder != nil && container.takes(codec.caps)
-    }
-    // Only what takes the samples as they are loses nothing.
-    let exact = possible.first { $0.encodes(track.caps) }
-    if options.quality == .lossless, exact == nil, possible.isEmpty {
-      throw RetrogradeError(
-        .usage, about: output, "this container holds no lossless audio", remedy: "use .mkv, .mov, .wav or .flac")
-    }
-    guard let best = (options.quality == .lossless ? exact : nil) ?? possible.first else {
-      throw RetrogradeError(
-        .missingPlugin, about: output, "no encoder for any audio that this container takes",
-        remedy: "\(PackageHint.all)")
-    }
-    Log.encode.info(
-      "\(output): audio in \(best.text) by \(best.encoder ?? "no encoder"), "
-        + (options.quality == .lossless
-          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
-        + ", of \(candidates.map(\.text).joined(separator: "; "))")
-    return best
-  }
-
-  private static func named(
-    _ name: String, _ setting: Setting, _ container: Container, _ output: String
-  ) throws -> Codec {
-    guard let codec = Codec(named: name) else {
-      throw RetrogradeError(
-        .usage, "\(setting: setting) \(name): no such codec; a name such as h264 or aac, or GStreamer caps")
-    }
-    guard codec.isRaw || codec.encoder != nil else {
-      throw RetrogradeError(
-        .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed", remedy: "\(PackageHint.all)")
-    }
-    guard container.takes(codec.caps) else {
-      throw RetrogradeError(.usage, about: output, "this container does not take \(name)")
-    }
-    Log.encode.info("\(output): \(codec.text) by \(codec.encoder ?? "no encoder"), which was asked for")
-    return codec
   }
 }
 
@@ -399,40 +300,5 @@ extension EncodingChoice {
       geometry: geometry, hasAlpha: video.raw.hasAlpha,
       isHalved: options.quality != .lossless
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
-  }
-}
-
-extension EncodingChoice {
-  /// Finds out whether what is asked for of the file's size, and of its colours, can be done.
-  private func checkSize(_ options: EncodingOptions, _ output: String) throws {
-    if container.animation != .gif,
-      let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1
-    {
-      throw RetrogradeError(.usage, about: output, "\(setting: option): only GIF has a palette of colours")
-    }
-    if let colors = options.colors, !(2...256).contains(colors) {
-      throw RetrogradeError(.usage, "\(setting: .colors) \(colors): a GIF has 2 to 256")
-    }
-    if let dither = options.dither, !(0...1).contains(dither) {
-      throw RetrogradeError(.usage, "\(setting: .dither) \(dither): it is 0 to 1")
-    }
-    guard let limit = options.maxSize else { return }
-    func refused(_ why: Message) -> RetrogradeError {
-      RetrogradeError(.usage, about: output, "\(setting: .maxSize) \(limit.decimal): \(why)")
-    }
-    let rivals: [(Bool, Setting)] = [
-      (options.bitrate != nil && !options.isRateChosen, .bitrate),
-      (options.constantRateFactor != nil, .constantRateFactor),
-      (options.profile != nil, .profile), (options.quality == .lossless, .quality),
-    ]
-    if let rival = rivals.first(where: \.0)?.1 {
-      throw refused(
-        "\(setting: rival) asks for a size of its own" + (rival == .quality ? ": nothing is to be lost" : ""))
-    }
-    switch container.imageFormat {
-    case .sequence: throw refused("numbered images are many files")
-    case .animation(.apng): throw refused("nothing is lost in APNG; .webp and .gif can be made smaller")
-    default: break
-    }
   }
 }

@@ -1,0 +1,100 @@
+import GStreamer
+import RetrogradeEngine
+
+extension EncodingChoice {
+  /// The codec that a video is encoded in: that which was asked for, the source's own, or the container's usual one.
+  static func videoCodec(
+    _ choice: VideoChoice, _ video: (raw: Caps, index: VideoIndex, packets: PacketForm?), _ container: Container,
+    _ options: EncodingOptions,
+    _ output: String
+  ) throws -> Codec {
+    if let encoder = options.encoder { return try codec(madeBy: encoder, options, container, output) }
+    if let name = options.videoCodec { return try named(name, .videoCodec, container, output) }
+    let source = Codec(of: video.index.caps).flatMap { codec in
+      codec.encoder.map(EncoderSettings.known.contains) ?? false ? codec : nil
+    }
+    let usual = container.videoCodecs.compactMap { Codec($0) }.filter {
+      $0.encoder.map(EncoderSettings.known.contains) ?? false
+    }
+    let candidates: [Codec]
+    if options.quality == .lossless {
+      // FFV1 where the container takes it; H.264's lossless mode elsewhere.
+      candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
+    } else {
+      candidates = [source].compactMap { $0 } + usual
+    }
+    let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
+    // Rather another codec than another pixel format or size.
+    let raw = choice.geometry?.caps ?? video.raw
+    let fitting = possible.filter { takesSize(of: raw, $0, container) }
+    guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
+      throw options.quality == .lossless
+        ? RetrogradeError(
+          .usage, about: output, "this container holds no lossless video", remedy: "use .mkv or .mov")
+        : RetrogradeError(
+          .missingPlugin, about: output, "no encoder for any codec that this container takes",
+          remedy: "\(PackageHint.all)")
+    }
+    Log.encode.info(
+      "\(output): video in \(best.text) by \(best.encoder ?? "no encoder"), "
+        + (options.quality == .lossless
+          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
+        + ", of \(candidates.map(\.text).joined(separator: "; "))")
+    return best
+  }
+
+  /// The codec that an audio stream is encoded in.
+  static func audioCodec(
+    _ track: AudioTrack, _ container: Container, _ options: EncodingOptions, _ output: String, isAlone: Bool
+  ) throws -> Codec {
+    if let name = options.audioCodec { return try named(name, .audioCodec, container, output) }
+    let pcm = Codec("audio/x-raw")
+    let usual = container.audioCodecs.compactMap { Codec($0) }
+    // Muxers take PCM where few players expect it.
+    let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
+    // Where audio has no timestamps, beside video, only a codec without priming keeps sync.
+    let mustBeExact = container.needsAudioFromStart && !isAlone
+    var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
+    if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
+    let possible = candidates.filter { codec in
+      codec.isRaw
+        ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
+        : codec.encoder != nil && container.takes(codec.caps)
+    }
+    // Only what takes the samples as they are loses nothing.
+    let exact = possible.first { $0.encodes(track.caps) }
+    if options.quality == .lossless, exact == nil, possible.isEmpty {
+      throw RetrogradeError(
+        .usage, about: output, "this container holds no lossless audio", remedy: "use .mkv, .mov, .wav or .flac")
+    }
+    guard let best = (options.quality == .lossless ? exact : nil) ?? possible.first else {
+      throw RetrogradeError(
+        .missingPlugin, about: output, "no encoder for any audio that this container takes",
+        remedy: "\(PackageHint.all)")
+    }
+    Log.encode.info(
+      "\(output): audio in \(best.text) by \(best.encoder ?? "no encoder"), "
+        + (options.quality == .lossless
+          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
+        + ", of \(candidates.map(\.text).joined(separator: "; "))")
+    return best
+  }
+
+  private static func named(
+    _ name: String, _ setting: Setting, _ container: Container, _ output: String
+  ) throws -> Codec {
+    guard let codec = Codec(named: name) else {
+      throw RetrogradeError(
+        .usage, "\(setting: setting) \(name): no such codec; a name such as h264 or aac, or GStreamer caps")
+    }
+    guard codec.isRaw || codec.encoder != nil else {
+      throw RetrogradeError(
+        .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed", remedy: "\(PackageHint.all)")
+    }
+    guard container.takes(codec.caps) else {
+      throw RetrogradeError(.usage, about: output, "this container does not take \(name)")
+    }
+    Log.encode.info("\(output): \(codec.text) by \(codec.encoder ?? "no encoder"), which was asked for")
+    return codec
+  }
+}

@@ -1,0 +1,36 @@
+import RetrogradeEngine
+
+extension EncodingChoice {
+  /// Finds out whether what is asked for of the file's size, and of its colours, can be done.
+  func checkSize(_ options: EncodingOptions, _ output: String) throws {
+    if container.animation != .gif,
+      let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1
+    {
+      throw RetrogradeError(.usage, about: output, "\(setting: option): only GIF has a palette of colours")
+    }
+    if let colors = options.colors, !(2...256).contains(colors) {
+      throw RetrogradeError(.usage, "\(setting: .colors) \(colors): a GIF has 2 to 256")
+    }
+    if let dither = options.dither, !(0...1).contains(dither) {
+      throw RetrogradeError(.usage, "\(setting: .dither) \(dither): it is 0 to 1")
+    }
+    guard let limit = options.maxSize else { return }
+    func refused(_ why: Message) -> RetrogradeError {
+      RetrogradeError(.usage, about: output, "\(setting: .maxSize) \(limit.decimal): \(why)")
+    }
+    let rivals: [(Bool, Setting)] = [
+      (options.bitrate != nil && !options.isRateChosen, .bitrate),
+      (options.constantRateFactor != nil, .constantRateFactor),
+      (options.profile != nil, .profile), (options.quality == .lossless, .quality),
+    ]
+    if let rival = rivals.first(where: \.0)?.1 {
+      throw refused(
+        "\(setting: rival) asks for a size of its own" + (rival == .quality ? ": nothing is to be lost" : ""))
+    }
+    switch container.imageFormat {
+    case .sequence: throw refused("numbered images are many files")
+    case .animation(.apng): throw refused("nothing is lost in APNG; .webp and .gif can be made smaller")
+    default: break
+    }
+  }
+}
