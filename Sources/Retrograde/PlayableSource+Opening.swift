@@ -2,39 +2,23 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Opens a file, numbered images, or standard input, and the file of subtitles that goes with it.
+  /// Opens a file, numbered images, standard input, or several of them as one, and the file of subtitles that goes with it.
   ///
   /// - Parameters:
+  ///   - inputs: at least one; the ones after the first are played after it.
   ///   - step: what indexing it is, of all of the work.
   ///   - isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
   static func open(
-    _ input: String, _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
+    _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
     as step: Step = .indexing, isDescribed: Bool = false
   ) throws -> PlayableSource {
-    let tell: @Sendable (IndexProgress) -> Void = { work.report(step, $0) }
-    var source: PlayableSource
     var playback = options.playback
     playback.noAudio = playback.noAudio || options.soundtrack != nil
-    let fetched = try FetchedFile(input, options.resources, work.cancellation) { done, total in
-      work.report(.fetching, done: done, of: total, position: .zero)
-    }
-    let path = fetched?.path ?? Address.path(of: input)
-    if let animation = try AnimationReader(
-      path, called: input, playback: playback, for: output, options.resources)
-    {
-      source =
-        try isDescribed
-        ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
-    } else {
-      let settings = PlaybackSettings(
-        playback, count: playback.count, for: output, resources: options.resources,
-        gauge: work.gauge, cancellation: work.cancellation)
-      do {
-        source = try PlayableSource(OpenedSource(input, settings, fetched: fetched), settings, progress: tell)
-      } catch let error as RetrogradeError {
-        throw error.naming(spooled: input == "-" ? "standard input" : input)
-      }
-    }
+    let settings = PlaybackSettings(
+      playback, count: playback.count, for: output, resources: options.resources, gauge: work.gauge,
+      cancellation: work.cancellation)
+    let opening = Opening(settings: settings, count: inputs.count, step: step, isDescribed: isDescribed, work: work)
+    var source = try inputs.count == 1 ? opening.source(inputs[0]) : opening.joined(inputs)
     if let soundtrack = options.soundtrack { try source.hear(soundtrack, options.resources, work) }
     if let subtitles = options.subtitles {
       source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, work.cancellation))

@@ -9,9 +9,10 @@ extension Reverser {
     Log.job.info(
       "\(input) into \(output): \(options.playback.order), \(options.playback.count) times, with "
         + "\(options.resources.memory) of memory")
-    work.scale.expect(.reversing(isVerified: options.output.isVerified, isFetched: Address.isOfWeb(input)))
+    work.scale.expect(
+      .reversing(isVerified: options.output.isVerified, isFetched: inputs.contains(where: Address.isOfWeb)))
     let (plan, counts) = try Outputs.write(
-      overwrites: options.output.overwrites, inputs: inputs, pipe: (options.resources, work.cancellation)
+      overwrites: options.output.overwrites, inputs: files, pipe: (options.resources, work.cancellation)
     ) { outputs in
       try outputs.begin(output)
       if let path = options.output.subtitles {
@@ -24,7 +25,7 @@ extension Reverser {
       try (plan.source.warnings + plan.choice.warnings).check(isStrict: options.output.isStrict, input)
       work.scale.expect(plan.steps)
       let counts = try plan.write(outputs, work)
-      if options.output.isVerified { try plan.verify(outputs, against: input, work) }
+      if options.output.isVerified { try plan.verify(outputs, against: inputs, work) }
       if let path = options.output.subtitles {
         try SubtitleFile.write(
           plan.source.index.subtitles, plan.source.legs.all, lead: drawing.lead, to: outputs.location(of: path),
@@ -46,7 +47,7 @@ extension Reverser {
   /// Finds out early whether the mirror, if that is asked for, can be compared with the source before it gets its name.
   private func checkVerification(of output: String) throws {
     guard options.output.isVerified else { return }
-    if let pipe = inputs.first(where: { !Source.canBeReadAgain($0) }) {
+    if let pipe = files.first(where: { !Source.canBeReadAgain($0) }) {
       throw RetrogradeError(
         .usage, about: pipe, "a pipe can't be read again to verify the mirror",
         remedy: "leave out \(setting: .isVerified)")
@@ -82,6 +83,9 @@ extension Reverser {
       throw RetrogradeError(
         .usage, "\(setting: .soundtrack): a pipeline file reads one source", remedy: "leave it out")
     }
+    guard inputs.count == 1 else {
+      throw RetrogradeError(.usage, about: input, "a pipeline file reads one source", remedy: "name one file")
+    }
     guard options.encoding.encoderOptions.isEmpty else {
       throw RetrogradeError(
         .usage,
@@ -91,7 +95,7 @@ extension Reverser {
     var playedOnly = options
     playedOnly.playback.streams = options.playback.streams ?? .played
     playedOnly.encoding.reencodes = true
-    let written = try Reverser(input, options: playedOnly).outputPlan(output, work)
+    let written = try Reverser(inputs, options: playedOnly).outputPlan(output, work)
     if written.choice.container.animation != nil {
       throw RetrogradeError(
         .usage, about: output, "no GStreamer element writes it; --print-pipeline has nothing to print")
@@ -120,16 +124,22 @@ extension Reverser {
   }
 
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
+    guard !inputs.isEmpty else { throw RetrogradeError(.usage, "no file is named that could be turned round") }
+    if inputs.count > 1, options.encoding.copiesForward {
+      throw RetrogradeError(
+        .usage, about: input, "what several files have played forwards can't be copied as it is",
+        remedy: "leave out \(setting: .copiesForward)")
+    }
     var requirements = try OutputRequirements(of: output, options.encoding)
-    if drawing.isEmpty, !options.playback.mixesFrames {
+    if drawing.isEmpty, !options.playback.mixesFrames, inputs.count == 1 {
       let packets = PacketOutput(try Container.of(output, format: options.encoding.format), options)
       requirements.takesPackets = { packets.refusal(of: $0) == nil }
     }
-    return try OutputPlan(output, try PlayableSource.open(input, options, for: requirements, work), options, drawing)
+    return try OutputPlan(output, try PlayableSource.open(inputs, options, for: requirements, work), options, drawing)
   }
 
   /// The files that it reads.
-  private var inputs: [String] { [input] + [options.subtitles, options.soundtrack].compactMap { $0 } }
+  private var files: [String] { inputs + [options.subtitles, options.soundtrack].compactMap { $0 } }
 
   private var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }
 }

@@ -8,11 +8,17 @@ import RetrogradeEngine
 /// print(summary.frames, "frames,", summary.duration)
 /// ```
 ///
+/// Several files are turned round as one, as if they were played one after the other: `Reverser(["a.mp4", "b.mp4"])`. What follows on the
+/// first is made to fit it: pictures in size, with bars where their shape is another one, and in how they lie, audio in rate and channels. A
+/// warning says what was changed.
+///
 /// A reverser is a value: several may work at once, each on threads of its own. Cancelling the task that waits stops the
 /// work at once, and removes what was begun.
 public struct Reverser: Sendable {
-  /// The path of the source; `-` is standard input.
-  public let input: String
+  /// The paths of the files that are turned round, in the order of play; `-` is standard input.
+  public let inputs: [String]
+  /// What people call the source: the path of its only file, or those of all, with a + between them.
+  public var input: String { Reverser.name(of: inputs) }
   public var options: ReverseOptions
   /// Draws over every frame; nil: nothing does.
   public var overlay: Overlay?
@@ -22,11 +28,20 @@ public struct Reverser: Sendable {
   public init(
     _ input: String, options: ReverseOptions = ReverseOptions(), overlay: Overlay? = nil, title: Title? = nil
   ) {
-    self.input = input
+    self.init([input], options: options, overlay: overlay, title: title)
+  }
+
+  /// - Parameter inputs: the paths of files that are turned round as one. Nothing can be made of none.
+  public init(
+    _ inputs: [String], options: ReverseOptions = ReverseOptions(), overlay: Overlay? = nil, title: Title? = nil
+  ) {
+    self.inputs = inputs
     self.options = options
     self.overlay = overlay
     self.title = title
   }
+
+  static func name(of inputs: [String]) -> String { inputs.joined(separator: " + ") }
 
   /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
   ///
@@ -53,6 +68,6 @@ public struct Reverser: Sendable {
   ///
   /// - Throws: ``RetrogradeError``.
   public func plan() async throws -> SourceReport {
-    try await Work.perform("plan") { try SourceReport(input, options, $0) }
+    try await Work.perform("plan") { try SourceReport(inputs, options, $0) }
   }
 }

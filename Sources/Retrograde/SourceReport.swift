@@ -102,10 +102,10 @@ public struct SourceReport: Sendable, Codable {
   public var decoding: String?
   public var warnings: [Warning]
 
-  init(_ input: String, _ options: ReverseOptions, _ work: Work) throws {
-    let playable = try PlayableSource.open(input, options, work, isDescribed: true)
+  init(_ inputs: [String], _ options: ReverseOptions, _ work: Work) throws {
+    let playable = try PlayableSource.open(inputs, options, work, isDescribed: true)
     let index = playable.index
-    self.input = input
+    input = Reverser.name(of: inputs)
     duration = playable.sourceEnd - index.presentationStart
     declaredDuration = index.declaredEnd.map { $0 - index.presentationStart }
     order = playable.legs.all.map { Played($0, from: index.presentationStart) }

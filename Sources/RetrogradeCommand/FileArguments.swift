@@ -5,8 +5,9 @@ struct FileArguments: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "INPUT OUTPUT: a file, numbered images such as 'frames/%05d.png', an address (http, https, file, also of HLS and DASH), or - for "
-        + "standard input; and the file to make, which appears when it is whole, or - for standard output, with --format. With --into, all "
-        + "are inputs.", valueName: "file"), completion: .file())
+        + "standard input; and the file to make, which appears when it is whole, or - for standard output, with --format. A + between inputs joins "
+        + "them: they are played one after the other, and made to fit the first. With --into, all are inputs.",
+      valueName: "file"), completion: .file())
   var files: [String] = []
 
   @Option(

@@ -30,6 +30,7 @@ struct Reverse: AsyncParsableCommand {
         retrograde reverse clip.mp4 - --format mkv | mpv -
         retrograde reverse clip.mp4 out.mp4 --print-pipeline
         retrograde reverse film.mkv out.mkv --work film.work
+        retrograde reverse morning.mp4 + evening.mov day.mp4
         retrograde reverse *.mp4 --into mirrors --name '{stem}-reversed.{ext}'
         retrograde reverse --watch arriving --into mirrors
       """)
@@ -57,7 +58,11 @@ struct Reverse: AsyncParsableCommand {
 
   func validate() throws {
     if let joined = try files.list().inputs.first(where: { $0.count > 1 }) {
-      throw ValidationError("\(joined.joined(separator: " + ")): files can't be joined yet.")
+      let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
+      if let other = others.first(where: \.1)?.0 {
+        throw ValidationError(
+          "\(joined.joined(separator: " + ")): files that are joined have one mirror, without \(other).")
+      }
     }
     if printPipeline && arguments.copyForward { throw ValidationError("What --copy-forward does is not one pipeline.") }
     if work == nil && length.isSet { throw ValidationError("--chunks and --chunk-length need --work.") }
@@ -80,8 +85,8 @@ struct Reverse: AsyncParsableCommand {
       if let watched = files.watch { return try await watch(watched, into: folder) }
       return try await runAll(list.inputs.compactMap(\.first), into: folder)
     }
-    guard let input = list.inputs.first?.first, let output = list.output else { return }
-    let reverser = arguments.reverser(input)
+    guard let inputs = list.inputs.first, let output = list.output else { return }
+    let reverser = arguments.reverser(inputs)
     if printPipeline {
       Terminal.print(file: try await reverser.pipelines(to: output).file)
       return

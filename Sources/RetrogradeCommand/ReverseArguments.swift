@@ -68,7 +68,10 @@ struct ReverseArguments: ParsableArguments {
     if copyForward && loop == .reverse { throw ValidationError("--copy-forward needs a --loop that plays forwards.") }
   }
 
-  func reverser(_ input: String) -> Reverser {
+  func reverser(_ input: String) -> Reverser { reverser([input]) }
+
+  /// - Parameter inputs: files that are turned round as one.
+  func reverser(_ inputs: [String]) -> Reverser {
     var options = source.options
     output.apply(to: &options)
     options.playback.timing = timing
@@ -81,9 +84,9 @@ struct ReverseArguments: ParsableArguments {
     options.subtitles = subtitles
     options.soundtrack = soundtrack
     options.output.subtitles = subtitlesOutput
-    options.playback.frameRate = ImageSequence.isPattern(input) ? nil : fps
+    options.playback.frameRate = inputs.contains(where: ImageSequence.isPattern) ? nil : fps
     if let fps { options.playback.sequenceRate = fps }
-    return Reverser(input, options: options)
+    return Reverser(inputs, options: options)
   }
 }
 

@@ -16,8 +16,13 @@ package struct PlayableSource: Sendable {
   package var index: SourceIndex
   /// Keeps what came through a pipe.
   private let stored: Source?
+  /// What it is made of, where that is several sources, one after the other; empty: itself.
+  var parts: [PlayableSource] = []
   /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
-  package var fetchedBytes: Int? { stored?.fetched?.size }
+  package var fetchedBytes: Int? {
+    let all = [stored?.fetched?.size].compactMap { $0 } + parts.compactMap(\.fetchedBytes)
+    return all.isEmpty ? nil : all.reduce(0, +)
+  }
 
   /// Indexes a source, no more of it than is to be played.
   ///
@@ -173,7 +178,7 @@ package struct PlayableSource: Sendable {
   package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
 
   /// What of the source is wanted, in stream time; nil for all of it.
-  private static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
+  static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
     guard playback.start != nil || playback.end != nil else { return nil }
     let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)
     let places = SourcePlaces(span: whole, frames: index.video?.starts, chapters: index.chapters)

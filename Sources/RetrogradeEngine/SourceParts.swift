@@ -30,8 +30,7 @@ struct SourceParts {
     // One budget for all that is decoded at once.
     let readers = settings.playback.dissolve > .zero ? 2 : 1
     let shared = settings.resources.shared(by: readers * (1 + index.furtherVideos.count))
-    let thins = !(settings.playback.score?.changesSpeed ?? false)
-    let rate = thins ? FrameRateLimit(settings.playback, settings.output) : FrameRateLimit()
+    let rate = settings.sourceRate
     let read = range ?? seam.map { TimeSpan(start: index.presentationStart, end: $0) }
     func source(
       _ stream: VideoIndex, _ recipe: DecodingRecipe, _ opened: VideoDecoder? = nil

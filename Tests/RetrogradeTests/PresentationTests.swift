@@ -27,7 +27,7 @@ import Testing
 
   /// What this library finds in a file.
   private func index(_ path: String) throws -> SourceIndex {
-    try PlayableSource.open(path, ReverseOptions(), Work()).index
+    try PlayableSource.open([path], ReverseOptions(), Work()).index
   }
 
   private func texts(_ track: SubtitleTrack?) -> [String] {

@@ -70,7 +70,7 @@ struct ChunkJoin: Sendable {
 
   private func verify(_ location: String) throws {
     try Verifier.check(
-      plan.source.path, mirror: location, name: plan.output, plan.options.all(resources),
+      [plan.source.path], mirror: location, name: plan.output, plan.options.all(resources),
       isLossless: plan.options.encoding.quality == .lossless, work)
   }
 

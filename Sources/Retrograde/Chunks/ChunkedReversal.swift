@@ -32,6 +32,10 @@ struct ChunkedReversal: Sendable {
       try known.check(reverser, output, in: folder.path)
       return known
     }
+    guard reverser.inputs.count == 1 else {
+      throw RetrogradeError(
+        .usage, about: reverser.input, "a plan of chunks is one of one file", remedy: "leave out \(setting: .work)")
+    }
     guard Source.canBeReadAgain(reverser.input), !ImageSequence.isPattern(reverser.input),
       try Address(reverser.input) == nil
     else {

@@ -42,6 +42,14 @@ struct Turn: Hashable, Sendable {
   /// This one, and then the other.
   func then(_ other: Turn) -> Turn { (other.isMirrored ? mirrored : self).turned(by: other.quarters) }
 
+  /// What undoes it.
+  var inverse: Turn {
+    // To mirror again after a turn is to mirror first and turn the other way.
+    var turn = self
+    if !isMirrored { turn.quarters = (4 - quarters) % 4 }
+    return turn
+  }
+
   /// Whether width and height change places.
   var isSideways: Bool { quarters % 2 == 1 }
 

@@ -118,10 +118,10 @@ struct OutputPlan: Sendable {
   /// Compares what was written with the source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   func verify(
-    _ outputs: Outputs, against input: String, _ work: Work
+    _ outputs: Outputs, against inputs: [String], _ work: Work
   ) throws {
     try Verifier.check(
-      input, mirror: try outputs.location(of: output), name: output, options,
+      inputs, mirror: try outputs.location(of: output), name: output, options,
       isLossless: options.encoding.quality == .lossless || choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
@@ -189,14 +189,6 @@ struct OutputPlan: Sendable {
 
   /// How much later everything starts: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
-}
-
-extension Chapter {
-  fileprivate func later(by lead: ClockTime) -> Chapter {
-    Chapter(
-      span: TimeSpan(start: span.start + lead, end: span.end + lead), title: title,
-      children: children.map { $0.later(by: lead) })
-  }
 }
 
 extension VideoTimeline {

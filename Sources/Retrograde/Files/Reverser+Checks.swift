@@ -8,7 +8,7 @@ extension Reverser {
   package func checkOutput(_ output: String, besides inputs: [String]) throws {
     _ = try Container.of(output, format: options.encoding.format)
     let outputs = Outputs(
-      overwrites: options.output.overwrites, inputs: [input] + inputs, pipe: (options.resources, Cancellation()))
+      overwrites: options.output.overwrites, inputs: self.inputs + inputs, pipe: (options.resources, Cancellation()))
     defer { outputs.clear() }
     try outputs.begin(output)
   }

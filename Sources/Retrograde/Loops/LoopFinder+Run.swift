@@ -38,7 +38,7 @@ extension LoopFinder {
     try checkOptions()
     var played = options
     (played.playback.loop, played.playback.count) = (.forward, 1)
-    let source = try PlayableSource.open(input, played, work)
+    let source = try PlayableSource.open([input], played, work)
     guard let video = source.video else {
       throw RetrogradeError(.usage, about: input, "has no video to find a loop in", remedy: "name a film")
     }

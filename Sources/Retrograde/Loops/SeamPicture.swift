@@ -40,7 +40,7 @@ struct SeamPicture {
     var playback = PlaybackOptions(loop: .forward, streams: options.playback.streams, noAudio: true)
     (playback.start, playback.end) = (.time(found.span.start), .time(found.span.end))
     let source = try PlayableSource.open(
-      input, ReverseOptions(playback: playback, resources: options.resources), work)
+      [input], ReverseOptions(playback: playback, resources: options.resources), work)
     guard let video = source.video else { return [] }
     let order: [Loop] = found.loop == .reverse ? [.forward, .reverse] : [.reverse, .forward]
     return try order.compactMap { loop in

@@ -11,7 +11,8 @@ import RetrogradeEngine
 ///
 /// Both are read in windows, within one memory budget; nothing is written but spools.
 public struct Verifier: Sendable {
-  public var source: String
+  /// The paths of what was turned round, in the order of play.
+  public var sources: [String]
   public var mirror: String
   /// How the mirror was made: order of play, start and end, streams, rate. Memory and spool are used for both files.
   public var options: ReverseOptions
@@ -21,7 +22,14 @@ public struct Verifier: Sendable {
   public init(
     _ source: String, mirror: String, options: ReverseOptions = ReverseOptions(), isLossless: Bool = false
   ) {
-    self.source = source
+    self.init([source], mirror: mirror, options: options, isLossless: isLossless)
+  }
+
+  /// - Parameter sources: files that were turned round as one; at least one.
+  public init(
+    _ sources: [String], mirror: String, options: ReverseOptions = ReverseOptions(), isLossless: Bool = false
+  ) {
+    self.sources = sources
     self.mirror = mirror
     self.options = options
     self.isLossless = isLossless
@@ -40,15 +48,19 @@ public struct Verifier: Sendable {
 }
 
 extension Verifier {
+  /// What people call the source.
+  private var sourceName: String { Reverser.name(of: sources) }
+
   /// Compares a mirror that has no name yet with its source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   static func check(
-    _ source: String, mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool, _ work: Work
+    _ sources: [String], mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool, _ work: Work
   ) throws {
-    let verifier = Verifier(source, mirror: mirror, options: options, isLossless: isLossless)
+    let verifier = Verifier(sources, mirror: mirror, options: options, isLossless: isLossless)
     guard let difference = try verifier.run(work.apart, name: name).difference else { return }
     throw RetrogradeError(
-      .notAMirror, about: name, "was not made, since it would not be the exact mirror of \(source): \(difference)")
+      .notAMirror, about: name,
+      "was not made, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
   /// - Parameter name: what the mirror is called, or is going to be: its extension says how containers of its kind are played.
@@ -59,18 +71,19 @@ extension Verifier {
     asItIs.holdsAlpha = requirements.holdsAlpha
     // One budget for both.
     let resources = options.resources.shared(by: 2)
+    guard !sources.isEmpty else { throw RetrogradeError(.usage, "no file is named whose mirror it could be") }
     let source = try PlayableSource.open(
-      self.source,
+      sources,
       ReverseOptions(
         playback: options.playback, resources: resources, subtitles: options.subtitles,
         soundtrack: options.soundtrack),
       for: requirements, work, as: .indexingSource)
     let forward = PlaybackOptions(loop: .forward, sequenceRate: options.playback.sequenceRate)
     let mirror = try PlayableSource.open(
-      self.mirror, ReverseOptions(playback: forward, resources: resources), for: asItIs, work,
+      [self.mirror], ReverseOptions(playback: forward, resources: resources), for: asItIs, work,
       as: .indexingMirror)
     work.scale.expect(.compared(videos: source.videos.count, audio: source.audio.count))
-    var result = Verification(source: self.source, mirror: name)
+    var result = Verification(source: sourceName, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror)
     do {
       let delays = try videos(source, mirror, container, work, &result)
@@ -78,7 +91,7 @@ extension Verifier {
       result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
       throw RetrogradeError(
-        .internalFailure, about: "\(self.source), \(name)", "can't be compared: \(error.description)", underlying: error
+        .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
       )
     }
     // Some are known only when all has been decoded.

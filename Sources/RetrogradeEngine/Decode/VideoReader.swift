@@ -37,6 +37,8 @@ final class VideoReader: Sendable {
   private let cancellation: Cancellation
   private let parts = Handoff<Part>()
   private let worker: Worker<[Warning]>?
+  /// What reads it where it is made of several videos.
+  private let joined: PartReader?
   private let state: Mutex<State>
 
   /// - Parameter span: what to read, in stream time.
@@ -46,7 +48,8 @@ final class VideoReader: Sendable {
     self.cancellation = cancellation
     (frames, timeline) = source.timeline.clipped(to: span)
     state = Mutex(State(left: frames))
-    guard direction == .backward, source.store == nil, !frames.isEmpty else {
+    joined = source.parts.isEmpty ? nil : PartReader(source.parts, frames, direction, cancellation)
+    guard direction == .backward, source.store == nil, joined == nil, !frames.isEmpty else {
       worker = nil
       return
     }
@@ -66,6 +69,7 @@ final class VideoReader: Sendable {
 
   /// The next frame; nil after the last.
   func next() throws -> SourceFrame? {
+    if let joined { return try nextJoined(joined) }
     if let store = source.store { return try nextStored(store) }
     return try direction == .backward ? nextOfWindow() : nextForward()
   }
@@ -79,7 +83,16 @@ final class VideoReader: Sendable {
       return state.forward.take()
     }
     forward?.end()
-    return try (worker?.join() ?? []) + (forward?.warnings ?? [])
+    return try (worker?.join() ?? []) + (forward?.warnings ?? []) + (joined?.close() ?? [])
+  }
+
+  private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
+    while let (buffer, number) = try reader.next() {
+      // What can't be read in windows may turn out to have more frames than its index says.
+      guard frames.contains(number) else { continue }
+      return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
+    }
+    return nil
   }
 
   private func nextStored(_ store: DecodedWindow) throws -> SourceFrame? {

@@ -68,6 +68,8 @@ package final class VideoSource: Sendable {
   let changes: FormatChanges
   /// All frames, where seeking is not exact.
   package let store: DecodedWindow?
+  /// What it is made of, where that is several videos, one after the other; empty: itself.
+  let parts: [VideoPart]
   private let planner: Planner
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
@@ -99,6 +101,7 @@ package final class VideoSource: Sendable {
     self.video = video
     self.recipe = recipe
     self.resources = resources
+    parts = []
     let gauge = MemoryGauge(within: gauge)
     self.gauge = gauge
     let decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), cancellation)
@@ -171,6 +174,7 @@ package final class VideoSource: Sendable {
     self.description = description
     self.store = store
     self.changes = changes
+    parts = []
     recipe = nil
     isTopFieldFirst = nil
     caps = video.caps
@@ -184,6 +188,62 @@ package final class VideoSource: Sendable {
     found = []
     idle = Mutex(nil)
     ready = Mutex(nil)
+  }
+
+  /// Several videos, one after the other.
+  /// - Parameters:
+  ///   - parts: at least one; the frames of all are like those of the first.
+  ///   - range: what of it is wanted, in stream time; nil for all of it.
+  ///   - resources: for all that is read at once.
+  init(
+    joining parts: [VideoPart], range: TimeSpan?, rate: FrameRateLimit, resources: Resources, gauge: MemoryGauge
+  ) throws {
+    let first = parts[0].video
+    self.parts = parts
+    self.resources = resources
+    self.gauge = gauge
+    planner = first.planner
+    video = VideoIndex(parts)
+    recipe = nil
+    changes = FormatChanges()
+    isTopFieldFirst = first.isTopFieldFirst
+    let rates = Set(parts.map { $0.video.caps.fraction("framerate").map { "\($0)" } ?? "" })
+    caps = rates.count == 1 ? first.caps : first.caps.setting("framerate", "(fraction)0/1")
+    description = first.description
+    timeline = VideoTimeline(
+      starts: parts.flatMap { part in part.video.timeline.starts.map { $0 + part.offset } },
+      end: parts.map { $0.video.timeline.end + $0.offset }.max() ?? .zero)
+    shown = Selection(timeline, range: range, limit: rate)
+    let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
+    plan = VideoSource.plan(frames, parts)
+    found = parts.flatMap { $0.told($0.video.warnings) }
+    store = nil
+    idle = Mutex(nil)
+    ready = Mutex(nil)
+  }
+
+  private static func plan(_ frames: Range<Int>, _ parts: [VideoPart]) -> Plan {
+    var all = parts[0].video.plan
+    all.windows = []
+    for part in parts.reversed() {
+      let first = part.frames.lowerBound
+      let own = part.frames.clamped(to: frames)
+      guard !own.isEmpty else { continue }
+      let plan = part.video.plan(own.lowerBound - first..<own.upperBound - first)
+      if plan.method == .forward { all.method = .forward }
+      all.windows += plan.windows.map {
+        Window(
+          frames: $0.frames.lowerBound + first..<$0.frames.upperBound + first, keyframe: $0.keyframe + first,
+          spooled: $0.spooled)
+      }
+    }
+    return all
+  }
+
+  /// Gives up what is held until it is read next.
+  package func rest() {
+    idle.withLock { $0 = nil }
+    ready.withLock { $0 = nil }
   }
 
   /// What is known so far: frames that are not like the first may be found on the way.

@@ -17,7 +17,7 @@ package struct AudioTrack: Sendable {
   let chunks: [AudioChunk]
   /// The bits per second of its packets; nil where there are none.
   package let bitrate: Int?
-  private let store: any SampleStore
+  let store: any SampleStore
 
   init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], bitrate: Int? = nil, store: any SampleStore) {
     guard let rate = caps.int("rate"), rate > 0, let channels = caps.int("channels"), channels > 0,

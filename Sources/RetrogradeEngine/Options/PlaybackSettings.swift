@@ -22,6 +22,11 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
+  /// What limits the frames of the source in a second. Where a score plays them at another speed, that is for the output to limit.
+  var sourceRate: FrameRateLimit {
+    playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
+  }
+
   /// With so much of the memory for each of `count` sources that are read at once.
   package func shared(by count: Int) -> PlaybackSettings {
     var settings = self

@@ -1,0 +1,75 @@
+import Drawing
+import GStreamer
+import RetrogradeEngine
+
+extension FrameFit {
+  /// What makes the frames of one video like those of another: as they are shown, as large as they fit in, with bars beside them where the
+  /// shape is another one.
+  /// - Returns: nil where they are alike.
+  init?(_ video: VideoSource, like first: VideoSource) {
+    let (own, wanted) = (video.shownFrame, first.shownFrame)
+    let turn = own.turn.then(wanted.turn.inverse)
+    let isSameSize = (own.width, own.height, own.aspect) == (wanted.width, wanted.height, wanted.aspect)
+    let (caps, target) = (video.caps.withColorimetry, first.caps.withColorimetry)
+    let losesFields = video.caps.isInterlaced && (!first.caps.isInterlaced || !isSameSize || turn != .none)
+    let hasOtherColours = caps.differsInMatrix(from: target)
+    let isSameForm = caps.string("format") == target.string("format") && !hasOtherColours
+    guard !(isSameSize && isSameForm && turn == .none && !losesFields) else { return nil }
+    var elements: [String] = []
+    if losesFields { elements += FrameGeometry.deinterlacing }
+    if let direction = turn.direction {
+      elements += ["videoconvert n-threads=2 dither=none", "videoflip video-direction=\(direction)"]
+    }
+    let pixel = target.fraction("pixel-aspect-ratio") ?? (1, 1)
+    if !isSameSize || turn.isSideways {
+      elements += [
+        "videoscale method=lanczos n-threads=2 add-borders=\(FrameFit.needsBars(own, wanted, turn))",
+        "video/x-raw,width=\(wanted.width),height=\(wanted.height),"
+          + "pixel-aspect-ratio=(fraction)\(pixel.numerator)/\(pixel.denominator)",
+      ]
+    }
+    let colours = hasOtherColours ? target.string("colorimetry").map { ",colorimetry=(string)\"\($0)\"" } ?? "" : ""
+    self.init(
+      elements: elements,
+      form:
+        "video/x-raw,format=\(target.string("format") ?? "I420"),width=\(wanted.width),height=\(wanted.height)\(colours)"
+    )
+  }
+
+  /// Whether more than the rounding of a pixel is between the shapes of the two.
+  private static func needsBars(_ own: ShownFrame, _ wanted: ShownFrame, _ turn: Turn) -> Bool {
+    let (from, to) = (own.size, wanted.size)
+    guard from.width > 0, from.height > 0 else { return false }
+    let scale = min(to.width / from.width, to.height / from.height)
+    return to.width - from.width * scale > 1.5 || to.height - from.height * scale > 1.5
+  }
+}
+
+extension FrameFit {
+  /// What is to be said of it.
+  static func warning(_ name: String, _ video: VideoSource, like first: VideoSource) -> Warning {
+    let (own, wanted) = (video.shownFrame, first.shownFrame)
+    func size(_ frame: ShownFrame) -> String {
+      "\(Int(frame.size.width.rounded()))x\(Int(frame.size.height.rounded()))"
+    }
+    var parts: [String] = []
+    if size(own) != size(wanted) {
+      let bars = needsBars(own, wanted, own.turn.then(wanted.turn.inverse)) ? ", with bars beside it" : ""
+      parts.append("\(size(own)) is now \(size(wanted))\(bars)")
+    }
+    let (format, other) = (video.caps.string("format") ?? "", first.caps.string("format") ?? "")
+    if format != other { parts.append("\(format) is now \(other)") }
+    let (caps, target) = (video.caps.withColorimetry, first.caps.withColorimetry)
+    if caps.differsInMatrix(from: target) {
+      parts.append("colours \(caps.string("colorimetry") ?? "") are now \(target.string("colorimetry") ?? "")")
+    }
+    if video.caps.isInterlaced && !first.caps.isInterlaced { parts.append("fields are now whole frames") }
+    if parts.isEmpty { parts.append("it lies in the file as that does") }
+    return Warning(
+      .converted, "\(name): made to fit the first file: \(parts.joined(separator: "; "))", count: video.timeline.count)
+  }
+}
+
+extension VideoSource {
+  fileprivate var shownFrame: ShownFrame { ShownFrame(caps, orientation: video.tags?.string("image-orientation")) }
+}

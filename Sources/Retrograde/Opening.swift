@@ -1,0 +1,103 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// What opens the files of a source.
+struct Opening {
+  /// How all of it is to be played.
+  var settings: PlaybackSettings
+  /// How many files it has.
+  var count: Int
+  /// What indexing it is, of all of the work.
+  var step: Step
+  /// Nothing of it is going to be played, so that nothing need be decoded for it that is known without.
+  var isDescribed: Bool
+  var work: Work
+
+  /// The only file.
+  func source(_ input: String) throws -> PlayableSource {
+    try indexed(input, try fetched(input, 0), 0, settings)
+  }
+
+  /// Fetches what is at an address.
+  private func fetched(_ input: String, _ number: Int) throws -> FetchedFile? {
+    try FetchedFile(input, settings.resources, work.cancellation) { done, total in
+      work.report(
+        .fetching, share: total > 0 ? share(Double(done) / Double(total), of: number) : nil, done: done, of: total,
+        position: .zero)
+    }
+  }
+
+  /// How much of a step is done for all files, when so much is for one.
+  private func share(_ part: Double, of number: Int) -> Double {
+    (Double(number) + min(max(part, 0), 1)) / Double(count)
+  }
+
+  private func indexed(
+    _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings
+  ) throws -> PlayableSource {
+    let tell: @Sendable (IndexProgress) -> Void = { [self] progress in
+      guard count > 1 else { return work.report(step, progress) }
+      let part = progress.end.map { $0 > .zero ? progress.position / $0 : 0 } ?? 0
+      work.report(step, share: share(part, of: number), position: progress.position, duration: progress.end ?? .zero)
+    }
+    if let animation = try AnimationReader(
+      fetched?.path ?? Address.path(of: input), called: input, playback: settings.playback, for: settings.output,
+      settings.resources)
+    {
+      return try isDescribed
+        ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
+    }
+    do {
+      return try PlayableSource(OpenedSource(input, settings, fetched: fetched), settings, progress: tell)
+    } catch let error as RetrogradeError {
+      throw error.naming(spooled: input == "-" ? "standard input" : input)
+    }
+  }
+
+  /// Several files, one after the other, as one.
+  func joined(_ inputs: [String]) throws -> PlayableSource {
+    guard inputs.count(where: { $0 == "-" }) < 2 else {
+      throw RetrogradeError(.usage, "standard input can be read only once")
+    }
+    let fetched = try inputs.enumerated().map { try self.fetched($1, $0) }
+    var whole = settings
+    whole.playback = PlaybackOptions(
+      loop: .forward, sequenceRate: settings.playback.sequenceRate, streams: settings.playback.streams,
+      noAudio: settings.playback.noAudio, noVideo: settings.playback.noVideo)
+    whole.count = 1
+    whole.output.takesPackets = { _ in false }
+    whole.output.keepsForwardWhole = false
+    let readers = settings.playback.dissolve > .zero ? 2 : 1
+    whole.resources = settings.resources.shared(by: readers * PlayableSource.openParts)
+    // Of each no more is decoded now than tells how it is to be read.
+    whole.isWatched = true
+    let sources = try zip(inputs, fetched).enumerated().map { number, input in
+      let source = try indexed(input.0, input.1, number, whole)
+      for video in source.videos { video.rest() }
+      return source
+    }
+    try check(inputs, sources)
+    let first = sources[0].video
+    var warnings: [Warning] = []
+    let parts = zip(inputs, sources).map { name, source in
+      let fit = source.video.flatMap { video in first.flatMap { FrameFit(video, like: $0) } }
+      if fit != nil, let video = source.video, let first {
+        warnings.append(FrameFit.warning(name, video, like: first))
+      }
+      return PlayableSource.Part(name: name, source: source, fit: fit)
+    }
+    var joined = try PlayableSource(joining: parts, as: Reverser.name(of: inputs), settings)
+    joined.index.warnings += warnings
+    return joined
+  }
+
+  private func check(_ inputs: [String], _ sources: [PlayableSource]) throws {
+    let hasVideo = sources[0].video != nil
+    guard let other = zip(inputs, sources).first(where: { ($0.1.video != nil) != hasVideo })?.0 else { return }
+    let (with, without) = hasVideo ? (inputs[0], other) : (other, inputs[0])
+    throw RetrogradeError(
+      .usage, about: without, "has no video, and \(with), to which it is joined, has",
+      remedy: "\(setting: .noVideo) joins what is heard of both")
+  }
+}

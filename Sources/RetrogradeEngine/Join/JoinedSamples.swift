@@ -1,0 +1,107 @@
+import GStreamer
+import MediaTime
+
+/// The samples of several tracks of one form, which lie one after the other.
+private struct JoinedSamples: SampleStore {
+  /// Each with where it begins and ends, in bytes.
+  var stores: [(place: Range<Int>, store: any SampleStore)]
+
+  func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+    // No chunk of audio lies in more than one.
+    let number = max(stores.endOfPrefix { $0.place.lowerBound <= offset } - 1, 0)
+    try stores[number].store.read(bytes, at: offset - stores[number].place.lowerBound)
+  }
+}
+
+extension AudioTrack {
+  /// Audio that is heard in one of several sources, all of the same form.
+  struct Part {
+    var track: AudioTrack
+    /// When the source is played, in its own stream time.
+    var span: TimeSpan
+    /// How much later that is among all.
+    var offset: ClockTime
+  }
+
+  /// The audio of several sources, one after the other. Between them there may be silence.
+  /// - Parameter parts: at least one.
+  init?(joining parts: [Part]) {
+    guard let first = parts.first?.track else { return nil }
+    var chunks: [AudioChunk] = []
+    var stores: [(place: Range<Int>, store: any SampleStore)] = []
+    var base = 0
+    for part in parts {
+      let moved =
+        (part.span.start + part.offset).sampleIndex(rate: first.rate)
+        - part.span.start.sampleIndex(rate: first.rate)
+      let end = max((part.span.end + part.offset).sampleIndex(rate: first.rate) - moved, 0)
+      // One source begins where the one before ends, to the sample.
+      let lowest = (chunks.last.map { $0.position + $0.count } ?? Int.min / 2) - moved
+      var size = 0
+      for chunk in part.track.chunks {
+        size = max(size, chunk.offset + chunk.count)
+        let heard = chunk.position..<chunk.position + chunk.count
+        let kept = heard.clamped(to: min(lowest, end)..<end)
+        guard !kept.isEmpty else { continue }
+        chunks.append(
+          AudioChunk(
+            position: kept.lowerBound + moved, count: kept.count,
+            offset: base + chunk.offset + kept.lowerBound - chunk.position))
+      }
+      let bytes = base * first.bytesPerFrame..<(base + size) * first.bytesPerFrame
+      stores.append((bytes, part.track.store))
+      base += size
+    }
+    self.init(
+      caps: first.caps, codec: first.codec, tags: first.tags, chunks: chunks,
+      bitrate: parts.compactMap(\.track.bitrate).max(), store: JoinedSamples(stores: stores))
+    disposition = first.disposition
+  }
+
+  /// Such as `44100 Hz, 2 channels, S16LE`.
+  var form: String {
+    "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
+  }
+
+  /// The same audio in the form of another track: in the spool.
+  /// - Throws: ``RetrogradeError``.
+  func converted(like other: AudioTrack, of name: String, _ spoolDirectory: String, _ cancellation: Cancellation)
+    throws -> AudioTrack
+  {
+    guard let converter = AudioConverter(from: caps, to: other.caps) else {
+      throw RetrogradeError(
+        .damagedInput, about: name, "its audio (\(form)) can't be made like that of the first file (\(other.form))",
+        remedy: "leave it out with \(setting: .noAudio)")
+    }
+    let spool = try Spool(directory: spoolDirectory)
+    func append(_ bytes: [UInt8]) throws { _ = try bytes.withUnsafeBytes { try spool.append($0) } }
+    let all = frames
+    var done = all.lowerBound
+    do {
+      while done < all.upperBound {
+        try cancellation.check()
+        let part = done..<min(done + AudioTrack.block, all.upperBound)
+        try append(try samples(part, .forward).withUnsafeBytes(converter.convert))
+        done = part.upperBound
+      }
+      // Of a change of rate the last samples wait for what follows.
+      try append(try silence(AudioTrack.echo).withUnsafeBytes(converter.convert) + converter.finish())
+    } catch let error as GStreamerError {
+      throw RetrogradeError.reading(name, error)
+    }
+    let (start, end) = (span.start.sampleIndex(rate: other.rate), span.end.sampleIndex(rate: other.rate))
+    let count = min(end - start, try spool.size / other.bytesPerFrame)
+    let chunks = count > 0 ? [AudioChunk(position: start, count: count, offset: 0)] : []
+    guard
+      let track = AudioTrack(caps: other.caps, codec: codec, tags: tags, chunks: chunks, bitrate: bitrate, store: spool)
+    else {
+      throw RetrogradeError(.internalFailure, about: name, "its audio can't be described: \(other.caps)")
+    }
+    return track
+  }
+
+  /// More than what comes out late because of rounding.
+  private static let echo = 64
+  /// How many sample frames are converted at a time.
+  private static let block = 1 << 14
+}

@@ -1,0 +1,21 @@
+import MediaTime
+
+extension VideoIndex {
+  /// The index of videos that are played one after the other. Of their packets no more is kept than their frames' times: they are read by
+  /// their own indexes.
+  init(_ parts: [VideoPart]) {
+    let packets = parts.flatMap { part in
+      let (video, timeline) = (part.video.video, part.video.timeline)
+      let bytes = video.bytes / max(timeline.count, 1)
+      return timeline.starts.indices.map { number in
+        let span = timeline.span(of: number)
+        return VideoPacket(
+          time: span.start + part.offset, duration: span.duration, isKeyframe: number == 0, bytes: bytes,
+          isHidden: false)
+      }
+    }
+    let first = parts[0].video.video
+    self.init(caps: first.caps, tags: first.tags, packets: packets, segmentEnd: nil)
+    disposition = first.disposition
+  }
+}

@@ -1,0 +1,221 @@
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Several files that are turned round as one.
+@Suite struct JoinTests {
+  private static let samplesPerFrame = 1920
+
+  /// Audio for all of it: 25 frames a second of 48 kHz.
+  private static func media(_ name: String, frames: Int) -> TestMedia {
+    var media = TestMedia.matroska(frames: frames)
+    (media.name, media.sampleCount) = (name, frames * samplesPerFrame)
+    return media
+  }
+
+  private static var lossless: ReverseOptions {
+    var options = ReverseOptions()
+    (options.encoding.quality, options.playback.joint) = (.lossless, .zero)
+    return options
+  }
+
+  private static func samples(_ path: String) throws -> [SIMD2<Double>] {
+    try DecodedMedia(path, like: .audioOnly("", muxer: "", sampleCount: 1)).audio.withUnsafeBytes {
+      Array($0.bindMemory(to: SIMD2<Double>.self))
+    }
+  }
+
+  /// The first file has frames 0 to 29, the second one those of 0 to 19 again: what is played, by their places in both.
+  @Test(arguments: [
+    ("end..0", [(49, 0)], [(96_000, 0)]),
+    ("0..end, end..0", [(0, 49), (48, 0)], [(0, 96_000), (94_080, 0)]),
+    ("1.4..1, 1..1.4", [(34, 25), (26, 34)], [(67_200, 48_000), (49_920, 67_200)]),
+    ("20f..40f; 1.6..0.8", [(20, 39), (39, 20)], [(38_400, 76_800), (76_800, 38_400)]),
+  ])
+  func everyFrameAndEverySampleOfBoth(_ score: String, _ played: [(Int, Int)], _ heard: [(Int, Int)]) async throws {
+    let folder = try TemporaryFolder()
+    let sources = try [("a.mkv", 30), ("b.mkv", 20)].map { try Self.media($0, frames: $1).write(to: folder) }
+    var options = Self.lossless
+    options.playback.score = try Score(parsing: score)
+    let summary = try await Reverser(sources, options: options).reverse(to: folder.path("o.mkv"))
+    #expect(summary.warnings.isEmpty)
+    let output = try DecodedMedia(folder.path("o.mkv"), like: Self.media("", frames: 1))
+    let numbers = Array(0..<30) + Array(0..<20)
+    var frames = played.flatMap { first, last in
+      stride(from: first, through: last, by: first < last ? 1 : -1).map { numbers[$0] }
+    }
+    // At a turn the frame is shown once.
+    if score.hasPrefix("20f") { frames.remove(at: 20) }
+    #expect(output.numbers == frames)
+    #expect(output.times == frames.indices.map { ClockTime(seconds: Double($0) / 25) })
+    let samples = try sources.flatMap(Self.samples)
+    var expected = heard.flatMap { from, to in from < to ? Array(samples[from..<to]) : samples[to..<from].reversed() }
+    if score.hasPrefix("20f") { expected.removeSubrange(38_400..<38_400 + Self.samplesPerFrame) }
+    #expect(try Self.samples(folder.path("o.mkv")) == expected)
+  }
+
+  @Test func thePartThatIsAskedForLiesAnywhereInAllOfIt() async throws {
+    let folder = try TemporaryFolder()
+    let sources = try [("a.mkv", 30), ("b.mkv", 20), ("c.mkv", 10)].map {
+      try Self.media($0, frames: $1).write(to: folder)
+    }
+    var options = Self.lossless
+    (options.playback.start, options.playback.end) = (.time(ClockTime(seconds: 1)), .frame(52))
+    _ = try await Reverser(sources, options: options).reverse(to: folder.path("o.mkv"))
+    let output = try DecodedMedia(folder.path("o.mkv"), like: Self.media("", frames: 1))
+    #expect(output.numbers == [1, 0] + (0..<20).reversed() + (25..<30).reversed())
+  }
+
+  /// What the second file lacks, and what it has too much.
+  @Test func audioThatEndsEarlyOrIsMissingIsSilent() async throws {
+    let folder = try TemporaryFolder()
+    var short = Self.media("a.mkv", frames: 20)
+    short.sampleCount = 20_000
+    var mute = Self.media("b.mkv", frames: 10)
+    mute.sampleCount = 0
+    let sources = try [short, mute, Self.media("c.mkv", frames: 10)].map { try $0.write(to: folder) }
+    let summary = try await Reverser(sources, options: Self.lossless).reverse(to: folder.path("o.mkv"))
+    #expect(summary.warnings.map(\.description) == ["\(sources[1]) has no audio: silent there"])
+    #expect(summary.warnings.first?.span == TimeSpan(start: ClockTime(seconds: 0.8), end: ClockTime(seconds: 1.2)))
+    let silence = [SIMD2<Double>](repeating: .zero, count: 40 * Self.samplesPerFrame - 20_000 - 19_200)
+    let expected = try Self.samples(sources[0]) + silence + Self.samples(sources[2])
+    #expect(try Self.samples(folder.path("o.mkv")) == expected.reversed())
+  }
+
+  @Test func audioOfAnotherFormIsMadeLikeTheFirst() async throws {
+    let folder = try TemporaryFolder()
+    let first = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 48_000)
+    var second = TestMedia.audioOnly("b.wav", muxer: "wavenc", sampleCount: 44_100)
+    (second.rate, second.channels, second.click) = (44_100, 1, 11_025)
+    let sources = try [first, second].map { try $0.write(to: folder) }
+    let summary = try await Reverser(sources).reverse(to: folder.path("o.wav"))
+    #expect(summary.samples == [96_000])
+    #expect(
+      summary.warnings.map(\.description) == [
+        "\(sources[1]): its audio is made like the first file's: 44100 Hz, 1 channel, S16LE is now 48000 Hz, 2 channels, S16LE"
+      ])
+    let output = try Self.samples(folder.path("o.wav"))
+    #expect(Array(output[48_000...]) == (try Self.samples(sources[0])).reversed())
+    // The click is a quarter of a second after the second one's start, and so before the joint.
+    let loudest = try #require(output[..<48_000].indices.max { output[$0].x < output[$1].x })
+    #expect(loudest == 48_000 - 1 - 12_000)
+    #expect(output[loudest].x == output[loudest].y && output[loudest].x > 0.55)
+  }
+
+  /// Frames as grey bytes.
+  private func frames(_ path: String, _ elements: String = "identity") throws -> [[UInt8]] {
+    try DecodedMedia.buffers(
+      of: "filesrc location=\(path) ! decodebin ! videoconvert ! \(elements) ! videoconvert ! video/x-raw,format=GRAY8")
+  }
+
+  private func difference(_ a: [UInt8], _ b: [UInt8]) -> Double {
+    a.count == b.count ? zip(a, b).reduce(0) { $0 + abs(Double($1.0) - Double($1.1)) } / Double(max(a.count, 1)) : 255
+  }
+
+  /// A picture of another size, shape and chroma; one that lies on its side; one whose pixels are not square; one of fields.
+  @Test(arguments: ["large", "turned", "wide", "fields"])
+  func picturesAreMadeToFitTheFirst(_ kind: String) async throws {
+    let folder = try TemporaryFolder()
+    let first = try TestMedia.matroska(frames: 10).write(to: folder)
+    var media = TestMedia.matroska(frames: 12)
+    (media.name, media.width, media.height) = ("b.mkv", 160, 160)
+    var fit = "videoscale add-borders=true ! video/x-raw,width=96,height=64,pixel-aspect-ratio=1/1"
+    switch kind {
+    case "turned":
+      (media.name, media.muxer, media.orientation) = ("b.mp4", "mp4mux", "rotate-90")
+      fit = "videoflip video-direction=90r ! \(fit)"
+    case "wide":
+      media.video =
+        "videoscale ! video/x-raw,width=160,height=160,pixel-aspect-ratio=4/3 ! \(try #require(media.video))"
+    case "fields":
+      (media.width, media.height) = (192, 128)
+      media.video = "x264enc interlaced=true key-int-max=20 bframes=0 pass=qual quantizer=10 ! h264parse"
+      fit = "deinterlace method=linear fields=top ! \(fit)"
+    default:
+      media.video = "videoconvert ! video/x-raw,format=Y444 ! \(try #require(media.video))"
+    }
+    let second = try media.write(to: folder)
+    var options = Self.lossless
+    options.output.isVerified = true
+    let summary = try await Reverser([first, second], options: options).reverse(to: folder.path("o.mkv"))
+    #expect(summary.warnings.count == 1)
+    #expect(summary.warnings.first?.description.hasPrefix("\(second): made to fit the first file: ") ?? false)
+    let output = try frames(folder.path("o.mkv"))
+    let expected = Array((try frames(first) + frames(second, fit)).reversed())
+    #expect(output.count == 22 && expected.count == 22)
+    for (place, pair) in zip(output, expected).enumerated() {
+      // Of what is scaled, edges differ with the method.
+      #expect(difference(pair.0, pair.1) < (place < 12 ? 6 : 0.1), "frame \(place)")
+    }
+  }
+
+  @Test func whatDescribesThemFollows() throws {
+    let folder = try TemporaryFolder()
+    let work = Work()
+    func part(_ name: String, frames: Int, _ text: String) throws -> PlayableSource.Part {
+      let path = try TestMedia.matroska(frames: frames).write(to: folder)
+      var source = try PlayableSource.open([path], ReverseOptions(playback: PlaybackOptions(loop: .forward)), work)
+      let span = TimeSpan(start: ClockTime(seconds: 0.2), end: ClockTime(seconds: 0.4))
+      source.index.chapters = [Chapter(span: span, title: text, children: [Chapter(span: span, title: text + " in")])]
+      let caps = try #require(Caps("text/x-raw,format=utf8"))
+      source.index.subtitles = [
+        SubtitleTrack(caps: caps, tags: nil, cues: [Cue(span: span, bytes: Array(text.utf8))])
+      ]
+      source.index.warnings = [Warning(.damaged, "damaged: \(text)", span: span)]
+      return PlayableSource.Part(name: name, source: source, fit: nil)
+    }
+    let parts = [try part("a", frames: 25, "one"), try part("b", frames: 10, "two")]
+    let joined = try PlayableSource(
+      joining: parts, as: "a + b",
+      PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: work.cancellation))
+    let later = TimeSpan(start: ClockTime(seconds: 1.2), end: ClockTime(seconds: 1.4))
+    #expect(joined.index.chapters.map(\.title) == ["one", "two"])
+    #expect(joined.index.chapters[1].span == later && joined.index.chapters[1].children.first?.span == later)
+    #expect(joined.index.subtitles.count == 1)
+    #expect(joined.index.subtitles[0].cues.map(\.span).last == later)
+    #expect(joined.warnings.map(\.description) == ["a: damaged: one", "b: damaged: two"])
+    #expect(joined.warnings.last?.span == later)
+    #expect(joined.legs.duration == ClockTime(seconds: 1.4))
+  }
+
+  /// Ten files take no more memory than one.
+  @Test func memoryIsThatOfOneFile() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia.matroska(frames: 40)
+    (media.width, media.height) = (320, 240)
+    let source = try media.write(to: folder)
+    var options = ReverseOptions()
+    options.resources.memory = ByteCount(2 << 20)
+    let summary = try await Reverser(Array(repeating: source, count: 10), options: options)
+      .reverse(to: folder.path("o.mkv"))
+    #expect(summary.frames == 400)
+    #expect(summary.peakMemory <= 2 << 20)
+  }
+
+  @Test func whatCannotBeJoinedIsRefusedInWords() async throws {
+    let folder = try TemporaryFolder()
+    let film = try TestMedia.matroska(frames: 5).write(to: folder)
+    let sound = try TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 4800).write(to: folder)
+    func refusal(_ inputs: [String], _ change: (inout ReverseOptions) -> Void = { _ in }) async -> RetrogradeError? {
+      var options = ReverseOptions()
+      change(&options)
+      return await #expect(throws: RetrogradeError.self) {
+        try await Reverser(inputs, options: options).reverse(to: folder.path("o.mkv"))
+      }
+    }
+    let mixed = await refusal([film, sound])
+    #expect(mixed?.code == .usage && mixed?.subject == sound)
+    #expect(mixed?.message.description.contains("has no video, and \(film), to which it is joined, has") ?? false)
+    #expect(await refusal([film, folder.path("none.mkv")])?.code == .noInput)
+    #expect(await refusal([])?.code == .usage)
+    #expect(await refusal(["-", "-"])?.code == .usage)
+    let copied = await refusal([film, film]) {
+      ($0.playback.loop, $0.encoding.copiesForward) = (.pingPong, true)
+    }
+    #expect(copied?.code == .usage)
+  }
+}
