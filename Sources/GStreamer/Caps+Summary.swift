@@ -45,8 +45,8 @@ extension Caps {
     }
   }
 
-  /// nil of the standard one.
-  private var dynamicRange: String? {
+  /// Such as `HDR10`; nil of the standard one.
+  package var dynamicRange: String? {
     guard let colorimetry = string("colorimetry"), let transfer = colorimetry.split(separator: "-").last else {
       return nil
     }

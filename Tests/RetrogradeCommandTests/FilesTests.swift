@@ -10,7 +10,9 @@ import Testing
     try FileManager.default.createDirectory(at: scratch.url.appending(path: "in"), withIntermediateDirectories: true)
   }
 
-  private func run(_ arguments: String...) throws -> Command.Result {
+  private func run(_ arguments: String...) throws -> Command.Result { try run(list: arguments) }
+
+  private func run(list arguments: [String]) throws -> Command.Result {
     // In the folder, so that names stay short.
     try Command.run(
       ["-c", "cd \"$0\" && exec \"$@\"", scratch.url.path, Command.url.path] + arguments,
@@ -52,6 +54,22 @@ import Testing
     let result = try run("reverse", "in", "--recursive", "--into", "out", "--name", "{stem}-r.mkv", "--quiet")
     #expect(result.status == 0 && result.errors == "")
     #expect(names(in: "out") == ["a.b-r.mkv", "deep", "deep/c-r.mkv"])
+  }
+
+  @Test func whatAPlusStandsBetweenHasOneMirror() throws {
+    try makeClips("in/a.mp4", "in/b.mp4")
+    let result = try run("in/a.mp4", "+", "in/b.mp4", "+", "in/a.mp4", "out.mp4")
+    #expect(result.status == 0 && result.errors.contains("out.mp4: 30 frames"))
+    let refusals = [
+      (["in/a.mp4", "+", "in/b.mp4"], "What is the mirror of in/a.mp4 + in/b.mp4 to be called?"),
+      (["in/a.mp4", "+"], "A + joins the file before it to the one after it"),
+      (["in/a.mp4", "+", "in/b.mp4", "--into", "all"], "files that are joined have one mirror, without --into"),
+      (["in/a.mp4", "+", "in/b.mp4", "o.mp4", "--work", "w"], "files that are joined have one mirror, without --work"),
+    ]
+    for (arguments, words) in refusals {
+      let refused = try self.run(list: ["reverse"] + arguments)
+      #expect(refused.status == 64 && refused.errors.contains(words), "\(arguments)")
+    }
   }
 
   /// Before any work: nothing is there, and nothing was indexed.

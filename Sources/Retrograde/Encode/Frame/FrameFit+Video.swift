@@ -64,6 +64,10 @@ extension FrameFit {
       parts.append("colours \(caps.string("colorimetry") ?? "") are now \(target.string("colorimetry") ?? "")")
     }
     if video.caps.isInterlaced && !first.caps.isInterlaced { parts.append("fields are now whole frames") }
+    if video.caps.dynamicRange != first.caps.dynamicRange {
+      func range(_ video: VideoSource) -> String { video.caps.dynamicRange ?? "standard dynamic range" }
+      parts.append("\(range(video)) is left as it is, and taken for \(range(first))")
+    }
     if parts.isEmpty { parts.append("it lies in the file as that does") }
     return Warning(
       .converted, "\(name): made to fit the first file: \(parts.joined(separator: "; "))", count: video.timeline.count)
