@@ -185,6 +185,14 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: cut)
   }
 
+  /// A buffer over some of the same memory, without times; the range must lie within ``size``.
+  package func part(_ range: Range<Int>) throws -> Buffer {
+    guard range.lowerBound >= 0, range.upperBound <= size,
+      let part = gst_buffer_copy_region(raw, GST_BUFFER_COPY_MEMORY, gsize(range.lowerBound), gsize(range.count))
+    else { throw Buffer.unmappable }
+    return Buffer(adopting: part)
+  }
+
   /// Marks a buffer that is not shared as one that does not follow what went before (`GST_BUFFER_FLAG_DISCONT`).
   package func markDiscontinuous() {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags |=

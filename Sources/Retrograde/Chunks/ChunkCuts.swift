@@ -11,33 +11,11 @@ struct ChunkCuts {
     var frames: Int
   }
 
-  /// When each frame is shown in the output, in that order; which of the source it is; and the leg that plays it.
-  private let frames: [(shown: TimeSpan, source: TimeSpan, leg: Int)]
-  private let legs: [PlaybackLeg]
-  /// When the source's keyframes are shown.
-  private let keyframes: [ClockTime]
+  private let played: PlayedFrames
+  private var frames: [PlayedFrames.Frame] { played.frames }
 
   init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
-    self.legs = legs.all
-    let timeline = video.shown.timeline
-    keyframes = video.video.keyframes.map { video.timeline.starts[$0] }
-    var frames: [(shown: TimeSpan, source: TimeSpan, leg: Int)] = []
-    var last: (start: ClockTime, leg: PlaybackLeg)?
-    for (number, leg) in self.legs.enumerated() {
-      var clock = OutputTimestamper(leg, timeline: timeline, timing: timing)
-      let (places, clipped) = timeline.clipped(to: leg.span)
-      let order = leg.direction == .forward ? Array(0..<clipped.count) : (0..<clipped.count).reversed()
-      for place in order {
-        let span = clipped.span(of: place)
-        let shown = clock.next(span)
-        let start = timeline.starts[places.lowerBound + place]
-        // As in VideoPlayer.
-        if let last, last.start == start, last.leg.leaves(onShow: leg) { continue }
-        last = (start, leg)
-        frames.append((shown, span, number))
-      }
-    }
-    self.frames = frames
+    played = PlayedFrames(video, legs, timing)
   }
 
   /// Pieces that are as equally long as groups of pictures allow.
@@ -65,7 +43,7 @@ struct ChunkCuts {
     let whole = frames[stretch.upperBound - 1].shown.end - start
     // Times of frames are rounded.
     let count = max(1, Int((whole / max(length, .milliseconds(1)) + 0.01).rounded(.down)))
-    let possible = stretch.dropFirst().filter { canCut(before: $0) }
+    let possible = stretch.dropFirst().filter { played.canCut(before: $0) }
     var found = [stretch.lowerBound]
     var nearest = 0
     for number in 1..<count {
@@ -78,15 +56,6 @@ struct ChunkCuts {
       if possible.indices.contains(nearest), possible[nearest] != found.last { found.append(possible[nearest]) }
     }
     return found
-  }
-
-  /// Whether the frames from `place` on, in the order of play, need none that is decoded for those before.
-  private func canCut(before place: Int) -> Bool {
-    let (frame, before) = (frames[place].source, frames[place - 1].source)
-    // Between the two, in the source, begins a group: the later one of them is its first frame, or comes after one that is not shown.
-    let (early, late) = frame.start < before.start ? (frame, before) : (before, frame)
-    let next = keyframes.endOfPrefix { $0 <= early.start }
-    return next < keyframes.count && keyframes[next] < late.end && keyframes[next] <= late.start
   }
 }
 

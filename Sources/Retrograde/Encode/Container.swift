@@ -141,6 +141,9 @@ struct Container: Sendable {
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
     subtitles: [text], hasEditLists: true, carriesOrientation: true)
+  /// What segments of a stream are made for, which is played in browsers: pictures lie upright in it.
+  static let segments = Container(
+    caps: "video/quicktime,variant=iso", videoCodecs: [h264], audioCodecs: [aac], hasEditLists: true)
   private static let mov = Container(
     caps: "video/quicktime,variant=apple", videoCodecs: [h264, "video/x-h265", "video/x-prores"],
     audioCodecs: [aac, pcm], subtitles: [text], hasEditLists: true, carriesOrientation: true)

@@ -65,21 +65,34 @@ enum SubtitleFile {
   static func write(
     _ tracks: [SubtitleTrack], _ legs: [PlaybackLeg], lead: ClockTime, to location: String, for path: String
   ) throws {
-    guard let track = track(of: tracks) else { return }
+    guard let track = track(of: tracks),
+      var text = text(of: track, legs, lead: lead, isWeb: path.lowercased().hasSuffix("vtt"))
+    else { return }
+    let file = try ByteFile(location, for: path)
+    try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// A track in the order of play, as WebVTT; nil where it is no text.
+  static func webText(of track: SubtitleTrack, _ legs: [PlaybackLeg]) -> String? {
+    text(of: track, legs, lead: .zero, isWeb: true)
+  }
+
+  private static func text(
+    of track: SubtitleTrack, _ legs: [PlaybackLeg], lead: ClockTime, isWeb: Bool
+  ) -> String? {
     var played = track
     played.cues = track.played(legs).map {
       Cue(span: TimeSpan(start: $0.span.start + lead, end: $0.span.end + lead), bytes: $0.bytes)
     }
-    let isWeb = path.lowercased().hasSuffix("vtt")
+    guard let cues = played.texts else { return nil }
     var text = isWeb ? "WEBVTT\n\n" : ""
-    for (number, cue) in (played.texts ?? []).enumerated() {
+    for (number, cue) in cues.enumerated() {
       if !isWeb { text += "\(number + 1)\n" }
       text += "\(clock(cue.span.start, isWeb)) --> \(clock(cue.span.end, isWeb))\n"
       // An empty line would end the cue.
       text += cue.text.split(separator: "\n").joined(separator: "\n") + "\n\n"
     }
-    let file = try ByteFile(location, for: path)
-    try text.withUTF8 { try file.write(UnsafeRawBufferPointer($0)) }
+    return text
   }
 
   /// `01:02:03,456`, or with a point.

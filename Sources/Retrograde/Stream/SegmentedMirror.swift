@@ -6,7 +6,7 @@ package import RetrogradeEngine
 /// What is made is what ``Reverser`` makes: the same frames at the same times, the same samples. Everything may be asked for in any order and
 /// from several threads at once; each call blocks until it is done, and is to be made on a thread that may.
 package final class SegmentedMirror: Sendable {
-  /// In the order of play.
+  /// The videos first, the highest of them before the others.
   package let renditions: [Rendition]
   /// How long the output is.
   package let duration: ClockTime
@@ -16,6 +16,12 @@ package final class SegmentedMirror: Sendable {
   package let subtitles: [Subtitles]
   /// What the source promises and the output lacks, as far as its index tells.
   package let warnings: [Warning]
+
+  private let name: String
+  private let source: PlayableSource
+  private let videos: [VideoSegments]
+  private let audio: [AudioSegments]
+  private let pictures: MirrorPictures?
 
   /// Opens and indexes a source.
   ///
@@ -28,16 +34,87 @@ package final class SegmentedMirror: Sendable {
     _ path: String, _ settings: Settings = Settings(), _ cancellation: Cancellation,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
   ) throws {
-    throw RetrogradeError(.internalFailure, about: path, "is not made into segments yet")
+    try settings.check(path)
+    name = path
+    let work = Work(cancellation) { progress(IndexProgress(position: $0.position, end: $0.duration)) }
+    var options = ReverseOptions(playback: settings.playback, resources: settings.resources)
+    options.playback.streams = settings.playback.streams ?? .streamed
+    let source = try PlayableSource.open(path, options, work)
+    self.source = source
+    let legs = source.legs.all
+    try settings.check(path, source)
+    let played = source.video.map { PlayedFrames($0, source.legs, settings.playback.timing) }
+    let cuts = played.flatMap { played in
+      played.frames.isEmpty
+        ? nil
+        : SegmentCuts(
+          played, target: settings.target,
+          timescale: SegmentCuts.timescale(for: source.video?.caps.fraction("framerate")))
+    }
+    var videos: [VideoSegments] = []
+    if let video = source.video, let cuts {
+      for height in try settings.heights(of: video) {
+        videos.append(try VideoSegments(source, video, height: height, cuts, path, settings, cancellation))
+      }
+    }
+    let length = source.legs.duration ?? .zero
+    let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
+    var audio: [AudioSegments] = []
+    for track in source.audio {
+      let name = audio.isEmpty ? "audio" : "audio-\(audio.count)"
+      if let more = try AudioSegments(source, track, starts, called: name, of: path, settings, cancellation) {
+        audio.append(more)
+      }
+    }
+    guard !videos.isEmpty || !audio.isEmpty else {
+      throw RetrogradeError(.damagedInput, about: path, "has no video and no audio that could be played")
+    }
+    (self.videos, self.audio) = (videos, audio)
+    renditions = videos.map(\.rendition) + audio.map(\.rendition)
+    duration = length
+    frameStarts = cuts?.starts ?? []
+    pictures = source.video.flatMap { video in
+      played.map { MirrorPictures(source, video, $0, settings, name: path) }
+    }
+    chapters = Chapter.played(source.index.chapters, legs)
+    subtitles = source.index.subtitles.compactMap { track in
+      SubtitleFile.webText(of: track, legs).map {
+        Subtitles(language: track.tags?.string("language-code"), title: track.tags?.string("title"), text: $0)
+      }
+    }
+    warnings = source.warnings
   }
 
   /// The initialization segment of a rendition: `ftyp` and `moov`.
   /// - Throws: ``RetrogradeError``, of code `usage` where there is no such rendition; or `CancellationError`.
-  package func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] { [] }
+  package func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+    try check(rendition)
+    try cancellation.check()
+    return rendition < videos.count
+      ? videos[rendition].initialization : audio[rendition - videos.count].initialization
+  }
 
   /// Segment `number` of a rendition, counted from 0: `moof` and `mdat`.
   /// - Throws: ``RetrogradeError``, of code `usage` where there is no such segment; or `CancellationError`.
-  package func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] { [] }
+  package func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+    try check(rendition)
+    guard renditions[rendition].segments.indices.contains(number) else {
+      throw RetrogradeError(
+        .usage, about: name,
+        "segment \(number) of \(renditions[rendition].name): there are \(renditions[rendition].segments.count), counted from 0"
+      )
+    }
+    return rendition < videos.count
+      ? try videos[rendition].make(number, cancellation)
+      : try audio[rendition - videos.count].make(number, cancellation)
+  }
+
+  private func check(_ rendition: Int) throws {
+    guard renditions.indices.contains(rendition) else {
+      throw RetrogradeError(
+        .usage, about: name, "rendition \(rendition): there are \(renditions.count), counted from 0")
+    }
+  }
 
   /// The picture on show at a time of the output, as JPEG.
   ///
@@ -48,11 +125,26 @@ package final class SegmentedMirror: Sendable {
   /// - Throws: ``RetrogradeError``, of code `usage` where there is no video; or `CancellationError`.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
-  ) throws -> [UInt8] { [] }
+  ) throws -> [UInt8] {
+    guard let pictures else { throw RetrogradeError(.usage, about: name, "has no video, and so no picture") }
+    return try pictures.picture(at: time, height: height, isExact: isExact, cancellation)
+  }
 
-  /// How loud the audio is along the output: the greatest magnitude of any sample of any channel, 0 to 1, in each of so many equal parts
-  /// of it; empty where there is no audio.
+  /// How loud the first audio stream is along the output: the greatest magnitude of any sample of any channel, 0 to 1, in each of so many
+  /// equal parts of it; empty where there is no audio.
   ///
   /// - Parameter points: 1 to 100000.
-  package func waveform(points: Int, _ cancellation: Cancellation) throws -> [Float] { [] }
+  /// - Throws: ``RetrogradeError``; or `CancellationError`.
+  package func waveform(points: Int, _ cancellation: Cancellation) throws -> [Float] {
+    guard (1...100_000).contains(points) else {
+      throw RetrogradeError(.usage, about: name, "a waveform of \(points) points can't be made: 1 to 100000")
+    }
+    guard let track = source.audio.first else { return [] }
+    return try Waveform(track, source.heard, duration, points: points, cancellation).peaks
+  }
+}
+
+extension StreamSelection {
+  /// Of videos one is shown.
+  fileprivate static let streamed = StreamSelection(parsing: "video:0,audio,subtitles,chapters")
 }

@@ -52,6 +52,32 @@ package struct AudioPlayer {
     }
   }
 
+  /// Passes over `count` sample frames without reading them, but for what is needed to give those after them as if none had been passed over.
+  /// To be called before ``next()``; not for players that are descending.
+  /// - Returns: how many of them are still to come.
+  package mutating func skip(_ count: Int) throws -> Int {
+    let joint = legs.joint.sampleIndex(rate: track.rate)
+    var left = max(count, 0)
+    while left > 0 {
+      guard let rest = reader?.left else {
+        guard let next = nextReader() else { return left }
+        reader = next
+        continue
+      }
+      if left >= rest + joint {
+        // Nothing of this leg is heard in what is to come.
+        left -= rest
+        guard let next = nextReader() else { return left }
+        reader = next
+      } else {
+        let passed = min(left, max(rest - 1, 0))
+        try reader?.skip(passed)
+        return left - passed
+      }
+    }
+    return 0
+  }
+
   /// How many sample frames are to come from where the next leg begins; nil where they never end.
   package var sampleCount: Int? {
     guard legs.count != nil else { return nil }
@@ -96,6 +122,10 @@ package struct AudioPart {
 protocol LegAudio {
   /// How many sample frames there are in all.
   var count: Int { get }
+  /// How many of them are still to be given.
+  var left: Int { get }
+  /// Passes over the next `count`, no more than are left.
+  mutating func skip(_ count: Int) throws
   /// The next part; nil after the last.
   mutating func next() throws -> AudioPart?
   /// The part before the one given last, beginning with the last of all; nil after the first. Not to be mixed with ``next()``.

@@ -38,6 +38,9 @@ package struct AudioReader: LegAudio {
   var start: ClockTime? { range.isEmpty ? nil : max(origin, leg.start) }
 
   var count: Int { range.count }
+  var left: Int { range.count - done }
+
+  mutating func skip(_ count: Int) { done += count }
 
   mutating func next() throws -> AudioPart? {
     guard done < range.count else { return nil }

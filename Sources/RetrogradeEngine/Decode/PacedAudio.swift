@@ -5,6 +5,8 @@ import MediaTime
 struct PacedAudio: LegAudio {
   private let track: AudioTrack
   private let leg: PlaybackLeg
+  private let whole: PlaybackLeg
+  private let legs: PlaybackLegs
   private let partSize: Int
   /// The sample frames of the output, and those of them during which something moves, counted from its start.
   private let range: Range<Int>
@@ -20,6 +22,7 @@ struct PacedAudio: LegAudio {
   /// - Parameter leg: what is left of `whole` for the output.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, of whole: PlaybackLeg, in legs: PlaybackLegs, partSize: Int) {
     (self.track, self.leg, self.partSize, keepsPitch) = (track, leg, partSize, legs.keepsPitch)
+    (self.whole, self.legs) = (whole, legs)
     let past = leg.direction == .forward ? leg.span.start - whole.span.start : whole.span.end - leg.span.end
     place = leg.heard.direction == .forward ? whole.span.start + past : whole.span.end - past
     func samples(_ span: TimeSpan) -> Range<Int> {
@@ -32,6 +35,26 @@ struct PacedAudio: LegAudio {
   }
 
   var count: Int { range.count }
+  var left: Int { range.count - done }
+
+  /// Samples whose pitch is kept follow from all that came before them in the leg; others can be made from any place on.
+  mutating func skip(_ count: Int) throws {
+    let from = ClockTime(sampleIndex: range.lowerBound + done + count, rate: track.rate)
+    if samples == nil, !keepsPitch, let rest = leg.clipped(from: from, to: leg.end) {
+      let later = PacedAudio(track, rest, of: whole, in: legs, partSize: partSize)
+      if later.range.upperBound == range.upperBound, later.range.lowerBound == range.lowerBound + done + count {
+        self = later
+        return
+      }
+    }
+    var left = count
+    while left > 0 {
+      let size = min(partSize, left)
+      _ = try take(range.lowerBound + done..<range.lowerBound + done + size)
+      done += size
+      left -= size
+    }
+  }
 
   mutating func next() throws -> AudioPart? {
     guard done < count else { return nil }

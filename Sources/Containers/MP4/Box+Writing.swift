@@ -1,0 +1,23 @@
+extension Box {
+  /// A box of these parts.
+  static func bytes(_ type: String, _ parts: [UInt8]...) -> [UInt8] {
+    let body = Array(parts.joined())
+    return header(type, body.count) + body
+  }
+
+  /// The same, of a box with a version and flags.
+  static func full(
+    _ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ parts: [UInt8]...
+  ) -> [UInt8] {
+    bytes(type, .big(UInt32(version) << 24 | flags), Array(parts.joined()))
+  }
+}
+
+extension [UInt8] {
+  /// A number, its highest byte first.
+  static func big(_ value: some FixedWidthInteger) -> [UInt8] {
+    Swift.withUnsafeBytes(of: value.bigEndian, Array.init)
+  }
+
+  static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+}

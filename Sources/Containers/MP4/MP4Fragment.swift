@@ -1,0 +1,67 @@
+/// A media segment of fragmented MP4: the packets of one track over a stretch of time, in a `moof` and an `mdat`.
+/// Source: ISO/IEC 14496-12, 8.8, and 23000-19 (CMAF), 7.5.
+package struct MP4Fragment {
+  /// Times in units of the track's timescale.
+  package struct Sample {
+    package var bytes: [UInt8]
+    /// How long until the next sample is decoded.
+    package var duration: Int
+    /// How much later than it is decoded it is shown; negative where it comes, in the stream, after one that is shown later.
+    package var offset: Int
+    package var isKeyframe: Bool
+
+    package init(bytes: [UInt8], duration: Int, offset: Int = 0, isKeyframe: Bool = true) {
+      (self.bytes, self.duration, self.offset, self.isKeyframe) = (bytes, duration, offset, isKeyframe)
+    }
+  }
+
+  /// Its number among those of the track, counted from 1.
+  package var number: Int
+  /// When the first sample is decoded.
+  package var start: Int
+  /// In the order in which they are decoded.
+  package var samples: [Sample]
+
+  package init(number: Int, start: Int, samples: [Sample]) {
+    (self.number, self.start, self.samples) = (number, start, samples)
+  }
+
+  /// How many bytes there are around those of `samples` packets, at the most.
+  package static func overhead(samples: Int) -> Int { 128 + 16 * samples }
+
+  package var bytes: [UInt8] {
+    // Where the data begin depends on how long this is, and not on what it says.
+    let size = movieFragment(dataOffset: 0).count
+    let media = samples.reduce(0) { $0 + $1.bytes.count }
+    var all = Box.bytes("styp", Array("msdh".utf8), .big(UInt32(0)), Array("msdhmsixcmfciso6".utf8))
+    all.reserveCapacity(all.count + size + 8 + media)
+    all += movieFragment(dataOffset: size + 8)
+    all += Box.header("mdat", media)
+    for sample in samples { all += sample.bytes }
+    return all
+  }
+
+  private func movieFragment(dataOffset: Int) -> [UInt8] {
+    // The data offset, and of each sample its duration, size, flags and composition offset, which is signed.
+    let run = samples.flatMap { sample in
+      .big(UInt32(clamping: sample.duration)) + .big(UInt32(clamping: sample.bytes.count))
+        + .big(sample.isKeyframe ? MP4Fragment.independent : MP4Fragment.dependent)
+        + .big(Int32(clamping: sample.offset))
+    }
+    return Box.bytes(
+      "moof",
+      Box.full("mfhd", .big(UInt32(clamping: number))),
+      Box.bytes(
+        "traf",
+        // default-base-is-moof
+        Box.full("tfhd", flags: 0x020000, .big(UInt32(1))),
+        Box.full("tfdt", version: 1, .big(UInt64(clamping: start))),
+        Box.full(
+          "trun", version: 1, flags: 0x000F01, .big(UInt32(clamping: samples.count)), .big(Int32(clamping: dataOffset)),
+          run)))
+  }
+
+  /// Flags of a sample that depends on no other, and of one that does, and is no sync sample (8.8.3.1).
+  private static let independent: UInt32 = 0x0200_0000
+  private static let dependent: UInt32 = 0x0101_0000
+}

@@ -1,0 +1,95 @@
+import Containers
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// One audio stream as segments, cut between packets of the encoder.
+///
+/// A packet overlaps the one before. So each segment is encoded from some packets before it on, which are thrown away, and with some
+/// samples after it: what is left is packets as they come from one encoding of the whole, on one grid.
+struct AudioSegments: Sendable {
+  private let source: PlayableSource
+  private let track: AudioTrack
+  private let grid: PacketGrid
+  private let encoder: SegmentEncoder
+  private let header: SegmentEncoder.Header
+  let initialization: [UInt8]
+  let rendition: SegmentedMirror.Rendition
+
+  /// No packet of AAC has more bits for a channel (ISO/IEC 14496-3, 4.5.3.1).
+  private static let mostBits = 6144
+
+  /// - Parameter cuts: when segments are wanted to begin, ascending, from 0 on.
+  /// - Returns: nil where nothing of the track is heard.
+  init?(
+    _ source: PlayableSource, _ track: AudioTrack, _ cuts: [ClockTime], called rendition: String, of name: String,
+    _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
+  ) throws {
+    (self.source, self.track) = (source, track)
+    guard let count = AudioPlayer(track, source.heard, isPadded: true).sampleCount, count > 0 else { return nil }
+    let options = EncodingOptions(
+      quality: settings.isLossless ? .lossless : .source, audioCodec: settings.isLossless ? "alac" : "aac")
+    let choice = try EncodingChoice(
+      output: name, in: .segments, videos: [], audio: [track], duration: source.index.presentationEnd, frameRate: 0,
+      options: options)
+    encoder = SegmentEncoder(
+      description: EncodingDescription(path: "", choice: choice).kept(.audio, 0, []),
+      stream: .init(name: "audio0", caps: track.caps), kind: .audio, name: name, resources: settings.resources)
+    header = try encoder.header(cancellation)
+    guard header.caps.int("rate") ?? track.rate == track.rate else {
+      throw RetrogradeError(
+        .usage, about: name, "audio of \(track.rate) samples a second can't be made into segments",
+        remedy: "\(setting: .noAudio)")
+    }
+    let length = header.caps.mediaType == "audio/mpeg" ? PacketGrid.AAC : PacketGrid.ALAC
+    grid = PacketGrid(samples: count, packet: length, priming: header.priming, rate: track.rate, cuts: cuts)
+    initialization =
+      MP4Initialization(
+        kind: .audio, description: header.description, timescale: track.rate, priming: header.priming, duration: count,
+        language: track.tags?.string("language-code")
+      ).bytes
+    let packets = Double(track.rate) / Double(length)
+    let overhead = Double(MP4Fragment.overhead(samples: Int(packets.rounded(.up)))) * 8
+    let most =
+      settings.isLossless
+      ? Double(track.rate * track.bytesPerFrame * 9) : packets * Double(AudioSegments.mostBits * track.channels)
+    self.rendition = .init(
+      kind: .audio(channels: track.channels, sampleRate: track.rate), name: rendition, codecs: header.codecs,
+      averageBandwidth: (choice.audioBitrates[0] ?? Int(most)) + Int(overhead), peakBandwidth: Int(most + overhead),
+      segments: grid.times, language: track.tags?.string("language-code"), title: track.tags?.string("title"))
+  }
+
+  /// Makes segment `number`.
+  func make(_ number: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+    let wanted = grid.segments[number]
+    let given = grid.samples(for: wanted)
+    let packets = try encoder.packets(header, cancellation) { pipeline, sink in
+      var player = AudioPlayer(track, source.heard, isPadded: true)
+      var ahead = try player.skip(given.lowerBound)
+      var count = 0
+      while count < given.count, let part = try player.next() {
+        try cancellation.check()
+        let from = min(ahead, part.count)
+        ahead -= from
+        let size = min(part.count - from, given.count - count)
+        guard size > 0 else { continue }
+        let buffer = try part.buffer.part(from * track.bytesPerFrame..<(from + size) * track.bytesPerFrame)
+        let start = ClockTime(sampleIndex: count, rate: track.rate)
+        count += size
+        buffer.stamp(pts: start, duration: ClockTime(sampleIndex: count, rate: track.rate) - start)
+        try pipeline.push(buffer, to: sink)
+      }
+      return MuxedCount.Given(count: count)
+    }
+    let first = wanted.lowerBound - given.lowerBound / grid.packet
+    guard packets.count >= first + wanted.count else {
+      throw RetrogradeError(
+        .internalFailure, about: encoder.name,
+        "can't be made into segments: of \(first + wanted.count) packets its encoder gave \(packets.count)")
+    }
+    let samples = packets[first..<first + wanted.count].enumerated().map { place, packet in
+      MP4Fragment.Sample(bytes: packet.bytes, duration: grid.length(ofPacket: wanted.lowerBound + place))
+    }
+    return MP4Fragment(number: number + 1, start: wanted.lowerBound * grid.packet, samples: samples).bytes
+  }
+}

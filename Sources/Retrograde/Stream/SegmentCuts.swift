@@ -1,0 +1,110 @@
+import MediaTime
+import RetrogradeEngine
+
+/// Where the frames of an output are cut into segments: near the source's groups of pictures, so that few frames are decoded for two
+/// segments, and at any frame where those are far apart.
+struct SegmentCuts: Sendable {
+  /// When each frame is shown, in units of the track's time, and last of all when the output ends; the first is on show from 0 on.
+  let times: [Int]
+  /// The same, to the nanosecond.
+  let shown: [TimeSpan]
+  let timescale: Int
+  /// The frames of each segment.
+  let segments: [Range<Int>]
+
+  /// How much shorter or longer a segment may be than it should for the sake of a group.
+  private static let tolerance = 0.25
+  /// How long the first segments are, in parts of the usual length: whoever begins to watch waits for all of one.
+  private static let beginning = [0.25, 0.5]
+
+  init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {
+    self.timescale = timescale
+    let frames = played.frames
+    // Those that begin in the same unit as the one before are a unit later.
+    var times: [Int] = []
+    times.reserveCapacity(frames.count + 1)
+    for frame in frames {
+      let time = max(frame.shown.start, .zero).sampleIndex(rate: timescale)
+      times.append(times.last.map { max(time, $0 + 1) } ?? 0)
+    }
+    if let last = frames.last {
+      times.append(max(last.shown.end.sampleIndex(rate: timescale), (times.last ?? 0) + 1))
+    }
+    self.times = times
+    shown = frames.map(\.shown)
+    segments = SegmentCuts.segments(
+      of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
+  }
+
+  /// - Parameters:
+  ///   - times: when each frame is shown, and the end.
+  ///   - usual: how long a segment is.
+  ///   - canCut: whether the frames from one on need none that is decoded for those before.
+  static func segments(of times: [Int], usual: Int, canCut: (Int) -> Bool) -> [Range<Int>] {
+    guard let end = times.last, times.count > 1 else { return [] }
+    let count = times.count - 1
+    var found: [Range<Int>] = []
+    var first = 0
+    while first < count {
+      let share = found.count < beginning.count ? beginning[found.count] : 1
+      let length = Double(usual) * share
+      let start = Double(times[first])
+      guard Double(end) - start > length * (1 + tolerance) else {
+        found.append(first..<count)
+        break
+      }
+      let ideal = start + length
+      // The frames with which the next segment may begin.
+      var place = first + 1
+      while place < count, Double(times[place]) < start + length * (1 - tolerance) { place += 1 }
+      var best = min(place, count - 1)
+      var isGroup = false
+      while place < count, Double(times[place]) <= start + length * (1 + tolerance) {
+        let isBetter = abs(Double(times[place]) - ideal) < abs(Double(times[best]) - ideal)
+        let canCut = canCut(place)
+        if canCut && !isGroup || isBetter && canCut == isGroup { (best, isGroup) = (place, canCut) }
+        place += 1
+      }
+      guard best > first else {
+        found.append(first..<count)
+        break
+      }
+      found.append(first..<best)
+      first = best
+    }
+    return found
+  }
+
+  /// Which of `frames` is shown from `time` on; nil where it is the one before them, which is still on show.
+  func place(of time: ClockTime, among frames: Range<Int>) -> Int? {
+    // Times of stretches that are played at other speeds are rounded.
+    let limit = time + ClockTime(nanoseconds: 1000)
+    return shown[frames].lastIndex { $0.start <= limit }
+  }
+
+  /// Frames per second, on average.
+  var frameRate: Double {
+    guard let first = times.first, let last = times.last, last > first else { return 25 }
+    return Double(times.count - 1) * Double(timescale) / Double(last - first)
+  }
+
+  /// When a segment is shown.
+  func segment(_ number: Int) -> SegmentedMirror.Segment {
+    let frames = segments[number]
+    let start = ClockTime(sampleIndex: times[frames.lowerBound], rate: timescale)
+    return .init(start: start, duration: ClockTime(sampleIndex: times[frames.upperBound], rate: timescale) - start)
+  }
+
+  /// When each frame is shown, rounded to the track's time.
+  var starts: [ClockTime] { times.dropLast().map { ClockTime(sampleIndex: $0, rate: timescale) } }
+
+  var all: [SegmentedMirror.Segment] { segments.indices.map(segment) }
+
+  /// Units of time in a second for a video of so many frames a second: all usual rates have whole frames in them.
+  /// - Parameter rate: as its caps name it; nil: they don't.
+  static func timescale(for rate: (numerator: Int, denominator: Int)?) -> Int {
+    // Of 24000/1001, 30000/1001 and the like the usual scale has no whole frames.
+    guard let rate, rate.denominator == 1001, (1000...120_000).contains(rate.numerator) else { return 90_000 }
+    return rate.numerator * 10
+  }
+}

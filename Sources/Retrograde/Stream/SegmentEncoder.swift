@@ -1,0 +1,162 @@
+import Containers
+import GStreamer
+import Glibc
+import MediaTime
+import RetrogradeEngine
+
+/// Encodes stretches of one stream, each by itself, such that one header is good for all.
+struct SegmentEncoder: Sendable {
+  /// A packet as it comes from the encoder.
+  struct Packet {
+    var bytes: [UInt8]
+    /// When it is shown or heard, counted from the stretch's start.
+    var time: ClockTime
+    var isKeyframe: Bool
+  }
+
+  /// What an encoder of one stretch says of all of them.
+  struct Header: Sendable {
+    /// The caps of the packets.
+    let caps: Caps
+    /// The body of MP4's `stsd` box.
+    let description: [UInt8]
+    /// Sample frames that an audio encoder puts before the first.
+    let priming: Int
+
+    /// As RFC 6381 has it.
+    var codecs: String {
+      let data = caps.buffer("codec_data") ?? []
+      func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+      switch caps.mediaType {
+      case "video/x-h264": return "avc1." + data.dropFirst().prefix(3).map(hexadecimal).joined()
+      // The audio object type is in the first five bits of the AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
+      case "audio/mpeg": return "mp4a.40.\((data.first ?? 16) >> 3)"
+      default: return "alac"
+      }
+    }
+  }
+
+  /// Of a pipeline that writes a file of packets, in `gst-launch-1.0` syntax.
+  let description: String
+  let stream: EncodingPipeline.Stream
+  let kind: StreamKind
+  /// The source's name, for messages.
+  let name: String
+  let resources: Resources
+
+  /// Encodes what `give` pushes.
+  ///
+  /// - Parameters:
+  ///   - priming: what is known of that; nil: it is measured.
+  ///   - give: pushes into the pipeline, and says what.
+  func encode<Result>(
+    _ cancellation: Cancellation, priming: Int? = nil,
+    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given,
+    _ take: (EncodingPipeline, PacketFile) throws -> Result
+  ) throws -> Result {
+    guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
+      throw RetrogradeError(
+        .inputOutput, about: resources.spoolDirectory, "no file can be made there, in which segments are encoded",
+        remedy: "set TMPDIR to a folder that can be written to")
+    }
+    defer { if let name = file.name { unlink(name) } }
+    let isVideo = kind == .video
+    var contents = EncodingPipeline.Contents(
+      description: description, videos: isVideo ? [stream] : [], audio: isVideo ? [] : [stream]
+    ) { try $0.write(to: file.path) }
+    contents.hasEditLists = true
+    contents.priming = priming.map { AudioPriming(leadIn: .zero, samples: [$0]) }
+    let pipeline = try EncodingPipeline(contents, for: name, cancellation)
+    defer { pipeline.close() }
+    try pipeline.start()
+    let source = isVideo ? pipeline.videos[0] : pipeline.audio[0]
+    let given = try give(pipeline, source)
+    pipeline.end(source)
+    _ = try pipeline.finish(isVideo ? .init(videos: [given]) : .init(audio: [given]))
+    return try take(pipeline, PacketFile(path: file.path))
+  }
+
+  /// The packets of what `give` pushes.
+  /// - Parameter header: that of all stretches.
+  func packets(
+    _ header: Header, _ cancellation: Cancellation, _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given
+  ) throws -> [Packet] {
+    try encode(cancellation, priming: header.priming, give) { _, file in
+      let stream = try file.open(for: name)
+      defer { stream.stop() }
+      var packets: [Packet] = []
+      while let sample = try stream.next(cancellation) {
+        guard let time = sample.streamTime else { continue }
+        guard packets.isEmpty ? sample.caps?.buffer("codec_data") == header.caps.buffer("codec_data") : true else {
+          throw RetrogradeError(
+            .internalFailure, about: name,
+            "can't be made into segments: their encoder gave one another header than the others")
+        }
+        packets.append(
+          Packet(
+            bytes: try sample.buffer.withBytes { Array($0) }, time: time, isKeyframe: sample.buffer.isKeyframe))
+      }
+      return packets
+    }
+  }
+
+  /// The header, from the encoding of nothing: black, or silence.
+  func header(_ cancellation: Cancellation) throws -> Header {
+    try encode(cancellation) { pipeline, source in
+      let buffer = try empty
+      try pipeline.push(buffer, to: source)
+      return .init(count: kind == .video ? 1 : SegmentEncoder.silence)
+    } _: { pipeline, file in
+      guard let caps = Caps(try file.content(for: name, cancellation).caps),
+        let description = try sampleDescription(file, cancellation)
+      else {
+        throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder gave no header")
+      }
+      return Header(caps: caps, description: description, priming: pipeline.priming.samples.first ?? 0)
+    }
+  }
+
+  private static let silence = 8192
+
+  private var empty: Buffer {
+    get throws {
+      let size =
+        kind == .video ? stream.caps.frameSize : stream.caps.bytesPerSampleFrame.map { $0 * SegmentEncoder.silence }
+      let buffer = try Buffer(size: size ?? 0) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+      let rate = stream.caps.int("rate")
+      buffer.stamp(
+        pts: .zero, duration: rate.map { ClockTime(sampleIndex: SegmentEncoder.silence, rate: $0) } ?? .milliseconds(40)
+      )
+      return buffer
+    }
+  }
+
+  /// What mp4mux writes of the packets into `stsd`.
+  private func sampleDescription(_ packets: PacketFile, _ cancellation: Cancellation) throws -> [UInt8]? {
+    guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else { return nil }
+    defer { if let name = file.name { unlink(name) } }
+    do {
+      let pipeline = try Pipeline(
+        "mp4mux name=mux fragment-duration=1000 streamable=true ! filesink location=\(Description.quoted(file.path)) "
+          + "filesrc location=\(Description.quoted(packets.path)) ! gdpdepay ! mux.\(kind == .video ? "video_0" : "audio_0")"
+      )
+      defer { pipeline.set(.null) }
+      pipeline.set(.playing)
+      waiting: while true {
+        try cancellation.check()
+        switch pipeline.nextMessage(timeout: .milliseconds(100)) {
+        case .endOfStream: break waiting
+        case .failed(let error): throw error
+        default: break
+        }
+      }
+    } catch let error as GStreamerError {
+      throw RetrogradeError.writing(name, error)
+    }
+    guard let bytes = RandomAccessFile(file.path), let movie = bytes.boxes.first(where: { $0.type == "moov" }),
+      let body = bytes.read(movie.body),
+      let table = body.box("trak", "mdia", "minf", "stbl", "stsd", in: 0..<body.count)
+    else { return nil }
+    return Array(body[table])
+  }
+}

@@ -1,0 +1,61 @@
+import MediaTime
+import RetrogradeEngine
+
+extension SegmentedMirror.Settings {
+  /// In pixels.
+  private static let possibleHeights = 16...4320
+
+  /// - Throws: ``RetrogradeError`` of code `usage` where that can't be made into segments, whatever the source.
+  func check(_ path: String) throws {
+    func refused(_ why: Message, _ remedy: Message) -> RetrogradeError {
+      RetrogradeError(.usage, about: path, "can't be made into segments: \(why)", remedy: remedy)
+    }
+    if playback.mixesFrames {
+      throw refused(
+        "which frames are mixed depends on those before and after",
+        "leave out \(setting: .dissolve) and \(setting: .interpolation)")
+    }
+    if let height = heights.first(where: { !Self.possibleHeights.contains($0) }) {
+      throw refused(
+        "a height of \(height)", "choose \(Self.possibleHeights.lowerBound) to \(Self.possibleHeights.upperBound)")
+    }
+    guard (ClockTime(seconds: 1)...ClockTime(seconds: 60)).contains(target) else {
+      throw refused("segments of \(target)", "choose 1 to 60 seconds")
+    }
+  }
+
+  /// - Throws: ``RetrogradeError`` of code `usage` where what is played of this source can't be.
+  func check(_ path: String, _ source: PlayableSource) throws {
+    guard source.legs.frameRate == nil else {
+      throw RetrogradeError(
+        .usage, about: path,
+        "can't be made into segments: which frames \(setting: .frameRate) leaves out of a score depends on those before",
+        remedy: "leave out \(setting: .frameRate)")
+    }
+    let frames = (source.legs.duration ?? .zero).seconds * (source.video?.shown.timeline.frameRate ?? 0)
+    guard frames <= Double(OutputPlan.mostPlannedFrames) else {
+      throw RetrogradeError(
+        .usage, about: path,
+        "can't be made into segments: it would have more than \(OutputPlan.mostPlannedFrames) frames",
+        remedy: "lower \(setting: .count)")
+    }
+  }
+
+  /// The heights in which a video is had, the greatest first, all of them even.
+  func heights(of video: VideoSource) throws -> [Int] {
+    let own = Int(
+      try FrameGeometry(
+        video.caps, orientation: video.video.tags?.string("image-orientation"), Framing(), for: .segments
+      ).shown.height)
+    let wanted = heights.isEmpty ? [Self.usualHeight] : heights
+    return Array(Set(wanted.map { max(min($0, own) / 2 * 2, 2) })).sorted(by: >)
+  }
+
+  /// When segments begin of what has no video.
+  func starts(until end: ClockTime) -> [ClockTime] {
+    // As of a video: whoever begins to listen waits for all of the first.
+    let later = stride(
+      from: target.nanoseconds * 3 / 4, to: end.nanoseconds, by: Int64.Stride(target.nanoseconds))
+    return [.zero, target / 4] + later.map { ClockTime(nanoseconds: $0) }
+  }
+}

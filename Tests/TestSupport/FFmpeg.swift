@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// What FFmpeg reads of a file.
+package enum FFmpeg {
+  /// The lines that it prints, but for comments.
+  package static func lines(_ arguments: [String]) throws -> [String] {
+    String(decoding: try bytes(arguments), as: UTF8.self).split(separator: "\n").filter { !$0.hasPrefix("#") }
+      .map(String.init)
+  }
+
+  package static func bytes(_ arguments: [String]) throws -> [UInt8] {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
+    process.arguments = ["-v", "error", "-nostdin"] + arguments
+    process.standardOutput = output
+    try process.run()
+    let bytes = output.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0, "ffmpeg \(arguments)")
+    return Array(bytes)
+  }
+
+  /// When each frame is shown, in milliseconds, and a checksum of it.
+  package static func frames(_ path: String) throws -> [(time: Int, sum: String)] {
+    let form = [
+      "-map", "0:v", "-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000",
+    ]
+    return try lines(["-i", path] + form + ["-f", "framemd5", "-"]).map { line in
+      let fields = line.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+      return (try #require(Int(fields[2])), fields[5])
+    }
+  }
+
+  /// The samples, interleaved, as 32-bit floats.
+  package static func samples(_ path: String) throws -> [Float32] {
+    let bytes = try bytes(["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])
+    return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float32.self)) }
+  }
+}
