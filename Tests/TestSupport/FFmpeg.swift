@@ -33,9 +33,10 @@ package enum FFmpeg {
     }
   }
 
-  /// The samples, interleaved, as 32-bit floats.
+  /// The samples, interleaved, as 32-bit floats. Of fragments FFmpeg hides the priming only where it makes nothing else of edit lists.
   package static func samples(_ path: String) throws -> [Float32] {
-    let bytes = try bytes(["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])
+    let edits = path.hasSuffix(".mp4") ? ["-advanced_editlist", "0"] : []
+    let bytes = try bytes(edits + ["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])
     return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float32.self)) }
   }
 }

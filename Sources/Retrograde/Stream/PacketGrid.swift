@@ -27,10 +27,11 @@ struct PacketGrid: Sendable {
     (self.samples, self.packet, self.priming, self.rate) = (samples, packet, priming, rate)
     let count = (samples + priming + packet - 1) / packet
     var starts = [0]
-    for cut in cuts {
+    // The first holds the priming.
+    for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
-      // At the end there may be more video than audio.
-      if let last = starts.last, place > last, place < count { starts.append(place) }
+      // There may be more video than audio. The last packet of all may hold no more than the priming of what is not there.
+      if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples { starts.append(place) }
     }
     segments = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }

@@ -48,8 +48,11 @@ struct VideoSegments: Sendable {
       name: EncodingDescription.videoName(0),
       caps: source.legs.speed == 1 && settings.playback.frameRate == nil
         ? video.caps : video.caps.setting("framerate", "(fraction)0/1"))
+    // Those take a sixth more time for a seventh fewer bits, and players differ in what they make of times without an edit list.
+    stream.encoderOptions = ["bframes": "0"]
     if !settings.isLossless {
       stream.encoderOptions = [
+        "bframes": "0",
         "bitrate": "\(rate / 1000)", "vbv-buf-capacity": "\(VideoSegments.buffer.nanoseconds / 1_000_000)",
       ]
     }
