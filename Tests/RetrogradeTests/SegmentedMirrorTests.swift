@@ -1,5 +1,6 @@
 import Foundation
 import GStreamer
+import MediaTime
 import TestSupport
 import Testing
 
@@ -31,16 +32,19 @@ import Testing
     try SegmentedMirror(source, settings, Cancellation())
   }
 
-  /// Writes the segments of a rendition one after the other; they are made in another order.
+  /// Writes the segments of a rendition one after the other. They are made in another order, three at once.
   private func write(_ mirror: SegmentedMirror, _ rendition: Int, _ name: String) throws -> String {
     var generator = SeededGenerator(7)
-    var segments: [Int: [UInt8]] = [:]
-    for number in mirror.renditions[rendition].segments.indices.shuffled(using: &generator) {
-      segments[number] = try mirror.segment(number, of: rendition, Cancellation())
+    let numbers = mirror.renditions[rendition].segments.indices.shuffled(using: &generator)
+    let makers = try (0..<3).map { maker in
+      try Worker("segments \(maker)") {
+        try numbers.enumerated().filter { $0.offset % 3 == maker }.map { _, number in
+          (number, try mirror.segment(number, of: rendition, Cancellation()))
+        }
+      }
     }
-    let bytes = segments.sorted { $0.key < $1.key }.reduce(
-      try mirror.initialization(rendition, Cancellation())
-    ) { $0 + $1.value }
+    let segments = try makers.flatMap { try $0.join() }.sorted { $0.0 < $1.0 }
+    let bytes = try segments.reduce(mirror.initialization(rendition, Cancellation())) { $0 + $1.1 }
     try Data(bytes).write(to: URL(fileURLWithPath: folder.path(name)))
     return folder.path(name)
   }
@@ -122,6 +126,154 @@ import Testing
     return stride(from: 0, to: min(a.count, b.count) - size + 1, by: size).map { start in
       let sum = (start..<start + size).reduce(Float(0)) { $0 + (a[$1] - b[$1]) * (a[$1] - b[$1]) }
       return (sum / Float(size)).squareRoot()
+    }
+  }
+
+  @Test func aSegmentThatNobodyWantsAnyMoreStopsWithinASecond() throws {
+    let path = folder.path("a.mkv")
+    try run(
+      pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=1280,height=720,framerate=30/1 ! "
+        + "x264enc speed-preset=ultrafast key-int-max=90 ! matroskamux ! filesink location=\(path)")
+    let mirror = try SegmentedMirror(path, SegmentedMirror.Settings(), Cancellation())
+    // What was decoded to find out how it can be read is used up.
+    _ = try mirror.segment(0, of: 0, Cancellation())
+    let before = mirror.memoryHeld
+    #expect(before.bytes == 0)
+    for _ in 0..<2 {
+      let cancellation = Cancellation()
+      let maker = try Worker("segment") { try mirror.segment(1, of: 0, cancellation) }
+      // It has begun to decode.
+      while mirror.memoryHeld.bytes <= before.bytes { sched_yield() }
+      let watch = Stopwatch()
+      cancellation.cancel()
+      #expect(throws: CancellationError.self) { try maker.join() }
+      #expect(watch.elapsed < .seconds(1))
+      #expect(mirror.memoryHeld.bytes <= before.bytes)
+    }
+    #expect(throws: CancellationError.self) {
+      let cancellation = Cancellation()
+      cancellation.cancel()
+      _ = try mirror.picture(at: .zero, height: 90, cancellation)
+    }
+    #expect(!(try mirror.segment(0, of: 0, Cancellation())).isEmpty)
+  }
+
+  /// Noise takes whatever it is given.
+  @Test func noSegmentIsLargerThanItsRenditionSays() throws {
+    let path = folder.path("a.mkv")
+    try run(
+      pipeline: "videotestsrc pattern=snow num-buffers=120 ! video/x-raw,width=320,height=240,framerate=30/1 ! "
+        + "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0 ! matroskamux name=m ! "
+        + "filesink location=\(path) audiotestsrc wave=white-noise num-buffers=170 ! "
+        + "audio/x-raw,rate=44100,channels=2 ! flacenc ! m.")
+    var settings = settings()
+    (settings.isLossless, settings.heights) = (false, [120, 1080, 240])
+    let mirror = try mirror(path, settings)
+    #expect(mirror.renditions.map(\.name) == ["240", "120", "audio"])
+    #expect(mirror.renditions[0].kind == .video(width: 320, height: 240, frameRate: 30))
+    #expect(mirror.renditions[0].segments == mirror.renditions[1].segments)
+    for (number, rendition) in mirror.renditions.enumerated() {
+      var whole = 0
+      for (place, segment) in rendition.segments.enumerated() {
+        let size = try mirror.segment(place, of: number, Cancellation()).count
+        whole += size
+        let length = max(segment.duration, settings.target / 2)
+        #expect(Double(size) * 8 <= Double(rendition.peakBandwidth) * length.seconds, "\(rendition.name) \(place)")
+      }
+      // Two segments more than those of the usual length begin it.
+      #expect(Double(whole) * 8 <= Double(rendition.averageBandwidth) * (mirror.duration + settings.target).seconds)
+    }
+  }
+
+  /// What is turned is written upright, and anything but 8 bits of 4:2:0 is what browsers don't play.
+  @Test func picturesAreUprightAndAsBrowsersTakeThem() throws {
+    var media = TestMedia()
+    (media.orientation, media.video) = (
+      "rotate-90", "videoconvert ! video/x-raw,format=Y444 ! x264enc bframes=0 ! h264parse"
+    )
+    let mirror = try SegmentedMirror(try media.write(to: folder), SegmentedMirror.Settings(), Cancellation())
+    guard case .video(width: 64, height: 96, frameRate: _) = mirror.renditions[0].kind else {
+      Issue.record("\(mirror.renditions[0])")
+      return
+    }
+    let video = try write(mirror, 0, "video.mp4")
+    #expect(try FFmpeg.frames(video).count == mirror.frameStarts.count)
+    let caps = try #require(try DecodedMedia(video, like: media).videoCaps)
+    #expect(caps.string("format") == "I420" && caps.int("width") == 64)
+    #expect(mirror.renditions[0].codecs.hasPrefix("avc1.64"))
+    let picture = folder.path("p.jpg")
+    try Data(mirror.picture(at: .zero, height: 48, Cancellation())).write(to: URL(fileURLWithPath: picture))
+    let size = try DecodedMedia.buffers(
+      of: "filesrc location=\(picture) ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8")
+    #expect(size.first?.count == 32 * 48)
+  }
+
+  @Test func picturesSubtitlesAndChaptersAreThoseOfTheOutput() throws {
+    var media = media
+    media.sampleCount = 0
+    let film = try media.write(to: folder)
+    try Data("1\n00:00:00,500 --> 00:00:01,500\nFirst\n\n2\n00:00:03,000 --> 00:00:03,750\nLast\n".utf8).write(
+      to: URL(fileURLWithPath: folder.path("a.srt")))
+    let path = folder.path("with.mkv")
+    let pipeline = try Pipeline(
+      "filesrc location=\(film) ! matroskademux ! h264parse ! matroskamux name=m ! filesink location=\(path) "
+        + "filesrc location=\(folder.path("a.srt")) ! subparse ! capssetter replace=true caps=text/x-raw,format=utf8 ! queue ! m."
+    )
+    let chapters = [("One", 0.0, 1.0), ("Two", 1.0, 4.0)].map {
+      TableOfContents.Entry(start: .seconds($0.1), end: .seconds($0.2), title: $0.0, children: [])
+    }
+    #expect(pipeline.setTableOfContents(TableOfContents(entries: chapters)))
+    pipeline.set(.playing)
+    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 60)) {
+      if case .endOfStream = message { break }
+      if case .failed(let error) = message { throw error }
+    }
+    pipeline.set(.null)
+    let mirror = try mirror(path, settings())
+    #expect(mirror.duration == .seconds(4))
+    #expect(mirror.chapters.map(\.title) == ["Two", "One"])
+    #expect(mirror.chapters.map(\.span.end) == [.seconds(3), .seconds(4)])
+    #expect(
+      mirror.subtitles.map(\.text) == [
+        "WEBVTT\n\n00:00:00.250 --> 00:00:01.000\nLast\n\n00:00:02.500 --> 00:00:03.500\nFirst\n\n"
+      ])
+    func number(_ time: Double, isExact: Bool = true) throws -> Int {
+      let name = folder.path("p.jpg")
+      let bytes = try mirror.picture(at: .seconds(time), height: 64, isExact: isExact, Cancellation())
+      try Data(bytes).write(to: URL(fileURLWithPath: name))
+      let pixels = try DecodedMedia.buffers(
+        of: "filesrc location=\(name) ! jpegdec ! videoconvert ! video/x-raw,format=GRAY8")[0]
+      return TestMedia.number(width: 96, height: 64) { x, y in pixels[y * 96 + x] }
+    }
+    #expect(try [-1, 0, 1.01, 3.99, 9].map { try number($0) } == [119, 119, 89, 0, 0])
+    // Keyframes are 0, 20, 40 and so on.
+    #expect(try number(1.01, isExact: false) == 80)
+    #expect(try mirror.waveform(points: 10, Cancellation()) == [])
+  }
+
+  @Test func theWaveformIsThatOfTheOutput() throws {
+    var media = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 96_000)
+    media.click = 18_000
+    let mirror = try mirror(try media.write(to: folder), settings())
+    let peaks = try mirror.waveform(points: 8, Cancellation())
+    // In the second eighth of the source, 20,000 of 32,768.
+    #expect(peaks.enumerated().allSatisfy { $0 == 6 ? abs($1 - 0.61) < 0.01 : $1 == 0 }, "\(peaks)")
+    #expect(try mirror.waveform(points: 1, Cancellation()).count == 1)
+    #expect(throws: RetrogradeError.self) { _ = try mirror.waveform(points: 0, Cancellation()) }
+  }
+
+  @Test func whatIsNotThereIsRefused() throws {
+    let mirror = try mirror(try media.write(to: folder), settings())
+    let calls: [() throws -> Void] = [
+      { _ = try mirror.segment(-1, of: 0, Cancellation()) }, { _ = try mirror.segment(1000, of: 0, Cancellation()) },
+      { _ = try mirror.segment(0, of: 9, Cancellation()) }, { _ = try mirror.initialization(-1, Cancellation()) },
+      { _ = try mirror.picture(at: .zero, height: 0, Cancellation()) },
+    ]
+    for call in calls { #expect(throws: RetrogradeError.self) { try call() } }
+    var settings = settings()
+    settings.playback.interpolation = .blend
+    #expect(throws: RetrogradeError.self) {
+      _ = try SegmentedMirror(folder.path("source.mkv"), settings, Cancellation())
     }
   }
 }

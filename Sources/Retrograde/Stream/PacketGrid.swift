@@ -31,7 +31,9 @@ struct PacketGrid: Sendable {
     for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
       // There may be more video than audio. The last packet of all may hold no more than the priming of what is not there.
-      if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples { starts.append(place) }
+      if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples {
+        starts.append(place)
+      }
     }
     segments = zip(starts, starts.dropFirst() + [count]).map { $0..<$1 }
   }

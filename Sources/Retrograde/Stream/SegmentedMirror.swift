@@ -18,6 +18,7 @@ package final class SegmentedMirror: Sendable {
   package let warnings: [Warning]
 
   private let name: String
+  private let gauge: MemoryGauge
   private let source: PlayableSource
   private let videos: [VideoSegments]
   private let audio: [AudioSegments]
@@ -37,6 +38,7 @@ package final class SegmentedMirror: Sendable {
     try settings.check(path)
     name = path
     let work = Work(cancellation) { progress(IndexProgress(position: $0.position, end: $0.duration)) }
+    gauge = work.gauge
     var options = ReverseOptions(playback: settings.playback, resources: settings.resources)
     options.playback.streams = settings.playback.streams ?? .streamed
     let source = try PlayableSource.open(path, options, work)
@@ -84,6 +86,9 @@ package final class SegmentedMirror: Sendable {
     }
     warnings = source.warnings
   }
+
+  /// How much decoded media is held now, by all that is being made.
+  package var memoryHeld: ByteCount { ByteCount(gauge.now) }
 
   /// The initialization segment of a rendition: `ftyp` and `moov`.
   /// - Throws: ``RetrogradeError``, of code `usage` where there is no such rendition; or `CancellationError`.

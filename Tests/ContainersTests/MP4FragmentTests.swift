@@ -1,0 +1,56 @@
+import TestSupport
+import Testing
+
+@testable import Containers
+
+/// Fragmented MP4 as it is written, read back box by box.
+@Suite struct MP4FragmentTests {
+  @Test func aFragmentSaysWhereItsSamplesLieAndWhenTheyAreShown() throws {
+    let fragment = MP4Fragment(
+      number: 3, start: 1 << 33,
+      samples: [
+        .init(bytes: [1, 2, 3], duration: 100), .init(bytes: [4], duration: 50, offset: -7, isKeyframe: false),
+      ])
+    let bytes = fragment.bytes
+    let boxes = Box.all(in: bytes[...])
+    #expect(boxes.map(\.type) == ["styp", "moof", "mdat"])
+    let (moof, media) = (boxes[1].body, boxes[2].body)
+    #expect(Array(bytes[media]) == [1, 2, 3, 4])
+    let number = try #require(bytes.box("mfhd", in: moof))
+    #expect(bytes.integer(number.lowerBound + 4) == 3)
+    let time = try #require(bytes.box("traf", "tfdt", in: moof))
+    #expect(bytes.integer(time.lowerBound + 4) == 2 && bytes.integer(time.lowerBound + 8) == 0)
+    let run = try #require(bytes.box("traf", "trun", in: moof))
+    let fields = stride(from: run.lowerBound + 4, to: run.upperBound, by: 4).map { bytes.integer($0) }
+    // Counted from the first byte of `moof`.
+    #expect(fields[0] == 2 && fields[1] == media.lowerBound - (moof.lowerBound - 8))
+    #expect(fields[2...] == [100, 3, 0x0200_0000, 0, 50, 1, 0x0101_0000, Int(UInt32(bitPattern: -7))])
+    #expect(bytes.count - 4 <= MP4Fragment.overhead(samples: 2))
+  }
+
+  @Test func anInitializationHidesThePriming() throws {
+    let header = MP4Initialization(
+      kind: .audio, description: [0, 0, 0, 0, 0, 0, 0, 0], timescale: 48_000, priming: 1024, duration: 96_000,
+      language: "deu")
+    let bytes = header.bytes
+    let boxes = Box.all(in: bytes[...])
+    #expect(boxes.map(\.type) == ["ftyp", "moov"])
+    let edit = try #require(bytes.box("trak", "edts", "elst", in: boxes[1].body))
+    #expect(bytes.integer(edit.lowerBound + 12) == 96_000 && bytes.integer(edit.lowerBound + 20) == 1024)
+    let media = try #require(bytes.box("trak", "mdia", "mdhd", in: boxes[1].body))
+    #expect(bytes.timescale(media) == 48_000)
+    // D, E and U are the letters 4, 5 and 21.
+    #expect(bytes.integer(media.lowerBound + 20) >> 16 == 4 << 10 | 5 << 5 | 21)
+    #expect(bytes.box("mvex", "trex", in: boxes[1].body) != nil)
+    #expect(bytes.box("mvhd", in: boxes[1].body)?.count == 100)
+    #expect(bytes.box("trak", "tkhd", in: boxes[1].body)?.count == 84)
+  }
+
+  @Test func whatDoesNotFitItsFieldIsTheNearestThatDoes() {
+    let fragment = MP4Fragment(number: -1, start: -5, samples: [.init(bytes: [], duration: -1, offset: .min)])
+    #expect(!fragment.bytes.isEmpty)
+    let header = MP4Initialization(
+      kind: .video(width: -1, height: 1 << 40), description: [], timescale: .max, duration: .min, language: "Ä")
+    #expect(!header.bytes.isEmpty)
+  }
+}

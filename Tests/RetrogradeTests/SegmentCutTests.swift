@@ -1,0 +1,81 @@
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Retrograde
+
+/// Where streams are cut into segments.
+@Suite struct SegmentCutTests {
+  /// So many frames, 25 a second, in units of 1/100 s.
+  private func cut(_ frames: Int, groups: Int?, target: Int = 400) -> [Range<Int>] {
+    SegmentCuts.segments(of: (0...frames).map { $0 * 4 }, usual: target) { place in
+      groups.map { place % $0 == 0 } ?? false
+    }
+  }
+
+  @Test func segmentsBeginWhereGroupsDo() {
+    // The first two are shorter: 1 s and 2 s are wanted.
+    #expect(cut(500, groups: 12) == [0..<24, 24..<72, 72..<168, 168..<264, 264..<360, 360..<456, 456..<500])
+  }
+
+  @Test func groupsThatAreFarApartAreCut() {
+    #expect(cut(300, groups: 250) == [0..<25, 25..<75, 75..<175, 175..<300])
+    #expect(cut(425, groups: nil) == [0..<25, 25..<75, 75..<175, 175..<275, 275..<375, 375..<425])
+  }
+
+  @Test func whatIsLeftIsNotMadeASegmentOfItsOwnIfItIsShort() {
+    #expect(cut(25, groups: nil) == [0..<25])
+    #expect(cut(31, groups: nil) == [0..<31])
+    #expect(cut(33, groups: nil) == [0..<25, 25..<33])
+    #expect(cut(0, groups: nil) == [])
+    #expect(cut(1, groups: nil) == [0..<1])
+  }
+
+  /// A frame that is on show for long is not cut.
+  @Test func framesThatAreShownForLongAreSegments() {
+    let times = [0, 1000, 1004, 1008, 3000]
+    #expect(SegmentCuts.segments(of: times, usual: 400) { _ in false } == [0..<1, 1..<3, 3..<4])
+  }
+
+  /// Whatever the times and groups: all frames, one after the other.
+  @Test(arguments: 1...40) func everyFrameIsInOneSegment(_ seed: Int) {
+    var generator = SeededGenerator(seed)
+    var times = [0]
+    for _ in 0..<Int.random(in: 1...300, using: &generator) {
+      times.append(times[times.count - 1] + .random(in: 1...90, using: &generator))
+    }
+    let groups = Set(times.indices.filter { _ in Int.random(in: 0..<20, using: &generator) == 0 })
+    let segments = SegmentCuts.segments(of: times, usual: 400) { groups.contains($0) }
+    #expect(segments.flatMap { Array($0) } == Array(0..<times.count - 1))
+    #expect(segments.allSatisfy { $0.count == 1 || times[$0.upperBound] - times[$0.lowerBound] <= 500 + 90 })
+  }
+
+  @Test func timesOfUsualRatesAreWhole() {
+    #expect(SegmentCuts.timescale(for: (30, 1)) == 90_000)
+    #expect(SegmentCuts.timescale(for: (24_000, 1001)) == 240_000)
+    #expect(SegmentCuts.timescale(for: nil) == 90_000)
+  }
+
+  @Test func packetsOfAudioLieOnOneGrid() {
+    let grid = PacketGrid(
+      samples: 100_000, packet: 1024, priming: 1024, rate: 48_000,
+      cuts: [0, 1, 2, 2.05, 3].map { ClockTime.seconds($0) })
+    // The first packet is priming, and the last holds 672 samples.
+    #expect(grid.segments == [0..<48, 48..<95, 95..<97, 97..<99])
+    #expect(grid.times[0].start == .zero)
+    #expect(grid.times.last?.end == ClockTime(sampleIndex: 100_000, rate: 48_000))
+    #expect(zip(grid.times, grid.times.dropFirst()).allSatisfy { $0.end == $1.start })
+    #expect(grid.samples(for: 0..<48) == 0..<52 * 1024)
+    #expect(grid.samples(for: 48..<95) == 32 * 1024..<100_000 - 0)
+    #expect(grid.length(ofPacket: 98) == 100_000 - 97 * 1024)
+  }
+
+  @Test func audioThatEndsBeforeTheVideoHasFewerSegments() {
+    let grid = PacketGrid(
+      samples: 48_000, packet: 1024, priming: 1024, rate: 48_000, cuts: [0, 1, 2, 3].map { ClockTime.seconds($0) })
+    #expect(grid.segments == [0..<48])
+    let short = PacketGrid(samples: 10, packet: 1024, priming: 0, rate: 48_000, cuts: [.zero])
+    #expect(short.segments == [0..<1])
+    #expect(short.length(ofPacket: 0) == 10)
+  }
+}
