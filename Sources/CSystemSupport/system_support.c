@@ -94,3 +94,5 @@ void system_clear_memory(int isWanted) {
   // glibc fills what it gives out with the complement (mallopt(3)).
   mallopt(M_PERTURB, isWanted ? 0xFF : 0);
 }
+
+void system_release_memory(void) { malloc_trim(0); }

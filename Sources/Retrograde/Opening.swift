@@ -68,8 +68,7 @@ struct Opening {
     whole.count = 1
     whole.output.takesPackets = { _ in false }
     whole.output.keepsForwardWhole = false
-    let readers = settings.playback.dissolve > .zero ? 2 : 1
-    whole.resources = settings.resources.shared(by: readers * PlayableSource.openParts)
+    if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
     // Of each no more is decoded now than tells how it is to be read.
     whole.isWatched = true
     let sources = try zip(inputs, fetched).enumerated().map { number, input in

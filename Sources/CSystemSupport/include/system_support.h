@@ -33,6 +33,9 @@ int system_is_written(int descriptor);
 /// each time; with 0, no longer.
 void system_clear_memory(int isWanted);
 
+/// Gives memory that was freed, and that malloc keeps for later, back to the system.
+void system_release_memory(void);
+
 /// Takes the lock on byte `place` of a file, for as long as `descriptor` is open, or until system_unlock: an open file description lock
 /// (F_OFD_SETLK, fcntl(2)), which the kernel lets go when the process dies, and NFS when the machine does. 0; 1 where somebody else has it;
 /// -1 and errno where there are no locks.

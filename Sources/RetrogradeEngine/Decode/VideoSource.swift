@@ -1,3 +1,4 @@
+import CSystemSupport
 package import GStreamer
 package import MediaTime
 import Synchronization
@@ -244,6 +245,8 @@ package final class VideoSource: Sendable {
   package func rest() {
     idle.withLock { $0 = nil }
     ready.withLock { $0 = nil }
+    // The threads of the next decoder get memory of their own; what those of this one had would stay with the process.
+    system_release_memory()
   }
 
   /// What is known so far: frames that are not like the first may be found on the way.

@@ -2,25 +2,31 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Reads a stretch of joined videos, frame by frame, in one direction. While one of them is read, the first window of the next one is
-/// decoded already.
+/// Reads a stretch of joined videos, frame by frame, in one direction: one after the other, so that no more memory is held than for one.
 final class PartReader: Sendable {
   private struct Open: Sendable {
     var part: VideoPart
+    /// Which of its frames are wanted, by their places among all.
+    var frames: Range<Int>
     var reader: VideoReader
     var converter: FrameConverter?
+
+    /// How many frames come after this one.
+    func left(after number: Int, _ direction: Direction) -> Int {
+      direction == .forward ? frames.upperBound - 1 - number : number - frames.lowerBound
+    }
   }
 
   private struct State {
     /// Those to be opened, in the order of play, and which of their frames are wanted, by their places among all.
-    var left: [(part: VideoPart, frames: Range<Int>)]
-    /// What is read, and what comes after it.
-    var open: [Open] = []
+    var left: ArraySlice<(VideoPart, Range<Int>)>
+    var open: Open?
     var warnings: [Warning] = []
   }
 
-  /// How many are open at a time: each may take as much memory as one that is read by itself.
-  static let most = 2
+  /// More frames than encoders hold at a time, to look ahead. A decoder's pool gives back no memory while one of its frames is out
+  /// (gstbufferpool.c, `gst_buffer_pool_set_active`), which is all that the decoder used: so the last ones don't go back there.
+  private static let mostHeld = 128
 
   private let direction: Direction
   private let cancellation: Cancellation
@@ -31,19 +37,21 @@ final class PartReader: Sendable {
     self.direction = direction
     self.cancellation = cancellation
     let wanted = parts.map { ($0, $0.frames.clamped(to: frames)) }.filter { !$0.1.isEmpty }
-    state = Mutex(State(left: direction == .forward ? wanted : wanted.reversed()))
+    state = Mutex(State(left: direction == .forward ? wanted[...] : wanted.reversed()[...]))
   }
 
   /// The next frame, and its place among all; nil after the last.
   func next() throws -> (buffer: Buffer, number: Int)? {
-    while let open = try current() {
+    while let open = try state.withLock({ $0.open }) ?? openNext() {
       guard let frame = try open.reader.next() else {
-        state.withLock { _ = $0.open.removeFirst() }
-        try close(open)
+        try closeOpen()
         continue
       }
       let number = frame.number + open.part.frames.lowerBound
-      guard let converter = open.converter else { return (frame.buffer, number) }
+      guard let converter = open.converter else {
+        let isHeldLonger = open.left(after: number, direction) < PartReader.mostHeld
+        return (isHeldLonger ? frame.buffer.shallowCopy() : frame.buffer, number)
+      }
       do {
         return (try converter.convert(frame.buffer, open.part.video.caps), number)
       } catch let error as GStreamerError {
@@ -56,34 +64,30 @@ final class PartReader: Sendable {
   /// Ends the reading, whether or not everything was read.
   /// - Returns: what was found out on the way.
   func close() throws -> [Warning] {
-    let rest = state.withLock { state in
-      defer { (state.open, state.left) = ([], []) }
-      return state.open
-    }
-    for open in rest { try close(open) }
+    state.withLock { $0.left = [] }
+    try closeOpen()
     return state.withLock { $0.warnings }
   }
 
-  private func close(_ open: Open) throws {
+  private func closeOpen() throws {
+    guard let open = state.withLock({ $0.open.take() }) else { return }
     let found = try open.reader.close() + open.part.video.changes.warnings
     open.part.video.rest()
     state.withLock { $0.warnings += open.part.told(found) }
   }
 
-  private func current() throws -> Open? {
-    while let (part, frames) = state.withLock({ state in
-      state.open.count < PartReader.most && !state.left.isEmpty ? state.left.removeFirst() : nil
-    }) {
-      let converter = try part.fit.map { fit in
-        do {
-          return try FrameConverter(part.video.caps, fit.elements, to: fit.form, cancellation)
-        } catch let error as GStreamerError {
-          throw RetrogradeError.reading(part.name, error)
-        }
+  private func openNext() throws -> Open? {
+    guard let (part, frames) = state.withLock({ $0.left.popFirst() }) else { return nil }
+    let converter = try part.fit.map { fit in
+      do {
+        return try FrameConverter(part.video.caps, fit.elements, to: fit.form, cancellation)
+      } catch let error as GStreamerError {
+        throw RetrogradeError.reading(part.name, error)
       }
-      let reader = try VideoReader(part.video, over: part.span(of: frames), direction, cancellation)
-      state.withLock { $0.open.append(Open(part: part, reader: reader, converter: converter)) }
     }
-    return state.withLock { $0.open.first }
+    let reader = try VideoReader(part.video, over: part.span(of: frames), direction, cancellation)
+    let open = Open(part: part, frames: frames, reader: reader, converter: converter)
+    state.withLock { $0.open = open }
+    return open
   }
 }

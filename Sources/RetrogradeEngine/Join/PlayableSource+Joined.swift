@@ -18,9 +18,6 @@ extension PlayableSource {
     var span: TimeSpan { source.legs.presentation.span }
   }
 
-  /// How many times the memory of one source is held at once where several are joined.
-  package static var openParts: Int { PartReader.most }
-
   /// Sources that are played one after the other, as one: the next begins where all streams of the one before have ended.
   ///
   /// Of each kind it has the first file's streams: the first video, and as many of audio. What the others lack is silent.
