@@ -10,7 +10,7 @@ struct DataFolders {
   /// The path of the running program.
   static var executable: String? { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") }
 
-  /// The user's own files come first, then those that came with this very command, then the system's.
+  /// The user's own files come first, then those that came with this very command, or with the source it was built from, then the system's.
   ///
   /// The XDG Base Directory Specification says what the variables mean, and that relative paths in them are ignored.
   /// - Parameters:
@@ -28,11 +28,19 @@ struct DataFolders {
     }
     let system = (value("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share").split(separator: ":").map(String.init)
     var paths: [String] = []
-    for folder in [own, installed].compactMap({ $0 }) + system where folder.hasPrefix("/") {
-      let path = URL(fileURLWithPath: folder).standardizedFileURL.appending(path: "retrograde/\(name)").path
+    func add(_ path: String) {
       if !paths.contains(path) { paths.append(path) }
     }
+    for folder in [own, installed].compactMap({ $0 }) + system where folder.hasPrefix("/") {
+      if folder == installed, let source = executable.flatMap(DataFolders.source) { add("\(source)/\(name)") }
+      add(URL(fileURLWithPath: folder).standardizedFileURL.appending(path: "retrograde/\(name)").path)
+    }
     (self.pathExtension, self.paths) = (pathExtension, paths)
+  }
+
+  /// The folder of the source of a program that lies where SwiftPM puts it; nil of another one.
+  private static func source(of executable: String) -> String? {
+    executable.firstRange(of: "/.build/").map { String(executable[..<$0.lowerBound]) }
   }
 
   /// The files in these folders, by name.
