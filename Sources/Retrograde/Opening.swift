@@ -49,7 +49,10 @@ struct Opening {
         ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
     }
     do {
-      return try PlayableSource(OpenedSource(input, settings, fetched: fetched), settings, progress: tell)
+      let opened = try OpenedSource(input, settings, fetched: fetched)
+      return try settings.isWatched
+        ? PlayableSource(quickly: opened, settings, progress: tell)
+        : PlayableSource(opened, settings, progress: tell)
     } catch let error as RetrogradeError {
       throw error.naming(spooled: input == "-" ? "standard input" : input)
     }

@@ -7,16 +7,18 @@ extension PlayableSource {
   /// - Parameters:
   ///   - inputs: at least one; the ones after the first are played after it.
   ///   - step: what indexing it is, of all of the work.
+  ///   - isWatched: somebody waits for the first frame, so that no more of a long source is read than that takes.
   ///   - isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
-    as step: Step = .indexing, isDescribed: Bool = false
+    as step: Step = .indexing, isWatched: Bool = false, isDescribed: Bool = false
   ) throws -> PlayableSource {
     var playback = options.playback
     playback.noAudio = playback.noAudio || options.soundtrack != nil
-    let settings = PlaybackSettings(
+    var settings = PlaybackSettings(
       playback, count: playback.count, for: output, resources: options.resources, gauge: work.gauge,
       cancellation: work.cancellation)
+    settings.isWatched = isWatched
     let opening = Opening(settings: settings, count: inputs.count, step: step, isDescribed: isDescribed, work: work)
     var source = try inputs.count == 1 ? opening.source(inputs[0]) : opening.joined(inputs)
     if let soundtrack = options.soundtrack { try source.hear(soundtrack, options.resources, work) }

@@ -46,6 +46,25 @@ package struct PlayableSource: Sendable {
     self = try PlayableSource(opened, index, parts, settings)
   }
 
+  /// The same, without reading all of a long source first where it can be done without: what is played is no other.
+  package init(
+    quickly opened: OpenedSource, _ settings: PlaybackSettings,
+    progress: @escaping @Sendable (IndexProgress) -> Void
+  ) throws {
+    if let index = try QuickIndex.make(opened, settings, progress) {
+      do {
+        let parts = try SourceParts(index, settings, nil)
+        if parts.isExact {
+          self = try PlayableSource(opened, index, parts, settings)
+          return
+        }
+      } catch let error as RetrogradeError where error.code == .damagedInput {
+        Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
+      }
+    }
+    self = try PlayableSource(opened, settings, progress: progress)
+  }
+
   static func index(all opened: OpenedSource, _ indexer: Indexer) throws -> SourceIndex {
     do {
       return try indexer.run()

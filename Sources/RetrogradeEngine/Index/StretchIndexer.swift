@@ -8,10 +8,12 @@ import MediaTime
 /// last keyframe before a stretch, by the container's own index, with as much before it as the audio decoders need.
 /// Where a stretch can't be known to be exact, it says so (``InexactStretch``), and all of the source is to be indexed.
 final class StretchIndexer {
+  /// The index of its first seconds.
+  let beginning: SourceIndex
   /// When the presentation starts, in stream time.
-  let start: ClockTime
+  var start: ClockTime { beginning.presentationStart }
   /// The way to the first video, decoded, as far as its beginning tells; nil where there is none.
-  let recipe: DecodingRecipe?
+  var recipe: DecodingRecipe? { beginning.recipe }
   private let indexer: Indexer
   private let streams: ChosenStreams
   private let gate = StretchGate()
@@ -57,8 +59,7 @@ final class StretchIndexer {
       pipeline.stop()
       return nil
     }
-    let beginning = try indexer.index(streams, reading)
-    (start, recipe) = (beginning.presentationStart, beginning.recipe)
+    beginning = try indexer.index(streams, reading)
   }
 
   deinit { pipeline.stop() }

@@ -1,0 +1,74 @@
+/// When the samples of a track are decoded and shown, as an MP4 or MOV file's own tables have it (ISO/IEC 14496-12, 8.6), without its
+/// edit list. None of the samples is read for it.
+package struct MP4SampleTimes {
+  package struct Sample {
+    /// In units of the timescale.
+    package var decoded: Int
+    package var shown: Int
+    /// In those units too, until the next one is decoded.
+    package var duration: Int
+    package var isKeyframe: Bool
+    package var bytes: Int
+  }
+
+  package let timescale: Int
+  /// In the order in which they are decoded.
+  package let samples: [Sample]
+
+  /// What no film of a week has, at any rate: more is damage.
+  private static let most = 1 << 25
+
+  /// Of the video track of that number, counted from 0.
+  /// - Returns: nil where there is none, or where the tables don't say it of all samples: of fragments, and where they are damaged.
+  package init?(_ path: String, video number: Int) {
+    guard let file = RandomAccessFile(path), let index = MP4Index(file), !index.isFragmented else { return nil }
+    let bytes = index.bytes
+    let tracks = index.tracks.filter { track in
+      bytes.box("mdia", "hdlr", in: track).map { MP4Track.kind(ofHandler: $0, of: bytes) == .video } ?? false
+    }
+    guard tracks.indices.contains(number), let media = bytes.box("mdia", "mdhd", in: tracks[number]),
+      let timescale = bytes.timescale(media), timescale > 0,
+      let table = bytes.box("mdia", "minf", "stbl", in: tracks[number]), let sizes = SampleTable(bytes, table),
+      sizes.commonSize == 0, (1...MP4SampleTimes.most).contains(sizes.count),
+      let durations = MP4SampleTimes.runs("stts", bytes, table, sizes.count)
+    else { return nil }
+    self.timescale = timescale
+    var offsets: [Int]?
+    if bytes.box("ctts", in: table) != nil {
+      offsets = MP4SampleTimes.runs("ctts", bytes, table, sizes.count)?.map { Int(Int32(truncatingIfNeeded: $0)) }
+      if offsets == nil { return nil }
+    }
+    let keyframes = MP4SampleTimes.numbers("stss", bytes, table).map { Set($0) }
+    var samples: [Sample] = []
+    samples.reserveCapacity(sizes.count)
+    // 2^25 samples of 2^32 units each fit.
+    var time = 0
+    for (number, duration) in durations.enumerated() {
+      samples.append(
+        Sample(
+          decoded: time, shown: time + (offsets?[number] ?? 0), duration: duration,
+          isKeyframe: keyframes?.contains(number + 1) ?? true, bytes: sizes.size(of: number)))
+      time += duration
+    }
+    self.samples = samples
+  }
+
+  /// The value of each sample in a table of runs; nil where that does not have `count`.
+  private static func runs(_ type: String, _ bytes: [UInt8], _ table: Range<Int>, _ count: Int) -> [Int]? {
+    guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
+    var values: [Int] = []
+    values.reserveCapacity(count)
+    for place in stride(from: body.lowerBound + 8, through: body.upperBound - 8, by: 8) {
+      let length = bytes.integer(place)
+      guard length <= count - values.count else { return nil }
+      values += repeatElement(bytes.integer(place + 4), count: length)
+    }
+    return values.count == count ? values : nil
+  }
+
+  /// The numbers in a table of them; nil where there is no such table.
+  private static func numbers(_ type: String, _ bytes: [UInt8], _ table: Range<Int>) -> [Int]? {
+    guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
+    return stride(from: body.lowerBound + 8, through: body.upperBound - 4, by: 4).map { bytes.integer($0) }
+  }
+}

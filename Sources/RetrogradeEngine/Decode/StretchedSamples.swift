@@ -1,0 +1,117 @@
+import MediaTime
+import Synchronization
+
+/// The audio of a source that is decoded when it is asked for, a stretch at a time, and never all of it unless that is wanted.
+///
+/// Stretches are those of ``StretchIndexer``: their samples are the ones that a pass over all of the source gives.
+final class StretchedSamples: Sendable {
+  /// A stretch of the source, in stream time, and its audio, by the number of the track.
+  private struct Stretch {
+    var span: TimeSpan
+    var tracks: [AudioTrack]
+  }
+
+  private struct State {
+    var indexer: StretchIndexer?
+    /// The last used last.
+    var recent: [Stretch]
+    /// All of the source.
+    var whole: [AudioTrack]?
+  }
+
+  private let opened: OpenedSource
+  private let settings: PlaybackSettings
+  private let state: Mutex<State>
+
+  /// How long a stretch is: about what is asked for at a time, and much longer than what has to be decoded before it.
+  private static let length = ClockTime(seconds: 8)
+  /// How many are kept: of players at different places, and of the two to whom a stretch belongs that lies across two of these.
+  private static let most = 6
+
+  /// - Parameter known: what was decoded already: a stretch and its audio.
+  init(_ opened: OpenedSource, _ settings: PlaybackSettings, known: (span: TimeSpan, tracks: [AudioTrack])) {
+    self.opened = opened
+    var settings = settings
+    settings.playback.noVideo = true
+    // Whoever opened the source may be gone when its audio is wanted.
+    settings.cancellation = Cancellation()
+    self.settings = settings
+    state = Mutex(State(indexer: nil, recent: [Stretch(span: known.span, tracks: known.tracks)]))
+  }
+
+  /// The audio of a stretch in which `time` lies, and when that ends.
+  fileprivate func tracks(at time: ClockTime) throws -> (tracks: [AudioTrack], end: ClockTime?) {
+    try state.withLock { state in
+      if let whole = state.whole { return (whole, nil) }
+      if let place = state.recent.firstIndex(where: { $0.span.start <= time && time < $0.span.end }) {
+        let known = state.recent.remove(at: place)
+        state.recent.append(known)
+        return (known.tracks, known.span.end)
+      }
+      let number = max(time, .zero).nanoseconds / StretchedSamples.length.nanoseconds
+      let start = ClockTime(nanoseconds: number * StretchedSamples.length.nanoseconds)
+      let span = TimeSpan(start: min(start, time), end: start + StretchedSamples.length)
+      do {
+        let indexer = try state.indexer ?? StretchIndexer(opened.indexer(settings))
+        state.indexer = indexer
+        guard let indexer else { throw InexactStretch(reason: "its audio can't be read in stretches") }
+        let index = try indexer.index(from: span.start, to: span.end)
+        guard index.audio.count == indexer.trackCount else {
+          throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
+        }
+        state.recent.append(Stretch(span: span, tracks: index.audio))
+        if state.recent.count > StretchedSamples.most { state.recent.removeFirst() }
+        return (index.audio, span.end)
+      } catch let error as InexactStretch {
+        Log.index.info("\(opened.name): all of its audio is decoded: \(error.reason)")
+        return (try StretchedSamples.decodeAll(opened, settings, &state), nil)
+      }
+    }
+  }
+
+  /// Decodes all of the audio, if that was not done.
+  fileprivate func decodeAll() throws {
+    try state.withLock { state in
+      if state.whole == nil { _ = try StretchedSamples.decodeAll(opened, settings, &state) }
+    }
+  }
+
+  private static func decodeAll(
+    _ opened: OpenedSource, _ settings: PlaybackSettings, _ state: inout State
+  ) throws -> [AudioTrack] {
+    let whole = try opened.indexer(settings).run().audio
+    (state.whole, state.recent, state.indexer) = (whole, [], nil)
+    return whole
+  }
+}
+
+/// One track of it.
+struct StretchedTrack: SampleStore {
+  let samples: StretchedSamples
+  let number: Int
+  /// The place of the first sample frame, counted from stream time 0.
+  let first: Int
+  let rate: Int
+  let bytesPerFrame: Int
+
+  func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+    let size = max(bytesPerFrame, 1)
+    var position = first + offset / size
+    let end = position + bytes.count / size
+    var done = 0
+    while position < end {
+      let (tracks, stretchEnd) = try samples.tracks(at: ClockTime(sampleIndex: position, rate: rate))
+      // A stretch ends with the last sample before its time.
+      let next = min(max(stretchEnd?.sampleIndex(rate: rate) ?? end, position + 1), end)
+      guard tracks.indices.contains(number), tracks[number].bytesPerFrame == bytesPerFrame else {
+        throw RetrogradeError(.damagedInput, "the audio is not the same all along the source")
+      }
+      let part = UnsafeMutableRawBufferPointer(rebasing: bytes[done..<done + (next - position) * size])
+      try tracks[number].read(position..<next, within: tracks[number].frames, into: part)
+      done += part.count
+      position = next
+    }
+  }
+
+  func prepareAll() throws { try samples.decodeAll() }
+}

@@ -1,0 +1,123 @@
+import Containers
+import MediaTime
+
+/// The index of a long source without a pass over all of it: its beginning and its end are read, its container's tables say when the frames
+/// between are shown, and its audio is decoded when it is asked for.
+///
+/// That is exact, or it is not done: the tables have to say of all that was read what reading it said.
+enum QuickIndex {
+  /// What is read of the end. Sources not three times as long are indexed as fast.
+  private static let tail = ClockTime(seconds: 8)
+
+  /// - Returns: nil where all of the source has to be indexed.
+  /// - Throws: `CancellationError`.
+  static func make(
+    _ opened: OpenedSource, _ settings: PlaybackSettings, _ progress: @escaping @Sendable (IndexProgress) -> Void
+  ) throws -> SourceIndex? {
+    let playback = settings.playback
+    guard playback.start == nil, playback.end == nil, let declared = opened.stored.facts.report?.presentationEnd,
+      declared > tail * 3
+    else { return nil }
+    do {
+      guard let stretches = try StretchIndexer(opened.indexer(settings)) else { return nil }
+      let start = declared - tail
+      let end = try stretches.index(from: start, to: nil)
+      let beginning = stretches.beginning
+      guard end.part?.reachesEnd == true, end.furtherVideos.isEmpty else { return nil }
+      var index = end
+      if let last = end.video {
+        if let all = MP4SampleTimes(opened.stored.path, video: 0).flatMap({ times in
+          beginning.video.flatMap { last.completed(by: times, $0) }
+        }) {
+          index.video = all
+        } else {
+          // The packets alone are read faster than the audio is decoded.
+          var silent = settings
+          silent.playback.noAudio = true
+          let all = try opened.indexer(silent, progress: progress).run()
+          guard let video = all.video else { return nil }
+          (index.video, index.warnings) = (video, (index.warnings + all.warnings).unique)
+        }
+      }
+      guard let audio = audio(end, beginning, from: start, stretches.trackCount, opened, settings) else { return nil }
+      index.audio = audio
+      index.part = nil
+      Log.index.info("\(opened.name): no more is read of it than its beginning and its end")
+      return index
+    } catch let error as InexactStretch {
+      Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
+    } catch let error as RetrogradeError {
+      // Whoever indexes all of it says what is wrong, and what can be played all the same.
+      Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
+    }
+    return nil
+  }
+
+  /// The audio streams, of which only the end is decoded yet.
+  /// - Returns: nil where it is not known that all of it is there, one packet after the other.
+  private static func audio(
+    _ end: SourceIndex, _ beginning: SourceIndex, from start: ClockTime, _ count: Int, _ opened: OpenedSource,
+    _ settings: PlaybackSettings
+  ) -> [AudioTrack]? {
+    guard count > 0 else { return end.audio }
+    guard end.audio.count == count, beginning.audio.count == count else { return nil }
+    let known = TimeSpan(start: start, end: ClockTime(nanoseconds: .max))
+    let samples = StretchedSamples(opened, settings, known: (known, end.audio))
+    var tracks: [AudioTrack] = []
+    for (number, (first, last)) in zip(beginning.audio, end.audio).enumerated() {
+      guard first.chunks.count == 1, last.chunks.count == 1, first.caps.isEqual(last.caps),
+        last.frames.lowerBound <= start.sampleIndex(rate: last.rate)
+      else { return nil }
+      let range = first.frames.lowerBound..<max(last.frames.upperBound, first.frames.upperBound)
+      let store = StretchedTrack(
+        samples: samples, number: number, first: range.lowerBound, rate: last.rate, bytesPerFrame: last.bytesPerFrame)
+      guard
+        var track = AudioTrack(
+          caps: last.caps, codec: last.codec, tags: last.tags,
+          chunks: [AudioChunk(position: range.lowerBound, count: range.count, offset: 0)], bitrate: last.bitrate,
+          store: store)
+      else { return nil }
+      track.disposition = last.disposition
+      tracks.append(track)
+    }
+    return tracks
+  }
+}
+
+extension VideoIndex {
+  /// This end of a video, with all that comes before it by its container's tables.
+  /// - Returns: nil where those say anything else of this, or of the beginning, than reading them did.
+  fileprivate func completed(by times: MP4SampleTimes, _ beginning: VideoIndex) -> VideoIndex? {
+    guard !isUntimed, let end = packets.last(where: { !$0.isHidden })?.time,
+      let last = times.samples.map(\.shown).max(), let latest = packets.compactMap(\.time).max(), latest >= end
+    else { return nil }
+    func nanoseconds(_ units: Int) -> Int64 {
+      // As GStreamer does: whole seconds and the rest, rounded down.
+      let (seconds, rest) = (units / times.timescale, units % times.timescale)
+      return Int64(seconds) * 1_000_000_000 + Int64(rest) * 1_000_000_000 / Int64(times.timescale)
+    }
+    // How much later the presentation is than the tables, which its edit list says.
+    let shift = latest.nanoseconds - nanoseconds(last)
+    var shown: [Int64: Bool] = [:]
+    let all = times.samples.map { sample in
+      let time = ClockTime(nanoseconds: nanoseconds(sample.shown) + shift)
+      shown[time.nanoseconds] = sample.isKeyframe
+      return VideoPacket(
+        time: time, decodingTime: ClockTime(nanoseconds: nanoseconds(sample.decoded) + shift),
+        duration: ClockTime(nanoseconds: nanoseconds(sample.duration)), isKeyframe: sample.isKeyframe,
+        bytes: sample.bytes, isHidden: false)
+    }
+    let isSame = [beginning, self].allSatisfy { index in
+      !index.packets.isEmpty
+        && index.packets.allSatisfy { packet in
+          packet.time.map { shown[$0.nanoseconds] == packet.isKeyframe && !packet.isHidden } ?? false
+        }
+    }
+    guard isSame, all.first?.time == beginning.packets.first?.time else { return nil }
+    var index = VideoIndex(caps: caps, tags: tags, packets: all, segmentEnd: segmentEnd)
+    index.disposition = disposition
+    index.obstacle = obstacle
+    index.decoder = decoder
+    return index.starts?.count == all.count ? index : nil
+  }
+}
