@@ -1,3 +1,4 @@
+import Containers
 import MediaTime
 import TestSupport
 import Testing
@@ -70,6 +71,19 @@ import Testing
       try a.prepareAll()
       #expect(try bytes(a, b.frames) == bytes(b, b.frames))
     }
+  }
+
+  /// MP4's tables are enough, also where there are B-frames and edit lists, if all frames last equally long.
+  @Test(arguments: cases.filter { $0.media.video != nil && $0.media.frameRate != "0/1" })
+  func tablesSayWhenFramesAreShown(_ source: Case) throws {
+    let folder = try TemporaryFolder()
+    let path = try source.media.write(to: folder)
+    let times = MP4SampleTimes(path, video: 0)
+    #expect((times == nil) == path.hasSuffix(".mkv"))
+    let stretches = try #require(try StretchIndexer(OpenedSource(path, settings()).indexer(settings())))
+    let end = try #require(try stretches.index(from: .seconds(19), to: nil).video)
+    guard let times, let beginning = stretches.beginning.video else { return }
+    #expect(end.completed(by: times, beginning)?.packets.count == source.media.frameCount)
   }
 
   /// What its tables say is not believed of a file whose end is otherwise.

@@ -87,7 +87,7 @@ enum QuickIndex {
 extension VideoIndex {
   /// This end of a video, with all that comes before it by its container's tables.
   /// - Returns: nil where those say anything else of this, or of the beginning, than reading them did.
-  fileprivate func completed(by times: MP4SampleTimes, _ beginning: VideoIndex) -> VideoIndex? {
+  func completed(by times: MP4SampleTimes, _ beginning: VideoIndex) -> VideoIndex? {
     guard !isUntimed, let end = packets.last(where: { !$0.isHidden })?.time,
       let last = times.samples.map(\.shown).max(), let latest = packets.compactMap(\.time).max(), latest >= end
     else { return nil }
