@@ -170,7 +170,10 @@ import Testing
     (settings.isLossless, settings.heights) = (false, [60, 1080, 120])
     let mirror = try mirror(path, settings)
     #expect(mirror.renditions.map(\.name) == ["120", "60", "audio"])
-    #expect(mirror.renditions[0].kind == .video(width: 160, height: 120, frameRate: 30))
+    guard case .video(width: 160, height: 120, frameRate: _) = mirror.renditions[0].kind else {
+      Issue.record("\(mirror.renditions[0])")
+      return
+    }
     #expect(mirror.renditions[0].segments == mirror.renditions[1].segments)
     for (number, rendition) in mirror.renditions.enumerated() {
       var whole = 0

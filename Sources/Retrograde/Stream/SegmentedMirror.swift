@@ -109,9 +109,8 @@ package final class SegmentedMirror: Sendable {
         "segment \(number) of \(renditions[rendition].name): there are \(renditions[rendition].segments.count), counted from 0"
       )
     }
-    return rendition < videos.count
-      ? try videos[rendition].make(number, cancellation)
-      : try audio[rendition - videos.count].make(number, cancellation)
+    guard rendition < videos.count else { return try audio[rendition - videos.count].make(number, cancellation) }
+    return try DecodedMemory.during { try videos[rendition].make(number, cancellation) }
   }
 
   private func check(_ rendition: Int) throws {
@@ -132,7 +131,9 @@ package final class SegmentedMirror: Sendable {
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
   ) throws -> [UInt8] {
     guard let pictures else { throw RetrogradeError(.usage, about: name, "has no video, and so no picture") }
-    return try pictures.picture(at: time, height: height, isExact: isExact, cancellation)
+    return try DecodedMemory.during {
+      try pictures.picture(at: time, height: height, isExact: isExact, cancellation)
+    }
   }
 
   /// How loud the first audio stream is along the output: the greatest magnitude of any sample of any channel, 0 to 1, in each of so many
