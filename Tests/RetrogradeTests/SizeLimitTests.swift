@@ -86,6 +86,8 @@ import Testing
     let words = summary.warnings.map(\.message.description).joined()
     #expect(words.contains("given up for `encoding.maxSize`") && words.contains("pixels of width in place of 160"))
     let read = try DecodedAnimation(path)
+    let written = try #require(summary.written?.streams.first)
+    #expect(written.width == read.width && written.height == read.height && summary.frames == read.delays.count)
     #expect(read.width < 160 && read.width * 3 / 4 - read.height < 2)
     #expect(read.delays.reduce(0, +) == 480, "as long as it was")
     options.encoding.maxSize = ByteCount(format == "gif" ? 1200 : 150)

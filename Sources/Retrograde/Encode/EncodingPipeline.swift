@@ -89,7 +89,7 @@ final class EncodingPipeline: Sendable {
   /// When all was pushed: how many packets of the first video had come to the muxer by then, and how many there will be.
   private let drained = Mutex<(from: Int, to: Int)?>(nil)
   private let animation: AnimationWriter?
-  private let animator = Mutex<Worker<[Warning]>?>(nil)
+  private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
 
   /// No byte written for this long while every stream was given or waits for room: the pipeline hangs. Whoever
   /// gives frames may take their time.
@@ -226,7 +226,7 @@ final class EncodingPipeline: Sendable {
           fail(
             error as? RetrogradeError
               ?? RetrogradeError(.cannotCreateOutput, about: target, "can't be made: \(String(describing: error))"))
-          return []
+          return FinishedAnimation()
         }
       }
       animator.withLock { $0 = worker }
@@ -344,7 +344,7 @@ final class EncodingPipeline: Sendable {
       drained.withLock { $0 = (count, all) }
     }
     try bus.withLock { $0.take() }?.join()
-    let concessions = try animator.withLock { $0.take() }?.join() ?? []
+    let animation = try animator.withLock { $0.take() }?.join() ?? FinishedAnimation()
     try cancellation.check()
     let videos = zip(counts.videos, given.videos).map { $0.frames(of: $1) }
     let audio = zip(counts.audio, zip(given.audio, contents.rates)).map { $0.samples(of: $1.0, rate: $1.1) }
@@ -361,21 +361,33 @@ final class EncodingPipeline: Sendable {
     }
     let spans = (videos + audio).compactMap(\.span)
     var written = Written()
-    written.counts = Counts(frames: videos.map(\.count), samples: audio.map(\.count), cues: texts.map(\.count))
+    let step = animation.level?.step ?? 1
+    written.counts = Counts(
+      frames: videos.map { ($0.count + step - 1) / step }, samples: audio.map(\.count), cues: texts.map(\.count))
     written.span = spans.first.map { first in
       spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
     }
     written.warnings = (videos + audio + texts).compactMap(\.warning)
-    written.concessions = concessions
+    written.concessions = animation.concessions
     written.streams =
-      zip(videos, contents.videos).compactMap { stream(video: $0, orientation: $1.orientation) }
+      zip(videos, contents.videos).compactMap { stream(video: $0, orientation: $1.orientation, animation.level) }
       + audio.compactMap(stream(audio:))
     return written
   }
 
-  private func stream(video reached: MuxedCount.Reached, orientation: String?) -> WrittenMedia.Stream? {
-    guard reached.count > 0, let caps = reached.caps else { return nil }
-    var stream = WrittenMedia.Stream(video: caps, reached.raw, rate: reached.packetRate, orientation: orientation)
+  /// - Parameter level: what is left of it; nil: all.
+  private func stream(
+    video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?
+  ) -> WrittenMedia.Stream? {
+    guard reached.count > 0, var caps = reached.caps else { return nil }
+    var rate = reached.packetRate
+    if let level {
+      for side in ["width", "height"] {
+        if let length = caps.int(side) { caps = caps.setting(side, "\(level.scaled(length))") }
+      }
+      rate = rate.map { $0 / Double(level.step) }
+    }
+    var stream = WrittenMedia.Stream(video: caps, reached.raw, rate: rate, orientation: orientation)
     if contents.animation != nil { stream.codec = WrittenMedia.containerName(of: target) }
     return stream
   }

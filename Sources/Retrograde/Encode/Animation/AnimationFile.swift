@@ -41,9 +41,16 @@ protocol AnimationFile: AnyObject {
   func add(_ sample: Sample, shown: TimeSpan) throws
   /// Writes what is left, unless it is to stop on the way.
   /// - Parameter report: told how many frames are done of how many.
-  /// - Returns: what was given up for its size.
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
-    -> [Warning]
+    -> FinishedAnimation
+}
+
+/// What an animation became.
+struct FinishedAnimation: Sendable {
+  /// What was given up for its size, which was asked for.
+  var concessions: [Warning] = []
+  /// What is left of it; nil: all.
+  var level: AnimationLevel?
 }
 
 /// Writes an animation from what an appsink gives.
@@ -56,11 +63,10 @@ struct AnimationWriter: Sendable {
   let settings: AnimationSettings
 
   /// Until the stream ends, or the pipeline stops.
-  /// - Returns: what was given up for its size.
   /// - Throws: ``RetrogradeError``.
   func run(
     _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: @escaping @Sendable () -> Bool
-  ) throws -> [Warning] {
+  ) throws -> FinishedAnimation {
     do {
       return try write(report, isStopped)
     } catch let error as ImageError {
@@ -71,7 +77,7 @@ struct AnimationWriter: Sendable {
   }
 
   private func write(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
-    -> [Warning]
+    -> FinishedAnimation
   {
     let file = try format.begin(path, for: target, settings)
     var start: ClockTime?
@@ -82,7 +88,7 @@ struct AnimationWriter: Sendable {
       try file.add(
         sample, shown: TimeSpan(start: pts - begin, end: pts - begin + (sample.buffer.duration ?? .zero)))
     }
-    return start != nil && !isStopped() ? try file.finish(report, isStopped) : []
+    return start != nil && !isStopped() ? try file.finish(report, isStopped) : FinishedAnimation()
   }
 }
 
@@ -112,10 +118,10 @@ private final class APNGAnimation: AnimationFile {
   }
 
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
-    -> [Warning]
+    -> FinishedAnimation
   {
     try APNGChunks.end.withUnsafeBytes { try file.write($0) }
     try APNGChunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
-    return []
+    return FinishedAnimation()
   }
 }

@@ -38,7 +38,7 @@ final class GIFAnimation: AnimationFile {
   }
 
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
-    -> [Warning]
+    -> FinishedAnimation
   {
     var isFirst = true
     return try frames.search(settings, .gif, from: first, target, report, isStopped) { level, report in

@@ -51,16 +51,15 @@ extension KeptFrames {
   /// - Parameters:
   ///   - report: told how many frames are done of how many at the most.
   ///   - make: makes it, tells what it is given how many frames are done, and says how many bytes it has.
-  /// - Returns: what was given up.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be small enough.
   func search(
     _ settings: AnimationSettings, _ format: AnimationFormat, from first: AnimationLevel, _ target: String,
     _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool,
     _ make: (AnimationLevel, (Int) -> Void) throws -> Int
-  ) throws -> [Warning] {
+  ) throws -> FinishedAnimation {
     guard let limit = settings.limit else {
       _ = try make(first) { report($0, count) }
-      return []
+      return FinishedAnimation()
     }
     let search = SizeSearch(limit: limit.bytes, levels: AnimationLevel.ladder(format, from: first))
     var tries = 0
@@ -71,7 +70,7 @@ extension KeptFrames {
         Log.encode.info("\(target): \(size) bytes with \(level)")
         return isStopped() ? nil : size
       })
-    else { return [] }
+    else { return FinishedAnimation() }
     guard found.size <= limit.bytes else {
       throw RetrogradeError(
         .cannotCreateOutput, about: target,
@@ -79,7 +78,9 @@ extension KeptFrames {
         remedy:
           "make it shorter with \(setting: .end), or start smaller with \(setting: .width) or \(setting: .frameRate)")
     }
-    return Warning.concessions(
-      found.level.concessions(against: first, format, width: width), under: limit)
+    return FinishedAnimation(
+      concessions: Warning.concessions(
+        found.level.concessions(against: first, format, width: width), under: limit),
+      level: found.level)
   }
 }

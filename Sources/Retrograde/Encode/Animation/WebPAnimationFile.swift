@@ -36,11 +36,11 @@ final class WebPAnimationFile: AnimationFile {
   private func layout(_ caps: Caps?) -> WebPAnimation.Layout { caps?.string("format") == "I420" ? .i420 : .rgba }
 
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
-    -> [Warning]
+    -> FinishedAnimation
   {
     guard let frames else {
       try write(animation)
-      return []
+      return FinishedAnimation()
     }
     let first = AnimationLevel(quality: quality ?? 100)
     return try frames.search(settings, .webp, from: first, target, report, isStopped) { level, report in
