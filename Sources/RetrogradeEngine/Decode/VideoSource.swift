@@ -272,7 +272,13 @@ package final class VideoSource: Sendable {
 
   /// Decodes `window`; the one that was decoded to find out how the source can be read is given out once.
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {
-    if let known = ready.withLock({ $0.take() }), known.window == window { return known.frames }
+    if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
+      known.window.frames.lowerBound <= window.frames.lowerBound
+    {
+      // Of a stretch that begins later, fewer are wanted.
+      known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
+      return known.frames
+    }
     let spool = try VideoSource.spool(for: window, plan, resources)
     return try decoder.decode(
       window, starts: timeline.starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge,
