@@ -40,7 +40,9 @@ let package = Package(
     .executable(name: "retrograde", targets: ["RetrogradeCommand"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    // Without its traits: they bring Foundation, and with it ICU, 40 MB.
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
   ] + documenting,
   targets: [
     .systemLibrary(
@@ -77,10 +79,17 @@ let package = Package(
     .target(
       name: "RetrogradePlayer", dependencies: ["RetrogradeEngine", "RetrogradePlugin", "GStreamer", "MediaTime"],
       swiftSettings: strict),
+    .target(
+      name: "RetrogradeServer",
+      dependencies: [
+        "Retrograde", "RetrogradeEngine", "MediaTime", "CSystemSupport",
+        .product(name: "Hummingbird", package: "hummingbird"),
+      ],
+      swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "RetrogradePlayer", "CSystemSupport", "CVersion",
+        "Retrograde", "RetrogradeEngine", "RetrogradePlayer", "RetrogradeServer", "CSystemSupport", "CVersion",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
