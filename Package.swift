@@ -43,6 +43,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     // Without its traits: they bring Foundation, and with it ICU, 40 MB.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+    .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
   ] + documenting,
   targets: [
     .systemLibrary(
@@ -82,9 +86,13 @@ let package = Package(
     .target(
       name: "RetrogradeServer",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "MediaTime", "CSystemSupport",
+        "Retrograde", "RetrogradeEngine", "GStreamer", "MediaTime", "CVersion",
         .product(name: "Hummingbird", package: "hummingbird"),
+        .product(name: "HummingbirdCore", package: "hummingbird"),
+        .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
       ],
+      resources: [.embedInCode("Page/page.html"), .embedInCode("Page/list.html")],
       swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",

@@ -14,6 +14,10 @@ int system_open_unnamed(const char *directory, unsigned mode) {
   return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
+int system_punch_hole(int descriptor, long offset, long count) {
+  return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, count);
+}
+
 int system_rename_new(const char *from, const char *to) {
   return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }

@@ -33,7 +33,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     subcommands: [
       Reverse.self, LoopCommand.self, FrameCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self,
       Info.self,
-      PlanCommand.self,
+      PlanCommand.self, Serve.self,
       Codecs.self, Presets.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
     ])
 

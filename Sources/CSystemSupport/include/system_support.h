@@ -4,6 +4,10 @@
 /// open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode): a file without a name. -1 and errno where that fails.
 int system_open_unnamed(const char *directory, unsigned mode);
 
+/// fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, count): the disk gets back the whole blocks among these bytes, which
+/// read as zeros then. -1 and errno where that fails: EOPNOTSUPP where the file system has no such holes.
+int system_punch_hole(int descriptor, long offset, long count);
+
 /// renameat2(from, to, RENAME_NOREPLACE): fails with EEXIST rather than replace.
 int system_rename_new(const char *from, const char *to);
 /// Has two files change names in one step: renameat2 with RENAME_EXCHANGE.

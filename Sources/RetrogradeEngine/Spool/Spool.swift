@@ -1,3 +1,4 @@
+import CSystemSupport
 import Containers
 import Glibc
 import Synchronization
@@ -52,6 +53,32 @@ package final class Spool: Sendable {
     }
     return offset
   }
+
+  /// Writes at the end, from the next block of the disk on, so that ``free(_:)`` can give back all of it.
+  /// - Returns: where the bytes lie.
+  package func appendBlocks(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+    let room = (bytes.count + Spool.block - 1) / Spool.block * Spool.block
+    let offset = length.withLock { length in
+      let start = (length + Spool.block - 1) / Spool.block * Spool.block
+      length = start + room
+      return start
+    }
+    guard writeAll(bytes, to: descriptor, at: offset) else {
+      throw Spool.failure(directory, "the spool can't be written")
+    }
+    return offset
+  }
+
+  /// Gives the disk back what ``appendBlocks(_:)`` took; these bytes are not to be read any more.
+  /// - Returns: false where the file system can't do that.
+  @discardableResult
+  package func free(_ bytes: Range<Int>) -> Bool {
+    let room = (bytes.count + Spool.block - 1) / Spool.block * Spool.block
+    return bytes.isEmpty || system_punch_hole(descriptor, bytes.lowerBound, room) == 0
+  }
+
+  /// No disk's blocks are larger, but for those of file systems that have no holes.
+  private static let block = 4096
 
   /// Reads as many bytes as `bytes` has, from `offset`.
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {

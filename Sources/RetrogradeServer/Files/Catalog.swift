@@ -1,0 +1,143 @@
+import Glibc
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+
+/// The files that are served: those that were named, and the media files in folders that were. What is asked for is looked up among them; no
+/// part of an address is ever used as a path.
+package final class Catalog: Sendable {
+  struct File: Sendable {
+    let id: String
+    let path: String
+    /// What people call it: its name, in what folder of the one that was named.
+    let name: String
+    let folder: String
+  }
+
+  private struct State {
+    var files: [File] = []
+    var byID: [String: File] = [:]
+    /// Whether a file that was once looked at is media, by what it was then.
+    var known: [String: (stamp: FileStamp, isMedia: Bool)] = [:]
+    var looked: ContinuousClock.Instant?
+  }
+
+  /// As they were named, and the folders among them.
+  private let names: [String]
+  private let folders: [String]
+  private let state = Mutex(State())
+
+  /// So many files are listed, and no more, in folders so deep.
+  static let most = (files: 5000, depth: 8)
+
+  /// Looks at what was named. Blocks.
+  /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing can be played.
+  package init(_ names: [String]) throws {
+    self.names = names
+    for name in names where access(name, R_OK) != 0 {
+      throw RetrogradeError(.noInput, about: name, "\(String(cString: strerror(errno)))")
+    }
+    folders = names.filter(MediaFolder.isFolder)
+    refresh()
+    for name in names where !folders.contains(name) {
+      guard MediaFolder.isMedia(name) else {
+        throw RetrogradeError(
+          .damagedInput, about: name, "is neither video nor audio that GStreamer knows",
+          remedy: "name media files, or a folder of them")
+      }
+    }
+    guard !files.isEmpty else {
+      throw RetrogradeError(
+        .noInput, about: names.first, "no media files are in this folder",
+        remedy: "name media files, or a folder of them")
+    }
+  }
+
+  /// In the order in which they were named, those of a folder by name.
+  var files: [File] { state.withLock { $0.files } }
+
+  /// Whether one file was named, and nothing else.
+  var isSingle: Bool { folders.isEmpty && names.count == 1 }
+
+  /// The file of that name in addresses; what came into a folder later is found too. Blocks.
+  /// - Returns: nil where there is none, or it is no longer where it may be.
+  func file(_ id: String) -> File? {
+    if state.withLock({ $0.byID[id] }) == nil, !folders.isEmpty { refreshSometimes() }
+    guard let file = state.withLock({ $0.byID[id] }) else { return nil }
+    return isAllowed(file.path) ? file : nil
+  }
+
+  /// Looks at the folders anew, but for requests that come thick and fast. Blocks.
+  func refreshSometimes() {
+    let isDue = state.withLock { $0.looked.map { ContinuousClock.now - $0 > .seconds(1) } ?? true }
+    if isDue { refresh() }
+  }
+
+  private func refresh() {
+    var found: [File] = []
+    for name in names {
+      guard folders.contains(name) else {
+        found.append(
+          File(
+            id: FileID.of(name), path: name, name: name.split(separator: "/").last.map(String.init) ?? name, folder: "")
+        )
+        continue
+      }
+      guard let root = realPath(name) else { continue }
+      collect(name, in: root, "", 0, &found)
+    }
+    state.withLock { state in
+      state.looked = .now
+      state.files = found
+      state.byID = Dictionary(found.map { ($0.id, $0) }) { first, _ in first }
+    }
+  }
+
+  private func collect(_ folder: String, in root: String, _ subfolder: String, _ depth: Int, _ found: inout [File]) {
+    for name in (fileNames(in: folder) ?? []).sorted() where !name.hasPrefix(".") {
+      guard found.count < Catalog.most.files else { return }
+      let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+      // A link may lead out, or back to where it is.
+      guard let real = realPath(path), real.isInside(root) else { continue }
+      let within = subfolder.isEmpty ? name : "\(subfolder)/\(name)"
+      if MediaFolder.isFolder(path) {
+        if depth < Catalog.most.depth, !isLink(path) { collect(path, in: root, within, depth + 1, &found) }
+      } else if isMedia(path) {
+        found.append(File(id: FileID.of(path), path: path, name: name, folder: subfolder))
+      }
+    }
+  }
+
+  private func isMedia(_ path: String) -> Bool {
+    guard let stamp = FileStamp(plainFile: path, atLeast: 1) else { return false }
+    if let known = state.withLock({ $0.known[path] }), known.stamp == stamp { return known.isMedia }
+    let isMedia = MediaFolder.isMedia(path)
+    state.withLock { $0.known[path] = (stamp, isMedia) }
+    return isMedia
+  }
+
+  /// Whether a path still leads to a plain file that was named, or lies in a folder that was.
+  private func isAllowed(_ path: String) -> Bool {
+    guard FileStamp(plainFile: path, atLeast: 1) != nil, let real = realPath(path) else { return false }
+    return names.contains { name in
+      folders.contains(name) ? path.hasPrefix(name) && realPath(name).map(real.isInside) ?? false : name == path
+    }
+  }
+}
+
+private func isLink(_ path: String) -> Bool {
+  var info = stat()
+  return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
+}
+
+/// Without links, `.` and `..`; nil where there is nothing.
+private func realPath(_ path: String) -> String? {
+  guard let real = realpath(path, nil) else { return nil }
+  defer { free(real) }
+  return String(validatingCString: real)
+}
+
+extension String {
+  /// Whether a real path lies in a folder with this real path.
+  fileprivate func isInside(_ folder: String) -> Bool { hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") }
+}

@@ -1,0 +1,98 @@
+import FoundationEssentials
+import HTTPTypes
+
+/// The pages that people see.
+struct Page: Sendable {
+  /// The page on which a stream plays.
+  let player: Answer
+  /// What stands before the list of files, and after it.
+  private let frame: (before: String, after: String)
+  private let listPolicy: String
+
+  init() {
+    let page = String(decoding: PackageResources.page_html, as: UTF8.self)
+    var answer = Answer(page, .html).kept(forever: false).secured(policy: Page.policy(page))
+    answer.fields[.eTag] = "\"\(digest(page).prefix(16))\""
+    player = answer
+    let list = String(decoding: PackageResources.list_html, as: UTF8.self)
+    let place = list.firstRange(of: "<!-- files -->")
+    frame = (
+      place.map { String(list[..<$0.lowerBound]) } ?? list, place.map { String(list[$0.upperBound...]) } ?? ""
+    )
+    listPolicy = Page.policy(list)
+  }
+
+  /// A list of files, with a picture each.
+  /// - Parameter suffix: what stands after each address.
+  func list(_ files: [Catalog.File], suffix: String) -> Answer {
+    var rows = files.isEmpty ? "<p>There are no media files in it now.</p>" : ""
+    var folder: String?
+    for file in files {
+      if file.folder != folder {
+        if folder != nil { rows += "</ul>\n" }
+        if !file.folder.isEmpty { rows += "<h2>\(file.folder.escaped)</h2>\n" }
+        rows += "<ul>\n"
+        folder = file.folder
+      }
+      rows +=
+        "<li><a href=\"/\(file.id)/\(suffix.escaped)\"><img src=\"/\(file.id)/picture.jpg\(suffix.escaped)\" alt=\"\" loading=\"lazy\">"
+        + "<span>\(file.name.escaped)</span></a></li>\n"
+    }
+    if folder != nil { rows += "</ul>\n" }
+    return Answer(frame.before + rows + frame.after, .html).kept(forever: false).secured(policy: listPolicy)
+  }
+
+  /// What a page may do: run what stands in it, and ask this server. Scripts and styles are known by their digests; what scripts set of a style by
+  /// itself needs no leave.
+  private static func policy(_ page: String) -> String {
+    func sources(_ element: String) -> String {
+      let digests = contents(of: element, in: page).map { "'sha256-\(base64($0))'" }
+      return digests.isEmpty ? "'none'" : digests.joined(separator: " ")
+    }
+    return
+      "default-src 'none'; script-src \(sources("script")); style-src \(sources("style")); img-src 'self' blob: data:; "
+      + "media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  }
+
+  /// What stands in the elements of a name that have no attributes.
+  private static func contents(of element: String, in page: String) -> [String] {
+    var found: [String] = []
+    var rest = page[...]
+    while let start = rest.firstRange(of: "<\(element)>"),
+      let end = rest[start.upperBound...].firstRange(of: "</\(element)>")
+    {
+      found.append(String(rest[start.upperBound..<end.lowerBound]))
+      rest = rest[end.upperBound...]
+    }
+    return found
+  }
+
+  /// The SHA-256 digest of a text, as policies have it.
+  private static func base64(_ text: String) -> String {
+    var digits = digestOfBytes(text)[...]
+    var bytes: [UInt8] = []
+    while !digits.isEmpty {
+      bytes.append(UInt8(digits.prefix(2), radix: 16) ?? 0)
+      digits = digits.dropFirst(2)
+    }
+    return Data(bytes).base64EncodedString()
+  }
+}
+
+extension String {
+  /// As HTML's text, and between its quotes.
+  var escaped: String {
+    var text = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      switch scalar {
+      case "&": text.append(contentsOf: "&amp;".unicodeScalars)
+      case "<": text.append(contentsOf: "&lt;".unicodeScalars)
+      case ">": text.append(contentsOf: "&gt;".unicodeScalars)
+      case "\"": text.append(contentsOf: "&quot;".unicodeScalars)
+      case "'": text.append(contentsOf: "&#39;".unicodeScalars)
+      default: text.append(scalar)
+      }
+    }
+    return String(text)
+  }
+}

@@ -1,0 +1,135 @@
+import MediaTime
+import Retrograde
+
+/// Playlists of HTTP Live Streaming (RFC 8216, version 7), of which all is known before anything is made.
+///
+/// - Parameter suffix: of these functions: what stands after each address, such as `?token=…`.
+enum Playlist {
+  /// All ways in which a stream is had. Addresses are relative to that of the playlist.
+  static func master(_ stream: some MirrorStream, version: String, suffix: String = "") -> String {
+    let videos = stream.renditions.filter(\.isVideo)
+    let audios = stream.renditions.filter { !$0.isVideo }
+    var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
+    // Where there is no video, each audio stream is a variant by itself.
+    if !videos.isEmpty {
+      for (number, audio) in audios.enumerated() {
+        lines.append(
+          media(
+            "AUDIO", group: "audio", name: name(audio.title, audio.language, "Audio", number), language: audio.language,
+            isDefault: number == 0, channels: audio.channels, "\(version)/\(audio.name)/media.m3u8\(suffix)"))
+      }
+    }
+    for (number, subtitles) in stream.subtitles.enumerated() {
+      lines.append(
+        media(
+          "SUBTITLES", group: "subtitles", name: name(subtitles.title, subtitles.language, "Subtitles", number),
+          language: subtitles.language, isDefault: false, channels: nil,
+          "\(version)/subtitles/\(number).m3u8\(suffix)"))
+    }
+    for variant in videos.isEmpty ? audios : videos {
+      let together = videos.isEmpty ? [] : audios
+      let peak = together.map(\.peakBandwidth).max() ?? 0
+      let average = together.map(\.averageBandwidth).max() ?? 0
+      let codecs = [variant.codecs] + Set(together.map(\.codecs)).sorted()
+      var attributes = [
+        "BANDWIDTH=\(possible(variant.peakBandwidth) + possible(peak))",
+        "AVERAGE-BANDWIDTH=\(possible(variant.averageBandwidth) + possible(average))",
+        "CODECS=\"\(codecs.joined(separator: ","))\"",
+      ]
+      if case .video(let width, let height, let rate) = variant.kind {
+        attributes += ["RESOLUTION=\(width)x\(height)", "FRAME-RATE=\(decimal(rate))"]
+      }
+      if !together.isEmpty { attributes.append("AUDIO=\"audio\"") }
+      if !stream.subtitles.isEmpty { attributes.append("SUBTITLES=\"subtitles\"") }
+      lines += [
+        "#EXT-X-STREAM-INF:" + attributes.joined(separator: ","), "\(version)/\(variant.name)/media.m3u8\(suffix)",
+      ]
+    }
+    return text(lines)
+  }
+
+  /// The segments of a rendition, beside which they lie.
+  static func media(_ rendition: SegmentedMirror.Rendition, suffix: String = "") -> String {
+    var lines = head(rendition.segments.map(\.duration))
+    lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
+    lines.append("#EXT-X-MAP:URI=\"init.mp4\(suffix)\"")
+    for (number, segment) in rendition.segments.enumerated() {
+      lines += ["#EXTINF:\(seconds(segment.duration)),", "\(number).m4s\(suffix)"]
+    }
+    return text(lines + ["#EXT-X-ENDLIST"])
+  }
+
+  /// Subtitles, which are one file for all of the stream.
+  static func subtitles(_ number: Int, of duration: ClockTime, suffix: String = "") -> String {
+    text(
+      head([duration]) + ["#EXTINF:\(seconds(duration)),", "\(number).vtt\(suffix)", "#EXT-X-ENDLIST"])
+  }
+
+  /// A WebVTT file that says that its times are those of the segments: they begin at 0 of MPEG-2's clock (RFC 8216, 3.5).
+  static func timed(_ text: String) -> String {
+    guard text.hasPrefix("WEBVTT"), !text.contains("X-TIMESTAMP-MAP"), let end = text.firstIndex(where: \.isNewline)
+    else { return text }
+    return text[..<end] + "\nX-TIMESTAMP-MAP=MPEGTS:0,LOCAL:00:00:00.000" + text[end...]
+  }
+
+  private static func head(_ durations: [ClockTime]) -> [String] {
+    // What EXTINF says, rounded to whole seconds, must not be more (RFC 8216, 4.3.3.1).
+    let longest = durations.max() ?? .zero
+    let target = max((longest + ClockTime(seconds: 0.5)).nanoseconds / 1_000_000_000, 1)
+    return [
+      "#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-TARGETDURATION:\(target)", "#EXT-X-MEDIA-SEQUENCE:0",
+      "#EXT-X-PLAYLIST-TYPE:VOD",
+    ]
+  }
+
+  private static func media(
+    _ type: String, group: String, name: String, language: String?, isDefault: Bool, channels: Int?, _ address: String
+  ) -> String {
+    var attributes = ["TYPE=\(type)", "GROUP-ID=\"\(group)\"", "NAME=\"\(name.quotable)\""]
+    if let language { attributes.append("LANGUAGE=\"\(language.quotable)\"") }
+    attributes += ["DEFAULT=\(isDefault ? "YES" : "NO")", "AUTOSELECT=YES"]
+    if let channels { attributes.append("CHANNELS=\"\(channels)\"") }
+    return "#EXT-X-MEDIA:" + (attributes + ["URI=\"\(address)\""]).joined(separator: ",")
+  }
+
+  /// Names in a group must differ: a number tells those apart that the source does not.
+  private static func name(_ title: String?, _ language: String?, _ kind: String, _ number: Int) -> String {
+    let name = title.flatMap { $0.isEmpty ? nil : $0 } ?? language ?? kind
+    return number == 0 ? name : "\(name) \(number + 1)"
+  }
+
+  /// Bits per second, none less than 0, so that two of them have a sum.
+  private static func possible(_ bandwidth: Int) -> Int { min(max(bandwidth, 0), 1 << 50) }
+
+  private static func text(_ lines: [String]) -> String { lines.joined(separator: "\n") + "\n" }
+
+  /// To the nanosecond, without zeros at the end.
+  static func seconds(_ time: ClockTime) -> String {
+    let value = max(time.nanoseconds, 0)
+    let digits = String(value % 1_000_000_000)
+    let fraction = (String(repeating: "0", count: 9 - digits.count) + digits).trimmingZeros
+    return "\(value / 1_000_000_000)" + (fraction.isEmpty ? "" : "." + fraction)
+  }
+
+  /// To the thousandth.
+  private static func decimal(_ value: Double) -> String {
+    seconds(ClockTime(seconds: (value * 1000).rounded() / 1000))
+  }
+}
+
+extension SegmentedMirror.Rendition {
+  var isVideo: Bool { if case .video = kind { true } else { false } }
+
+  fileprivate var channels: Int? { if case .audio(let channels, _) = kind { channels } else { nil } }
+}
+
+extension String {
+  /// As a quoted string of a playlist can hold it, which has no line ends and no quotes.
+  fileprivate var quotable: String {
+    String(
+      String.UnicodeScalarView(
+        unicodeScalars.map { $0 == "\"" ? "'" : $0.properties.generalCategory == .control ? " " : $0 }))
+  }
+
+  fileprivate var trimmingZeros: String { String(reversed().drop { $0 == "0" }.reversed()) }
+}

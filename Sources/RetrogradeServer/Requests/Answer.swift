@@ -1,0 +1,106 @@
+import HTTPTypes
+
+/// What is answered, before it is told in HTTP.
+struct Answer: Sendable {
+  enum Body: Sendable {
+    case bytes([UInt8])
+    case stored(StoredBytes)
+
+    var count: Int {
+      switch self {
+      case .bytes(let bytes): bytes.count
+      case .stored(let stored): stored.count
+      }
+    }
+  }
+
+  var status = 200
+  var fields: HTTPFields = [:]
+  var body: Body = .bytes([])
+  /// nil: all of it.
+  var range: Range<Int>?
+
+  init(status: Int) { self.status = status }
+
+  init(_ bytes: [UInt8], _ type: MediaType) {
+    body = .bytes(bytes)
+    fields[.contentType] = type.rawValue
+  }
+
+  init(_ text: String, _ type: MediaType) { self.init(Array(text.utf8), type) }
+
+  init(_ stored: StoredBytes, _ type: MediaType) {
+    body = .stored(stored)
+    fields[.contentType] = type.rawValue
+    fields[.eTag] = "\"\(String(stored.number, radix: 36))\""
+  }
+
+  /// Why there is nothing else.
+  static func refusal(_ status: Int, _ reason: String) -> Answer {
+    var answer = Answer(reason + "\n", .plain)
+    answer.status = status
+    answer.fields[.cacheControl] = "no-store"
+    return answer
+  }
+
+  enum MediaType: String, Sendable {
+    case html = "text/html; charset=utf-8"
+    case plain = "text/plain; charset=utf-8"
+    case json = "application/json"
+    case playlist = "application/vnd.apple.mpegurl"
+    case mp4 = "video/mp4"
+    case audio = "audio/mp4"
+    case segment = "video/iso.segment"
+    case subtitles = "text/vtt; charset=utf-8"
+    case jpeg = "image/jpeg"
+    case bytes = "application/octet-stream"
+  }
+
+  /// How long it may be kept by who asked. What never changes may be for a day; all else is asked for anew each time.
+  func kept(forever: Bool) -> Answer {
+    var answer = self
+    answer.fields[.cacheControl] = forever ? "private, max-age=86400, immutable" : "private, no-cache"
+    return answer
+  }
+
+  /// For this request: a part of it, or nothing where the client has it already.
+  /// - Parameter field: the value of a header field of the request.
+  func conditioned(_ field: (HTTPField.Name) -> String?) -> Answer {
+    var answer = self
+    guard answer.status == 200 else { return answer }
+    answer.fields[.acceptRanges] = "bytes"
+    if let tag = answer.fields[.eTag], let known = field(.ifNoneMatch), known == "*" || known.contains(tag) {
+      answer.status = 304
+      answer.body = .bytes([])
+      return answer
+    }
+    // A part of what is no longer the same is of no use (RFC 9110, 13.1.5).
+    if let known = field(.ifRange), known != answer.fields[.eTag] { return answer }
+    switch ByteRange(field(.range), of: body.count) {
+    case .all: break
+    case .part(let range):
+      answer.status = 206
+      answer.range = range
+      answer.fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
+    case .unsatisfiable:
+      answer = .refusal(416, "There is nothing in that range.")
+      answer.fields[.contentRange] = "bytes */\(body.count)"
+    }
+    return answer
+  }
+
+  /// What any answer says, so that browsers do nothing with it but what it is for.
+  func secured(policy: String? = nil) -> Answer {
+    var answer = self
+    answer.fields[.xContentTypeOptions] = "nosniff"
+    for (name, value) in Answer.security { answer.fields[name] = value }
+    answer.fields[.contentSecurityPolicy] = policy ?? "default-src 'none'; frame-ancestors 'none'"
+    return answer
+  }
+
+  private static let security: [(HTTPField.Name, String)] = [
+    ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"), ("X-Frame-Options", "DENY"),
+    ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
+  ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+}

@@ -1,0 +1,31 @@
+/// The part of a file that a Range field asks for (RFC 9110, 14).
+enum ByteRange: Equatable, Sendable {
+  /// All of it: nothing else was asked for, or in a way that is not answered (several parts, other units).
+  case all
+  case part(Range<Int>)
+  /// There is nothing of what is asked for.
+  case unsatisfiable
+
+  /// - Parameter count: the file's length, in bytes.
+  init(_ field: String?, of count: Int) {
+    self = .all
+    guard let field, field.hasPrefix("bytes=") else { return }
+    let spec = field.dropFirst(6)
+    let ends = spec.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard !spec.contains(","), ends.count == 2 else { return }
+    switch (ByteRange.number(ends[0]), ByteRange.number(ends[1])) {
+    case (let first?, nil) where ends[1].isEmpty: self = first < count ? .part(first..<count) : .unsatisfiable
+    case (let first?, let last?) where first <= last:
+      self = first < count ? .part(first..<min(last, count - 1) + 1) : .unsatisfiable
+    case (nil, let length?) where ends[0].isEmpty:
+      self = length > 0 && count > 0 ? .part(max(count - length, 0)..<count) : .unsatisfiable
+    default: return
+    }
+  }
+
+  /// Of up to 18 digits, which no overflow comes of.
+  private static func number(_ text: String) -> Int? {
+    guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+    return Int(text)
+  }
+}

@@ -1,0 +1,199 @@
+import FoundationEssentials
+import HTTPTypes
+import MediaTime
+import Retrograde
+import RetrogradeEngine
+
+/// Answers requests, whoever brings them.
+final class Desk: Sendable {
+  private let settings: ServerSettings
+  private let catalog: Catalog
+  private let guarding: Guard
+  private let line: WorkLine
+  private let streams: OpenStreams
+  private let parts: MadeParts
+  private let downloads: Downloads
+  private let page: Page
+
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` where nothing can be kept in the spool's folder.
+  init(_ settings: ServerSettings, _ catalog: Catalog, open: @escaping OpenStreams.Opening) throws {
+    (self.settings, self.catalog) = (settings, catalog)
+    guarding = Guard(token: settings.token, isLoopback: settings.isLoopback)
+    let ahead = Ahead(most: settings.jobs)
+    line = WorkLine(slots: settings.jobs, longest: settings.jobs * 8) { ahead.cancel() }
+    streams = OpenStreams(settings, line, open: open)
+    parts = MadeParts(
+      try ByteStore(directory: settings.resources.spoolDirectory, capacity: settings.cache.bytes), line, ahead)
+    downloads = Downloads(settings.resources)
+    page = Page()
+  }
+
+  /// Ends all work.
+  func close() {
+    streams.close()
+    parts.cancel()
+    downloads.cancel()
+  }
+
+  /// - Throws: `CancellationError`, where nobody waits for the answer any more.
+  func answer(_ request: HTTPRequest) async throws -> Answer {
+    guard request.method == .get || request.method == .head else {
+      var answer = Answer.refusal(405, "GET and HEAD are what this server knows.")
+      answer.fields[.allow] = "GET, HEAD"
+      return answer.secured()
+    }
+    guard let path = request.path.flatMap(RequestPath.init) else {
+      return Answer.refusal(400, "That is no address.").secured()
+    }
+    let known = guarding.check(path) { name in
+      if name == "host" { return request.authority }
+      return HTTPField.Name(name).flatMap { request.headerFields[$0] }
+    }
+    if case .refused(let status, let reason) = known {
+      var answer = Answer.refusal(status, reason)
+      if status == 401 { answer.fields[.wwwAuthenticate] = "Bearer" }
+      return answer.secured()
+    }
+    var answer = await checked { try await self.found(path, isByQuery: known == .grantedByQuery) }
+    try Task.checkCancellation()
+    if known == .grantedByQuery, let token = settings.token {
+      answer.fields[.setCookie] =
+        "\(Guard.cookie)=\(token.percentEncoded); Path=/; HttpOnly; SameSite=Strict"
+    }
+    return answer.conditioned { request.headerFields[$0] }
+  }
+
+  /// What an error means for who asked.
+  private func checked(_ body: () async throws -> Answer) async -> Answer {
+    do {
+      return try await body()
+    } catch is WorkLine.Busy {
+      var answer = Answer.refusal(503, "So much is asked for that it can't be made at once: ask again in a second.")
+      answer.fields[.retryAfter] = "1"
+      return answer.secured()
+    } catch let error as RetrogradeError {
+      return Answer.refusal(error.code == .noInput ? 404 : 500, "\(error.message)").secured()
+    } catch is CancellationError {
+      return Answer.refusal(503, "The server ends.").secured()
+    } catch {
+      return Answer.refusal(500, "\(error)").secured()
+    }
+  }
+
+  private static let nothing = Answer.refusal(404, "There is nothing of that name.").secured()
+
+  private func found(_ path: RequestPath, isByQuery: Bool) async throws -> Answer {
+    guard let route = Route(path) else { return Desk.nothing }
+    switch route {
+    case .start:
+      let (files, isSingle) = try await looking { catalog in
+        catalog.refreshSometimes()
+        return (catalog.files, catalog.isSingle)
+      }
+      if isSingle, let file = files.first {
+        var answer = Answer(status: 302)
+        answer.fields[.location] = "/\(file.id)/" + suffix(isByQuery)
+        return answer.kept(forever: false).secured()
+      }
+      return page.list(files, suffix: suffix(isByQuery))
+    case .page(let id):
+      guard try await file(id) != nil else { return Desk.nothing }
+      return page.player
+    case .picture(let id):
+      guard let file = try await file(id) else { return Desk.nothing }
+      return try await picture(of: file)
+    case .stream(let id, let name, let part):
+      guard let file = try await file(id) else { return Desk.nothing }
+      return try await answer(part, of: streams.stream(file, name), path.query, suffix(isByQuery))
+    }
+  }
+
+  /// What stands after addresses in answers, where the request's own had the token in it.
+  private func suffix(_ isByQuery: Bool) -> String {
+    isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
+  }
+
+  private func file(_ id: String) async throws -> Catalog.File? { try await looking { $0.file(id) } }
+
+  private func looking<Value: Sendable>(_ body: @escaping @Sendable (Catalog) -> Value) async throws -> Value {
+    let catalog = catalog
+    return try await onOwnThread("look", Cancellation()) { body(catalog) }
+  }
+
+  private func answer(
+    _ part: StreamPart, of stream: OpenStream, _ query: [String: String], _ suffix: String
+  ) async throws -> Answer {
+    switch part {
+    case .master:
+      return Answer(Playlist.master(stream.mirror, version: stream.version, suffix: suffix), .playlist)
+        .kept(forever: false).secured()
+    case .info:
+      return Answer(StreamInfo(stream).json, .json).kept(forever: false).secured()
+    case .command:
+      guard let stretch = Stretch(query) else { return Desk.noStretch }
+      return Answer(StreamInfo.encoded(["command": stretch.command(stream)]), .json).kept(forever: false).secured()
+    case .download:
+      guard let stretch = Stretch(query) else { return Desk.noStretch }
+      var answer = Answer(try await downloads.file(stretch, of: stream), .mp4)
+      answer.fields[.contentDisposition] = Desk.attachment(stretch.fileName(stream))
+      return answer.kept(forever: false).secured()
+    case .made(let version, let part):
+      // Addresses of what the file was before it changed.
+      guard version == stream.version else { return Desk.nothing }
+      return try await made(part, stream, suffix)
+    }
+  }
+
+  private func made(_ part: MadePart, _ stream: OpenStream, _ suffix: String) async throws -> Answer {
+    let mirror = stream.mirror
+    switch part {
+    case .playlist(let name):
+      guard let rendition = stream.rendition(name) else { return Desk.nothing }
+      return Answer(Playlist.media(mirror.renditions[rendition], suffix: suffix), .playlist)
+        .kept(forever: suffix.isEmpty).secured()
+    case .subtitlePlaylist(let number):
+      guard mirror.subtitles.indices.contains(number) else { return Desk.nothing }
+      return Answer(Playlist.subtitles(number, of: mirror.duration, suffix: suffix), .playlist)
+        .kept(forever: suffix.isEmpty).secured()
+    case .subtitles(let number):
+      guard mirror.subtitles.indices.contains(number) else { return Desk.nothing }
+      return Answer(Playlist.timed(mirror.subtitles[number].text), .subtitles).kept(forever: true).secured()
+    case .chapters:
+      return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
+    case .frames:
+      let bytes = mirror.frameStarts.flatMap { time in
+        withUnsafeBytes(of: time.inSeconds.bitPattern.littleEndian) { Array($0) }
+      }
+      return Answer(bytes, .bytes).kept(forever: true).secured()
+    case .initialization, .segment, .waveform, .picture:
+      guard let bytes = try await parts.part(part, of: stream) else { return Desk.nothing }
+      return Answer(bytes, Desk.type(part, mirror)).kept(forever: true).secured()
+    }
+  }
+
+  private func picture(of file: Catalog.File) async throws -> Answer {
+    Answer(try await parts.picture(of: file, settings.resources), .jpeg).kept(forever: false).secured()
+  }
+
+  private static let noStretch = Answer.refusal(
+    400, "from and to are seconds of the stream, the first one less than the second."
+  ).secured()
+
+  private static func type(_ part: MadePart, _ mirror: any MirrorStream) -> Answer.MediaType {
+    switch part {
+    case .picture: .jpeg
+    case .waveform: .json
+    case .initialization(let name), .segment(_, let name):
+      mirror.renditions.first { $0.name == name }?.isVideo ?? true ? .mp4 : .audio
+    default: .bytes
+    }
+  }
+
+  /// A name for what is taken away: for old programs in ASCII, and as it is (RFC 6266).
+  static func attachment(_ name: String) -> String {
+    let plain = String(
+      String.UnicodeScalarView(
+        name.unicodeScalars.map { (32..<127).contains($0.value) && !"\"\\%/".unicodeScalars.contains($0) ? $0 : "_" }))
+    return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(name.percentEncoded)"
+  }
+}

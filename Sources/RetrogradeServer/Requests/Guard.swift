@@ -1,0 +1,64 @@
+/// Who may ask: programs of this machine's own users, or those who know the token.
+struct Guard: Sendable {
+  /// nil: nothing is asked for.
+  let token: String?
+  /// Whether the server listens on a loopback address.
+  let isLoopback: Bool
+
+  /// The cookie that holds the token.
+  static let cookie = "retrograde-token"
+
+  enum Answer: Equatable, Sendable {
+    case granted
+    /// By the query of its address: the addresses in what is answered need it too, and a cookie is set.
+    case grantedByQuery
+    case refused(Int, String)
+  }
+
+  /// - Parameter field: the value of a header field, by its name in small letters.
+  func check(_ path: RequestPath, _ field: (String) -> String?) -> Answer {
+    // A site whose name was made to lead to this machine (DNS rebinding) still has that name here.
+    if isLoopback, !Guard.isLoopbackName(field("host") ?? "") {
+      return .refused(421, "This server is asked by the name 127.0.0.1 or localhost.")
+    }
+    // Pages of other sites may link here, and not have this machine work unseen.
+    if field("sec-fetch-site") == "cross-site", field("sec-fetch-mode") != "navigate" {
+      return .refused(403, "Pages of other sites can't use this server.")
+    }
+    guard let token else { return .granted }
+    if let given = path.query["token"], Guard.isSame(given, token) { return .grantedByQuery }
+    let given = Guard.cookie(Guard.cookie, in: field("cookie") ?? "") ?? Guard.bearer(field("authorization") ?? "")
+    if let given, Guard.isSame(given, token) { return .granted }
+    return .refused(401, "This server asks for its token: open the address that it printed.")
+  }
+
+  /// Whether a Host field names this machine by a loopback address, with a port or without.
+  static func isLoopbackName(_ host: String) -> Bool {
+    var name = host.lowercased()[...]
+    if let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") {
+      guard name[name.index(after: colon)...].utf8.allSatisfy({ (48...57).contains($0) }) else { return false }
+      name = name[..<colon]
+    }
+    return ["localhost", "127.0.0.1", "[::1]"].contains(String(name))
+  }
+
+  /// Compares two texts in a time that says nothing of where they differ.
+  static func isSame(_ a: String, _ b: String) -> Bool {
+    let (a, b) = (Array(a.utf8), Array(b.utf8))
+    var difference = UInt8(truncatingIfNeeded: a.count == b.count ? 0 : 1)
+    for (number, byte) in b.enumerated() { difference |= byte ^ (number < a.count ? a[number] : 0) }
+    return difference == 0
+  }
+
+  private static func cookie(_ name: String, in field: String) -> String? {
+    for pair in field.split(separator: ";") {
+      let pair = pair.drop { $0 == " " }
+      if pair.hasPrefix(name + "=") { return String(pair.dropFirst(name.count + 1)) }
+    }
+    return nil
+  }
+
+  private static func bearer(_ field: String) -> String? {
+    field.lowercased().hasPrefix("bearer ") ? String(field.dropFirst(7)) : nil
+  }
+}

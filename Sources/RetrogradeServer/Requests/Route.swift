@@ -1,0 +1,135 @@
+import MediaTime
+
+/// What a path asks for.
+enum Route: Equatable, Sendable {
+  /// The list of files; the page of the file, where there is one.
+  case start
+  /// The page on which a file plays.
+  case page(file: String)
+  /// A picture of a file, for lists.
+  case picture(file: String)
+  case stream(file: String, StreamName, StreamPart)
+
+  /// - Returns: nil where nothing has that path.
+  init?(_ path: RequestPath) {
+    let parts = path.parts
+    if parts == [""] {
+      self = .start
+      return
+    }
+    guard let file = parts.first, FileID.isPossible(file) else { return nil }
+    switch parts.dropFirst() {
+    case [""]: self = .page(file: file)
+    case ["picture.jpg"]: self = .picture(file: file)
+    case ["master.m3u8"]: self = .stream(file: file, .usual, .master)
+    default:
+      guard parts.count > 2, let name = StreamName(parts[1]), let part = StreamPart(Array(parts.dropFirst(2))) else {
+        return nil
+      }
+      self = .stream(file: file, name, part)
+    }
+  }
+}
+
+/// What of a stream is asked for.
+enum StreamPart: Equatable, Sendable {
+  case master
+  /// What a page needs to play it.
+  case info
+  /// A file of all of it or a stretch, and the command that makes one.
+  case download
+  case command
+  /// What never changes, as long as the source and the program are what they were.
+  case made(version: String, MadePart)
+
+  init?(_ parts: [String]) {
+    switch parts {
+    case ["master.m3u8"]: self = .master
+    case ["info.json"]: self = .info
+    case ["mirror"]: self = .download
+    case ["command.json"]: self = .command
+    default:
+      guard parts.count > 1, parts[0].count == StreamPart.versionLength, parts[0].utf8.allSatisfy(\.isLowerHexDigit),
+        let part = MadePart(Array(parts.dropFirst()))
+      else { return nil }
+      self = .made(version: parts[0], part)
+    }
+  }
+
+  /// In digits of base 16.
+  static let versionLength = 12
+}
+
+enum MadePart: Hashable, Sendable {
+  case playlist(rendition: String)
+  case initialization(rendition: String)
+  case segment(Int, rendition: String)
+  case subtitlePlaylist(Int)
+  case subtitles(Int)
+  case chapters
+  case waveform
+  /// When each frame is shown.
+  case frames
+  /// The picture at a time of the output, in milliseconds.
+  case picture(Int)
+
+  init?(_ parts: [String]) {
+    guard let last = parts.last else { return nil }
+    switch (parts.first ?? "", parts.count) {
+    case ("chapters.json", 1): self = .chapters
+    case ("waveform.json", 1): self = .waveform
+    case ("frames.bin", 1): self = .frames
+    case ("pictures", 2):
+      guard let time = Int(numbered: last, ".jpg") else { return nil }
+      self = .picture(time)
+    case ("subtitles", 2):
+      if let number = Int(numbered: last, ".m3u8") {
+        self = .subtitlePlaylist(number)
+      } else if let number = Int(numbered: last, ".vtt") {
+        self = .subtitles(number)
+      } else {
+        return nil
+      }
+    case (let rendition, 2):
+      switch last {
+      case "media.m3u8": self = .playlist(rendition: rendition)
+      case "init.mp4": self = .initialization(rendition: rendition)
+      default:
+        guard let number = Int(numbered: last, ".m4s") else { return nil }
+        self = .segment(number, rendition: rendition)
+      }
+    default: return nil
+    }
+  }
+
+  /// The name under which it is kept.
+  var name: String {
+    switch self {
+    case .playlist(let rendition): "\(rendition)/media.m3u8"
+    case .initialization(let rendition): "\(rendition)/init.mp4"
+    case .segment(let number, let rendition): "\(rendition)/\(number).m4s"
+    case .subtitlePlaylist(let number): "subtitles/\(number).m3u8"
+    case .subtitles(let number): "subtitles/\(number).vtt"
+    case .chapters: "chapters.json"
+    case .waveform: "waveform.json"
+    case .frames: "frames.bin"
+    case .picture(let time): "pictures/\(time).jpg"
+    }
+  }
+}
+
+extension Int {
+  /// The number that stands before an extension: decimal digits, nine at the most, without zeros before them.
+  fileprivate init?(numbered name: String, _ ending: String) {
+    guard name.hasSuffix(ending) else { return nil }
+    let digits = name.dropLast(ending.count)
+    guard (1...9).contains(digits.count), digits.utf8.allSatisfy({ (48...57).contains($0) }),
+      digits.count == 1 || digits.first != "0"
+    else { return nil }
+    self.init(digits)
+  }
+}
+
+extension UInt8 {
+  fileprivate var isLowerHexDigit: Bool { (48...57).contains(self) || (97...102).contains(self) }
+}

@@ -1,0 +1,36 @@
+package import Retrograde
+package import RetrogradeEngine
+
+/// What is served, how, and to whom.
+package struct ServerSettings: Sendable {
+  /// An address or a name of this machine to listen at.
+  package var host: String
+  /// 0: one that is free.
+  package var port: Int
+  /// What has to be known to be answered; nil: nothing.
+  package var token: String?
+  /// What is played of each file, unless an address says otherwise.
+  package var playback: PlaybackOptions
+  /// Of the pictures; none: the source's own, and no more than 1080.
+  package var heights: [Int]
+  /// For all that is made at a time.
+  package var resources: Resources
+  /// How much of what was made is kept.
+  package var cache: ByteCount
+  /// How much is made at a time.
+  package var jobs: Int
+  /// For how long a client may take nothing of what it asked for, or say nothing, before its connection is closed.
+  package var patience: Duration
+
+  package init(
+    host: String = "127.0.0.1", port: Int = 0, token: String? = nil, playback: PlaybackOptions = PlaybackOptions(),
+    heights: [Int] = [], resources: Resources = Resources(), cache: ByteCount = ByteCount(1 << 30), jobs: Int = 2,
+    patience: Duration = .seconds(30)
+  ) {
+    (self.host, self.port, self.token, self.playback, self.heights) = (host, port, token, playback, heights)
+    (self.resources, self.cache, self.jobs, self.patience) = (resources, cache, jobs, patience)
+  }
+
+  /// Whether only programs of this machine can reach the address.
+  package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
+}

@@ -1,0 +1,46 @@
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+
+/// Files of streams, or of stretches of them, that are made whole to be taken away. One is made at a time; the last one is kept, so that who lost
+/// the connection can go on.
+final class Downloads: Sendable {
+  private struct Job: Hashable {
+    var version: String
+    var stretch: Stretch
+  }
+
+  private let works = SharedWork<Job, StoredBytes>()
+  private let resources: Resources
+  private let last = Mutex<(job: Job, bytes: StoredBytes)?>(nil)
+
+  init(_ resources: Resources) { self.resources = resources }
+
+  /// - Throws: ``RetrogradeError``, `CancellationError`; `WorkLine.Busy` where another one is being made.
+  func file(_ stretch: Stretch, of stream: OpenStream) async throws -> StoredBytes {
+    let job = Job(version: stream.version, stretch: stretch)
+    if let kept = last.withLock({ $0?.job == job ? $0?.bytes : nil }) { return kept }
+    return try await works.value(job) { [self] _ in
+      guard works.count <= 1 else { throw WorkLine.Busy() }
+      let made = try await make(stretch, stream)
+      // What was kept is let go when the lock is not held.
+      let old = last.withLock { last in
+        defer { last = (job, made) }
+        return last
+      }
+      _ = old
+      return made
+    }
+  }
+
+  func cancel() { works.cancelAll() }
+
+  private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {
+    let options = ReverseOptions(playback: stretch.playback(stream), resources: resources)
+    let name = stretch.fileName(stream).hasSuffix(".m4a") ? "mirror.m4a" : "mirror.mp4"
+    return StoredBytes(
+      try await ScratchFolder.made(in: resources.spoolDirectory, name) { path in
+        try await Reverser(stream.file.path, options: options).reverse(to: path)
+      })
+  }
+}

@@ -1,0 +1,20 @@
+package import MediaTime
+package import Retrograde
+package import RetrogradeEngine
+
+/// A source in its order of play, as segments that are made when they are asked for. Each call blocks.
+package protocol MirrorStream: Sendable {
+  var renditions: [SegmentedMirror.Rendition] { get }
+  var duration: ClockTime { get }
+  var frameStarts: [ClockTime] { get }
+  var chapters: [Chapter] { get }
+  var subtitles: [SegmentedMirror.Subtitles] { get }
+  var warnings: [Warning] { get }
+
+  func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8]
+  func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8]
+  func picture(at time: ClockTime, height: Int, isExact: Bool, _ cancellation: Cancellation) throws -> [UInt8]
+  func waveform(points: Int, _ cancellation: Cancellation) throws -> [Float]
+}
+
+extension SegmentedMirror: MirrorStream {}

@@ -1,0 +1,135 @@
+import CVersion
+import FoundationEssentials
+import MediaTime
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+
+/// The streams that are open: a file in an order of play each. There are so many and no more; what was not used for longest is closed.
+final class OpenStreams: Sendable {
+  typealias Opening =
+    @Sendable (_ path: String, SegmentedMirror.Settings, Cancellation) throws -> any MirrorStream
+
+  struct Key: Hashable, Sendable {
+    let file: String
+    let name: StreamName
+  }
+
+  private struct State {
+    var streams: [Key: (stream: OpenStream, used: Int)] = [:]
+    var clock = 0
+  }
+
+  private let settings: ServerSettings
+  private let open: Opening
+  private let line: WorkLine
+  private let openings = SharedWork<Key, OpenStream>()
+  private let state = Mutex(State())
+
+  /// How many are open at most.
+  static let most = 4
+
+  init(_ settings: ServerSettings, _ line: WorkLine, open: @escaping Opening) {
+    (self.settings, self.line, self.open) = (settings, line, open)
+  }
+
+  /// A stream of a file, which is opened anew when the file is another one than it was.
+  /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
+  func stream(_ file: Catalog.File, _ name: StreamName) async throws -> OpenStream {
+    let key = Key(file: file.id, name: name)
+    let known = state.withLock { state in
+      state.clock += 1
+      state.streams[key]?.used = state.clock
+      return state.streams[key]?.stream
+    }
+    if let known, await known.isCurrent { return known }
+    return try await openings.value(key) { [self] cancellation in
+      let stream = try await line.perform(.usual) {
+        try await onOwnThread("open", cancellation) { [self] in try opened(file, name, cancellation) }
+      }
+      keep(stream, key)
+      return stream
+    }
+  }
+
+  /// Closes all of them, and ends what is being opened.
+  func close() {
+    openings.cancelAll()
+    state.withLock { $0.streams = [:] }
+  }
+
+  var count: Int { state.withLock { $0.streams.count } }
+
+  private func opened(
+    _ file: Catalog.File, _ name: StreamName, _ cancellation: Cancellation
+  ) throws -> OpenStream {
+    guard let stamp = FileStamp(file.path) else {
+      throw RetrogradeError(.noInput, about: file.name, "is no longer there")
+    }
+    var resources = settings.resources
+    resources = Resources(
+      memory: ByteCount(max(resources.memory.bytes / max(settings.jobs, 1), 1 << 20)),
+      spoolDirectory: resources.spoolDirectory)
+    let playback = name.playback(settings.playback)
+    let mirror = try open(
+      file.path, SegmentedMirror.Settings(playback: playback, heights: settings.heights, resources: resources),
+      cancellation)
+    guard !mirror.renditions.isEmpty else {
+      throw RetrogradeError(.damagedInput, about: file.name, "holds nothing to play", remedy: "name another file")
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let parts = [
+      (try? encoder.encode(stamp)) ?? Data(), (try? encoder.encode(playback)) ?? Data(),
+      (try? encoder.encode(settings.heights)) ?? Data(),
+    ].map { String(decoding: $0, as: UTF8.self) }
+    let version = digest(file.path, parts[0], parts[1], parts[2], RETROGRADE_VERSION).prefix(StreamPart.versionLength)
+    return OpenStream(
+      file: file, name: name, playback: playback, mirror: mirror, stamp: stamp, version: String(version))
+  }
+
+  private func keep(_ stream: OpenStream, _ key: Key) {
+    // What it holds is let go when the lock is not held.
+    var gone: [OpenStream] = []
+    state.withLock { state in
+      state.clock += 1
+      if let old = state.streams.updateValue((stream, state.clock), forKey: key) { gone.append(old.stream) }
+      while state.streams.count > OpenStreams.most,
+        let oldest = state.streams.min(by: { $0.value.used < $1.value.used })
+      {
+        state.streams[oldest.key] = nil
+        gone.append(oldest.value.stream)
+      }
+    }
+  }
+}
+
+/// A file in an order of play, indexed.
+final class OpenStream: Sendable {
+  let file: Catalog.File
+  let name: StreamName
+  let playback: PlaybackOptions
+  let mirror: any MirrorStream
+  /// What the file was when it was opened.
+  let stamp: FileStamp
+  /// Another one where the file, the order of play, the program or what it was told is another.
+  let version: String
+
+  init(
+    file: Catalog.File, name: StreamName, playback: PlaybackOptions, mirror: any MirrorStream, stamp: FileStamp,
+    version: String
+  ) {
+    (self.file, self.name, self.playback, self.mirror) = (file, name, playback, mirror)
+    (self.stamp, self.version) = (stamp, version)
+  }
+
+  /// Whether the file is what it was.
+  var isCurrent: Bool {
+    get async {
+      let path = file.path
+      return (try? await onOwnThread("look", Cancellation()) { FileStamp(path) }) == stamp
+    }
+  }
+
+  func rendition(_ name: String) -> Int? { mirror.renditions.firstIndex { $0.name == name } }
+}

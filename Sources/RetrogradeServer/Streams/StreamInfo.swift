@@ -1,0 +1,95 @@
+import FoundationEssentials
+import MediaTime
+import Retrograde
+import RetrogradeEngine
+
+/// What a page needs to play a stream. Times are in seconds.
+struct StreamInfo: Encodable {
+  struct Rendition: Encodable {
+    var name: String
+    var kind: String
+    var codecs: String
+    var label: String
+    var language: String?
+    var width: Int?
+    var height: Int?
+    var frameRate: Double?
+    var bandwidth: Int
+    /// Where its segments start, and where the last one ends.
+    var times: [Double]
+  }
+
+  struct Track: Encodable {
+    var label: String
+    var language: String?
+  }
+
+  struct Mark: Encodable {
+    var start: Double
+    var end: Double
+    var title: String
+  }
+
+  var title: String
+  var score: String
+  var loop: String?
+  var version: String
+  var duration: Double
+  var frames: Int
+  var renditions: [Rendition]
+  var subtitles: [Track]
+  var chapters: [Mark]
+  var warnings: [String]
+  var command: String
+
+  init(_ stream: OpenStream) {
+    let mirror = stream.mirror
+    title = stream.file.name
+    score = stream.name.text
+    loop = stream.playback.score == nil ? stream.playback.loop.rawValue : nil
+    version = stream.version
+    duration = mirror.duration.inSeconds
+    frames = mirror.frameStarts.count
+    renditions = mirror.renditions.enumerated().map { number, rendition in
+      Rendition(rendition, number)
+    }
+    subtitles = mirror.subtitles.enumerated().map { number, track in
+      Track(label: track.title ?? track.language ?? "Subtitles \(number + 1)", language: track.language)
+    }
+    chapters = StreamInfo.marks(mirror.chapters)
+    warnings = mirror.warnings.map { "\($0)" }
+    command = Stretch().command(stream)
+  }
+
+  static func marks(_ chapters: [Chapter]) -> [Mark] {
+    chapters.map { Mark(start: $0.span.start.inSeconds, end: $0.span.end.inSeconds, title: $0.title) }
+  }
+
+  var json: [UInt8] { StreamInfo.encoded(self) }
+
+  static func encoded(_ value: some Encodable) -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // Plain values with finite numbers always encode.
+    return (try? encoder.encode(value)).map { Array($0) } ?? Array("null".utf8)
+  }
+}
+
+extension StreamInfo.Rendition {
+  init(_ rendition: SegmentedMirror.Rendition, _ number: Int) {
+    (name, codecs, language) = (rendition.name, rendition.codecs, rendition.language)
+    bandwidth = rendition.averageBandwidth
+    times = rendition.segments.map(\.start.inSeconds) + [rendition.segments.last?.end.inSeconds ?? 0]
+    switch rendition.kind {
+    case .video(let width, let height, let rate):
+      (kind, label) = ("video", "\(height)p")
+      (self.width, self.height, frameRate) = (width, height, rate.isFinite ? rate : 0)
+    case .audio:
+      (kind, label) = ("audio", rendition.title ?? rendition.language ?? "Audio \(number + 1)")
+    }
+  }
+}
+
+extension ClockTime {
+  var inSeconds: Double { Double(nanoseconds) / 1e9 }
+}

@@ -1,0 +1,86 @@
+import GStreamer
+import MediaTime
+import Retrograde
+import RetrogradeEngine
+
+/// A stretch of a stream's output that is to be a file.
+struct Stretch: Hashable, Sendable {
+  /// In the output's time; nil: from its start, to its end.
+  var from: ClockTime?
+  var to: ClockTime?
+
+  init(from: ClockTime? = nil, to: ClockTime? = nil) { (self.from, self.to) = (from, to) }
+
+  /// - Parameter query: of a request: `from` and `to`, in seconds.
+  /// - Returns: nil where they are no times, or in the wrong order.
+  init?(_ query: [String: String]) {
+    for (name, key) in [("from", \Stretch.from), ("to", \Stretch.to)]
+      as [(String, WritableKeyPath<Stretch, ClockTime?>)]
+    {
+      guard let text = query[name], !text.isEmpty else { continue }
+      guard text.utf8.count <= 20, let seconds = Double(text), seconds >= 0, seconds < 1e9 else { return nil }
+      self[keyPath: key] = ClockTime(seconds: seconds)
+    }
+    if let from, let to, from >= to { return nil }
+  }
+
+  /// How it is played from the source. Of a loop, the places of the source that the stretch begins and ends with bound what is looped; a score is
+  /// played as it is.
+  func playback(_ stream: OpenStream) -> PlaybackOptions {
+    var playback = stream.playback
+    guard playback.score == nil, from != nil || to != nil else { return playback }
+    let duration = stream.mirror.duration
+    let (from, to) = (min(from ?? .zero, duration), min(to ?? duration, duration))
+    // Where the source's stretch, of which all of the output is made, begins, and how long it is.
+    let first = playback.start?.time ?? .zero
+    let span: (start: ClockTime, end: ClockTime)
+    switch playback.loop {
+    case .forward: span = (from, to)
+    case .reverse: span = (duration - to, duration - from)
+    case .pingPong, .reverseForward:
+      // The turn is in the middle, but for the frame there, which is shown once.
+      let half = duration / 2
+      let ends = [from, to].map { $0 < half ? $0 : duration - $0 }.sorted()
+      let inner = playback.loop == .pingPong ? ends : ends.map { half - $0 }.sorted()
+      let turn = playback.loop == .pingPong ? half : .zero
+      let hasTurn = from < half && to > half
+      span =
+        hasTurn
+        ? (min(inner[0], turn), max(inner[1], turn)) : (inner[0], inner[1])
+    }
+    playback.start = .time(first + span.start)
+    playback.end = .time(first + span.end)
+    return playback
+  }
+
+  /// The command that makes the file.
+  func command(_ stream: OpenStream) -> String {
+    let playback = playback(stream)
+    var words = ["retrograde", "reverse", Stretch.word(stream.file.path), Stretch.word(fileName(stream))]
+    if let score = playback.score {
+      words += ["--score", Shell.quoted("\(score)")]
+    } else if playback.loop != .reverse {
+      words += ["--loop", playback.loop.rawValue]
+    }
+    if let start = playback.start { words += ["--start", Stretch.word("\(start)")] }
+    if let end = playback.end { words += ["--end", Stretch.word("\(end)")] }
+    if playback.keepsPitch { words.append("--keep-pitch") }
+    return words.joined(separator: " ")
+  }
+
+  /// What the file is called: as its source, and as how it is played.
+  func fileName(_ stream: OpenStream) -> String {
+    let name = stream.file.name
+    let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name
+    let order = stream.playback.score == nil ? stream.playback.loop.rawValue : "score"
+    let hasVideo = stream.mirror.renditions.contains(where: \.isVideo)
+    return "\(stem.prefix(80)) (\(order)).\(hasVideo ? "mp4" : "m4a")"
+  }
+
+  private static func word(_ text: String) -> String {
+    let plain = text.utf8.allSatisfy { byte in
+      (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte) || "-._/:,".utf8.contains(byte)
+    }
+    return plain && !text.hasPrefix("-") ? text : Shell.quoted(text)
+  }
+}

@@ -1,0 +1,76 @@
+import RetrogradeEngine
+import Synchronization
+
+/// Work that is done once, however many ask for it at the same time, and that ends when nobody waits for it any more.
+final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private struct Flight {
+    var number: Int
+    var waiting = 1
+    let task: Task<Value, any Error>
+    let cancellation: Cancellation
+  }
+
+  private struct State {
+    var flights: [Key: Flight] = [:]
+    var count = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// How many pieces of work are under way.
+  var count: Int { state.withLock { $0.flights.count } }
+
+  /// What `body` gives, which runs unless somebody else's for the same key does already.
+  ///
+  /// - Parameter body: gets what tells it to stop, at once when the last of those who wait for it was cancelled.
+  func value(
+    _ key: Key, _ body: @escaping @Sendable (Cancellation) async throws -> Value
+  ) async throws -> Value {
+    try Task.checkCancellation()
+    let (number, task) = state.withLock { state in
+      if let flight = state.flights[key] {
+        state.flights[key]?.waiting += 1
+        return (flight.number, flight.task)
+      }
+      state.count += 1
+      let number = state.count
+      let cancellation = Cancellation()
+      let task = Task {
+        defer { remove(key, number) }
+        return try await withTaskCancellationHandler {
+          try await body(cancellation)
+        } onCancel: {
+          cancellation.cancel()
+        }
+      }
+      state.flights[key] = Flight(number: number, task: task, cancellation: cancellation)
+      return (number, task)
+    }
+    return try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      leave(key, number)
+    }
+  }
+
+  /// Ends all work.
+  func cancelAll() {
+    for flight in state.withLock({ Array($0.flights.values) }) { flight.task.cancel() }
+  }
+
+  private func leave(_ key: Key, _ number: Int) {
+    let abandoned: Flight? = state.withLock { state in
+      guard var flight = state.flights[key], flight.number == number else { return nil }
+      flight.waiting -= 1
+      // Whoever comes now has it done anew.
+      state.flights[key] = flight.waiting > 0 ? flight : nil
+      return flight.waiting > 0 ? nil : flight
+    }
+    abandoned?.cancellation.cancel()
+    abandoned?.task.cancel()
+  }
+
+  private func remove(_ key: Key, _ number: Int) {
+    state.withLock { if $0.flights[key]?.number == number { $0.flights[key] = nil } }
+  }
+}

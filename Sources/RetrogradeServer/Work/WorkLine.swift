@@ -1,0 +1,122 @@
+import Synchronization
+
+/// How much is done at once: so many pieces of work. Others wait in line, the most urgent first, and those that came first among equals; when the
+/// line is full, nothing more is taken.
+final class WorkLine: Sendable {
+  enum Urgency: Int, Comparable, Sendable {
+    /// What decorates a page.
+    case low
+    /// What somebody waits for.
+    case usual
+    /// What a player is about to run out of.
+    case high
+
+    static func < (a: Urgency, b: Urgency) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  /// The line is full.
+  struct Busy: Error {}
+
+  private struct Waiter {
+    let number: Int
+    let urgency: Urgency
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
+  private struct State {
+    var free: Int
+    var line: [Waiter] = []
+    var count = 0
+    /// Those whose task was cancelled before they stood in line.
+    var cancelled: Set<Int> = []
+  }
+
+  private let state: Mutex<State>
+  private let slots: Int
+  private let longest: Int
+  private let onWaiting: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - slots: how much is done at once; at least 1.
+  ///   - longest: how many may wait.
+  ///   - onWaiting: called when something that is not of low urgency has to wait: whatever was begun unasked may stop.
+  init(slots: Int, longest: Int, onWaiting: @escaping @Sendable () -> Void = {}) {
+    self.slots = max(slots, 1)
+    self.longest = longest
+    self.onWaiting = onWaiting
+    state = Mutex(State(free: max(slots, 1)))
+  }
+
+  /// Whether something could begin at once.
+  var isIdle: Bool { state.withLock { $0.free > 0 && $0.line.isEmpty } }
+
+  /// How much is under way, and how much waits.
+  var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
+
+  /// Runs `body` when its turn comes.
+  /// - Throws: ``Busy``, `CancellationError` while it waits, or what `body` throws.
+  func perform<Value: Sendable>(
+    _ urgency: Urgency, _ body: @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await enter(urgency)
+    defer { leave() }
+    return try await body()
+  }
+
+  private func enter(_ urgency: Urgency) async throws {
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    defer { state.withLock { _ = $0.cancelled.remove(number) } }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        take(Waiter(number: number, urgency: urgency, continuation: continuation))
+      }
+    } onCancel: {
+      cancel(number)
+    }
+  }
+
+  private func take(_ waiter: Waiter) {
+    enum Answer { case go, wait, refuse(any Error) }
+    let answer: Answer = state.withLock { state in
+      if state.cancelled.remove(waiter.number) != nil { return .refuse(CancellationError()) }
+      if state.free > 0 {
+        state.free -= 1
+        return .go
+      }
+      guard state.line.count < longest else { return .refuse(Busy()) }
+      let place = state.line.firstIndex { $0.urgency < waiter.urgency } ?? state.line.count
+      state.line.insert(waiter, at: place)
+      return .wait
+    }
+    switch answer {
+    case .go: waiter.continuation.resume()
+    case .wait: if waiter.urgency > .low { onWaiting() }
+    case .refuse(let error): waiter.continuation.resume(throwing: error)
+    }
+  }
+
+  private func cancel(_ number: Int) {
+    let waiter: Waiter? = state.withLock { state in
+      guard let place = state.line.firstIndex(where: { $0.number == number }) else {
+        state.cancelled.insert(number)
+        return nil
+      }
+      return state.line.remove(at: place)
+    }
+    waiter?.continuation.resume(throwing: CancellationError())
+  }
+
+  private func leave() {
+    let next: Waiter? = state.withLock { state in
+      guard !state.line.isEmpty else {
+        state.free += 1
+        return nil
+      }
+      return state.line.removeFirst()
+    }
+    next?.continuation.resume()
+  }
+}
