@@ -130,6 +130,13 @@ let package = Package(
       dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "MediaTime", "CGStreamer", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "RetrogradeServerTests",
+      dependencies: [
+        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "TestSupport",
+        .product(name: "HTTPTypes", package: "swift-http-types"),
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "RetrogradeCommandTests",
       dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "TestSupport"],
       swiftSettings: strict),

@@ -5,8 +5,9 @@ import Retrograde
 ///
 /// - Parameter suffix: of these functions: what stands after each address, such as `?token=…`.
 enum Playlist {
-  /// All ways in which a stream is had. Addresses are relative to that of the playlist.
-  static func master(_ stream: some MirrorStream, version: String, suffix: String = "") -> String {
+  /// All ways in which a stream is had.
+  /// - Parameter base: where its parts lie, seen from the playlist.
+  static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
     let videos = stream.renditions.filter(\.isVideo)
     let audios = stream.renditions.filter { !$0.isVideo }
     var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
@@ -16,7 +17,7 @@ enum Playlist {
         lines.append(
           media(
             "AUDIO", group: "audio", name: name(audio.title, audio.language, "Audio", number), language: audio.language,
-            isDefault: number == 0, channels: audio.channels, "\(version)/\(audio.name)/media.m3u8\(suffix)"))
+            isDefault: number == 0, channels: audio.channels, "\(base)/\(audio.name)/media.m3u8\(suffix)"))
       }
     }
     for (number, subtitles) in stream.subtitles.enumerated() {
@@ -24,7 +25,7 @@ enum Playlist {
         media(
           "SUBTITLES", group: "subtitles", name: name(subtitles.title, subtitles.language, "Subtitles", number),
           language: subtitles.language, isDefault: false, channels: nil,
-          "\(version)/subtitles/\(number).m3u8\(suffix)"))
+          "\(base)/subtitles/\(number).m3u8\(suffix)"))
     }
     for variant in videos.isEmpty ? audios : videos {
       let together = videos.isEmpty ? [] : audios
@@ -42,7 +43,7 @@ enum Playlist {
       if !together.isEmpty { attributes.append("AUDIO=\"audio\"") }
       if !stream.subtitles.isEmpty { attributes.append("SUBTITLES=\"subtitles\"") }
       lines += [
-        "#EXT-X-STREAM-INF:" + attributes.joined(separator: ","), "\(version)/\(variant.name)/media.m3u8\(suffix)",
+        "#EXT-X-STREAM-INF:" + attributes.joined(separator: ","), "\(base)/\(variant.name)/media.m3u8\(suffix)",
       ]
     }
     return text(lines)

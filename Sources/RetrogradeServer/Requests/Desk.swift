@@ -28,6 +28,9 @@ final class Desk: Sendable {
     page = Page()
   }
 
+  /// How much is being made, and how much waits.
+  var load: (running: Int, waiting: Int) { line.load }
+
   /// Ends all work.
   func close() {
     streams.close()
@@ -124,8 +127,8 @@ final class Desk: Sendable {
     _ part: StreamPart, of stream: OpenStream, _ query: [String: String], _ suffix: String
   ) async throws -> Answer {
     switch part {
-    case .master:
-      return Answer(Playlist.master(stream.mirror, version: stream.version, suffix: suffix), .playlist)
+    case .master(let prefix):
+      return Answer(Playlist.master(stream.mirror, at: prefix + stream.version, suffix: suffix), .playlist)
         .kept(forever: false).secured()
     case .info:
       return Answer(StreamInfo(stream).json, .json).kept(forever: false).secured()

@@ -27,8 +27,10 @@ struct Guard: Sendable {
     }
     guard let token else { return .granted }
     if let given = path.query["token"], Guard.isSame(given, token) { return .grantedByQuery }
-    let given = Guard.cookie(Guard.cookie, in: field("cookie") ?? "") ?? Guard.bearer(field("authorization") ?? "")
-    if let given, Guard.isSame(given, token) { return .granted }
+    if let given = Guard.value(of: Guard.cookie, in: field("cookie") ?? ""), Guard.isSame(given, token.percentEncoded) {
+      return .granted
+    }
+    if let given = Guard.bearer(field("authorization") ?? ""), Guard.isSame(given, token) { return .granted }
     return .refused(401, "This server asks for its token: open the address that it printed.")
   }
 
@@ -50,7 +52,7 @@ struct Guard: Sendable {
     return difference == 0
   }
 
-  private static func cookie(_ name: String, in field: String) -> String? {
+  private static func value(of name: String, in field: String) -> String? {
     for pair in field.split(separator: ";") {
       let pair = pair.drop { $0 == " " }
       if pair.hasPrefix(name + "=") { return String(pair.dropFirst(name.count + 1)) }

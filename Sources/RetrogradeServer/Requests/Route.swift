@@ -21,7 +21,7 @@ enum Route: Equatable, Sendable {
     switch parts.dropFirst() {
     case [""]: self = .page(file: file)
     case ["picture.jpg"]: self = .picture(file: file)
-    case ["master.m3u8"]: self = .stream(file: file, .usual, .master)
+    case ["master.m3u8"]: self = .stream(file: file, .usual, .master(prefix: StreamName.usual.text + "/"))
     default:
       guard parts.count > 2, let name = StreamName(parts[1]), let part = StreamPart(Array(parts.dropFirst(2))) else {
         return nil
@@ -33,7 +33,8 @@ enum Route: Equatable, Sendable {
 
 /// What of a stream is asked for.
 enum StreamPart: Equatable, Sendable {
-  case master
+  /// - Parameter prefix: what stands before addresses that are relative to the stream's own.
+  case master(prefix: String)
   /// What a page needs to play it.
   case info
   /// A file of all of it or a stretch, and the command that makes one.
@@ -44,7 +45,7 @@ enum StreamPart: Equatable, Sendable {
 
   init?(_ parts: [String]) {
     switch parts {
-    case ["master.m3u8"]: self = .master
+    case ["master.m3u8"]: self = .master(prefix: "")
     case ["info.json"]: self = .info
     case ["mirror"]: self = .download
     case ["command.json"]: self = .command

@@ -50,9 +50,8 @@ struct StreamInfo: Encodable {
     version = stream.version
     duration = mirror.duration.inSeconds
     frames = mirror.frameStarts.count
-    renditions = mirror.renditions.enumerated().map { number, rendition in
-      Rendition(rendition, number)
-    }
+    let videos = mirror.renditions.count(where: \.isVideo)
+    renditions = mirror.renditions.enumerated().map { Rendition($1, audio: $0 - videos) }
     subtitles = mirror.subtitles.enumerated().map { number, track in
       Track(label: track.title ?? track.language ?? "Subtitles \(number + 1)", language: track.language)
     }
@@ -76,7 +75,7 @@ struct StreamInfo: Encodable {
 }
 
 extension StreamInfo.Rendition {
-  init(_ rendition: SegmentedMirror.Rendition, _ number: Int) {
+  init(_ rendition: SegmentedMirror.Rendition, audio number: Int) {
     (name, codecs, language) = (rendition.name, rendition.codecs, rendition.language)
     bandwidth = rendition.averageBandwidth
     times = rendition.segments.map(\.start.inSeconds) + [rendition.segments.last?.end.inSeconds ?? 0]

@@ -30,7 +30,13 @@ struct Stretch: Hashable, Sendable {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }
     let duration = stream.mirror.duration
-    let (from, to) = (min(from ?? .zero, duration), min(to ?? duration, duration))
+    // No frame is shown for a part of its time only, because somebody let go of a button in the middle of it.
+    let frames = stream.mirror.frameStarts
+    let (from, to) = (
+      frames.nearest(min(from ?? .zero, duration), or: duration),
+      frames.nearest(min(to ?? duration, duration), or: duration)
+    )
+    guard from < to else { return playback }
     // Where the source's stretch, of which all of the output is made, begins, and how long it is.
     let first = playback.start?.time ?? .zero
     let span: (start: ClockTime, end: ClockTime)
@@ -82,5 +88,21 @@ struct Stretch: Hashable, Sendable {
       (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte) || "-._/:,".utf8.contains(byte)
     }
     return plain && !text.hasPrefix("-") ? text : Shell.quoted(text)
+  }
+}
+
+extension [ClockTime] {
+  /// The one, or the end of the last, that is nearest to a time; the time itself where there are none.
+  /// - Parameter end: of the last.
+  fileprivate func nearest(_ time: ClockTime, or end: ClockTime) -> ClockTime {
+    guard !isEmpty, time < end else { return time }
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if self[middle] <= time { low = middle + 1 } else { high = middle }
+    }
+    let before = low > 0 ? self[low - 1] : .zero
+    let after = low < count ? self[low] : end
+    return time - before <= after - time ? before : after
   }
 }

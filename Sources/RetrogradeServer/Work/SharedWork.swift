@@ -20,6 +20,9 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// How many pieces of work are under way.
   var count: Int { state.withLock { $0.flights.count } }
 
+  /// How many wait for a piece of work.
+  func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
+
   /// What `body` gives, which runs unless somebody else's for the same key does already.
   ///
   /// - Parameter body: gets what tells it to stop, at once when the last of those who wait for it was cancelled.

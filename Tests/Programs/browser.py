@@ -1,0 +1,93 @@
+#!/usr/bin/python3
+"""Plays a mirror in Chromium, and says what was seen, as JSON.
+
+    browser.py ADDRESS FRAMES RATE DOWNLOADS
+
+The frames carry their numbers, as TestMedia paints them; what is on show is read from the page's own video element.
+"""
+import json, os, sys
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
+from webdriver import Browser
+
+address, frames, rate, downloads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+
+# The number of the frame on show, in sixteen blocks of light and dark; and what waits for the next one of some kind of event.
+HELPERS = """
+window.video = document.querySelector("video");
+window.number = () => {
+  const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight), context = canvas.getContext("2d");
+  context.drawImage(video, 0, 0);
+  let number = 0;
+  for (let block = 0; block < 16; block++) {
+    const [x, y] = [(block % 4 * 2 + 1) * canvas.width / 8, ((block >> 2) * 2 + 1) * canvas.height / 8];
+    if (context.getImageData(x, y, 1, 1).data[1] > 125) number |= 1 << block;
+  }
+  return number;
+};
+window.heard = name => new Promise((go, stop) => {
+  video.addEventListener(name, go, { once: true });
+  setTimeout(() => stop(name + " never came: " + document.getElementById("notice").textContent), 20000);
+});
+window.sought = async action => { const seeked = heard("seeked"); action(); await seeked; return number(); };
+"""
+
+seen = {}
+with Browser(downloads=downloads) as browser:
+    browser.go(address)
+    browser.run(HELPERS)
+    seen["first"] = browser.wait("if (video.readyState < 2) await heard('loadeddata'); return number();")
+    seen["page"] = browser.run("""
+      const line = document.getElementById("line");
+      return [document.getElementById("title").textContent, video.duration, line.getAttribute("role"), line.getAttribute("aria-valuemax"),
+              line.getAttribute("aria-valuetext"), document.querySelectorAll("button:not([aria-label]):empty").length];""")
+    steps = []
+    for key in [".", ".", ",", "."]:
+        steps.append(browser.wait("return await sought(() => document.dispatchEvent(new KeyboardEvent('keydown', { key: args[0] })));", key))
+    seen["steps"] = steps
+    seen["seeks"] = browser.wait("""
+      const seen = [];
+      for (const frame of args[0]) seen.push(await sought(() => { video.currentTime = (frame + .5) / args[1]; }));
+      return seen;""", [frames - 1, 7, frames // 2, 0], rate)
+    # Every frame that is shown, with its time.
+    seen["played"] = browser.wait("""
+      const seen = [];
+      const take = (_, { mediaTime }) => { seen.push([Math.round(mediaTime * args[0]), number()]); video.requestVideoFrameCallback(take); };
+      video.requestVideoFrameCallback(take);
+      const ended = heard("ended");
+      document.getElementById("play").click();
+      await ended;
+      return seen;""", rate)
+    seen["dropped"] = browser.run("return video.getVideoPlaybackQuality().droppedVideoFrames")
+    seen["ping-pong"] = browser.wait("""
+      const loaded = heard("loadeddata");
+      document.querySelector("input[value=ping-pong]").click();
+      await loaded;
+      await sought(() => { video.currentTime = 0; });
+      const seen = [number()];
+      for (const frame of [args[0] - 1, args[0], 2 * args[0] - 2]) seen.push(await sought(() => { video.currentTime = (frame + .5) / args[1]; }));
+      return seen;""", frames, rate)
+    seen["command"] = browser.wait("""
+      const loaded = heard("loadeddata");
+      document.querySelector("input[value=reverse]").click();
+      await loaded;
+      await sought(() => { video.currentTime = 10 / args[0]; });
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "i" }));
+      await sought(() => { video.currentTime = 40 / args[0]; });
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "o" }));
+      const code = document.getElementById("command");
+      if (!code.textContent.includes("--end")) await new Promise(done => new MutationObserver(() => code.textContent.includes("--end") && done()).observe(code, { childList: true }));
+      return code.textContent;""", rate)
+    # A browser's file has its name when it is whole.
+    browser.click("#take")
+    seen["said"] = browser.wait("""
+      const button = document.getElementById("take");
+      if (button.textContent == "Stop") await new Promise(done => new MutationObserver(() => button.textContent != "Stop" && done()).observe(button, { childList: true }));
+      return document.getElementById("said").textContent;""")
+    for _ in range(2000):
+        names = [name for name in os.listdir(downloads) if name.endswith(".mp4")]
+        if names:
+            break
+        browser.run("return 1")
+    seen["file"] = names
+    seen["complaints"] = browser.complaints()
+print(json.dumps(seen))

@@ -1,0 +1,131 @@
+import Foundation
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+/// `serve`, with the players and the browser that people have.
+@Suite struct ServeTests {
+  private static let programs = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Programs")
+  private let folder: TemporaryFolder
+  private let frames = 90
+  private let path: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    var media = TestMedia()
+    (media.times, media.frameRate, media.sampleCount, media.name) = (
+      TestMedia.regular(frames, rate: 30), "30/1", 144_000, "a film.mp4"
+    )
+    media.audio = "avenc_aac ! aacparse"
+    path = try media.write(to: folder)
+  }
+
+  /// Serves while `body` runs, which gets the address of the page; ends it as Ctrl-C does.
+  private func serve(_ arguments: [String] = [], _ body: (_ address: String) throws -> Void) throws {
+    let process = Process()
+    let output = Pipe()
+    let errors = Pipe()
+    process.executableURL = Command.url
+    process.arguments = ["serve", path, "--port", "0", "--spool-dir", folder.url.path] + arguments
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    defer { process.terminate() }
+    var line = Data()
+    while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
+      line += byte
+    }
+    let address = String(decoding: line, as: UTF8.self)
+    try #require(
+      address.hasPrefix("http://127.0.0.1:"),
+      "\(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self))")
+    let page = try Program.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{redirect_url}", address])
+    try body(page)
+    kill(process.processIdentifier, SIGINT)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(folder.names == ["a film.mp4"], "nothing is left")
+  }
+
+  /// The numbers that raw grey frames carry.
+  private func numbers(_ raw: Data) -> [Int] {
+    let size = 96 * 64
+    return (0..<raw.count / size).map { frame in
+      TestMedia.number(width: 96, height: 64) { x, y in raw[raw.startIndex + frame * size + y * 96 + x] }
+    }
+  }
+
+  @Test func otherProgramsReadItToItsEnd() throws {
+    try serve { page in
+      let raw = folder.path("raw")
+      defer { try? FileManager.default.removeItem(atPath: raw) }
+      _ = try Program.run(
+        "/usr/bin/ffmpeg",
+        ["-v", "error", "-y", "-i", "\(page)master.m3u8", "-map", "0:v", "-f", "rawvideo", "-pix_fmt", "gray", raw])
+      #expect(numbers(try Data(contentsOf: URL(fileURLWithPath: raw))) == (0..<frames).reversed())
+      try run(
+        pipeline: "playbin3 uri=\(page)master.m3u8 audio-sink=\"fakesink sync=false\" "
+          + "video-sink=\"videoconvert ! video/x-raw,format=GRAY8 ! filesink location=\(raw)\"")
+      #expect(numbers(try Data(contentsOf: URL(fileURLWithPath: raw))) == (0..<frames).reversed())
+    }
+  }
+
+  @Test func aBrowserPlaysItStepsSeeksAndTakesItAway() throws {
+    let downloads = try TemporaryFolder()
+    try serve { page in
+      let text = try Program.run(
+        "/usr/bin/python3",
+        [ServeTests.programs.appending(path: "browser.py").path, page, "\(frames)", "30", downloads.url.path])
+      let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+      #expect(seen["first"] as? Int == 89)
+      #expect(seen["steps"] as? [Int] == [88, 87, 88, 87])
+      #expect(seen["seeks"] as? [Int] == [0, 82, 44, 89])
+      let played = try #require(seen["played"] as? [[Int]])
+      #expect(played.allSatisfy { $0[0] + $0[1] == 89 }, "\(played)")
+      #expect(played.count > 45, "\(played)")
+      #expect(played.last == [89, 0])
+      #expect(seen["ping-pong"] as? [Int] == [0, 89, 88, 0])
+      let info = try #require(seen["page"] as? [Any])
+      #expect(info.first as? String == "a film.mp4")
+      #expect(info[1] as? Double == 3)
+      #expect(info[2] as? String == "slider")
+      #expect(info[3] as? String == "3")
+      #expect(info[4] as? String == "0:00 of 0:03")
+      #expect(info[5] as? Int == 0, "every button has a name")
+      let command = try #require(seen["command"] as? String)
+      #expect(command.hasPrefix("retrograde reverse '\(path)' 'a film (reverse).mp4' --start 1.66666"), "\(command)")
+      #expect(seen["said"] as? String == "")
+      #expect(seen["complaints"] as? [String] == [])
+      #expect(seen["file"] as? [String] == ["a film (reverse).mp4"])
+      let file = downloads.path("a film (reverse).mp4")
+      #expect(try DecodedMedia(file, like: TestMedia()).numbers == (50..<80).reversed())
+    }
+  }
+}
+
+/// Another program, which a test needs.
+enum Program {
+  struct Failure: Error { let status: Int32, output: String, errors: String }
+
+  /// - Returns: its standard output.
+  static func run(_ path: String, _ arguments: [String]) throws -> String {
+    let process = Process()
+    let output = Pipe()
+    let errors = Pipe()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure(
+        status: process.terminationStatus, output: text,
+        errors: String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self))
+    }
+    return text
+  }
+}

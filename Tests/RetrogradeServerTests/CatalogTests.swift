@@ -1,0 +1,106 @@
+import Foundation
+import Retrograde
+import TestSupport
+import Testing
+
+@testable import RetrogradeServer
+
+/// Which files are given out.
+@Suite struct CatalogTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    for name in ["films/more/deep", "films/.hidden", "else"] {
+      try FileManager.default.createDirectory(at: folder.url.appending(path: name), withIntermediateDirectories: true)
+    }
+    for name in [
+      "films/b.wav", "films/a.wav", "films/more/deep/c.wav", "films/.d.wav", "films/.hidden/e.wav", "else/secret.wav",
+    ] {
+      try FakeDesk.wave.write(to: folder.url.appending(path: name))
+    }
+    try Data("root:x:0:0\n".utf8).write(to: folder.url.appending(path: "films/passwd"))
+    try Data().write(to: folder.url.appending(path: "films/empty.mp4"))
+  }
+
+  private func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: folder.path(name), withDestinationPath: target)
+  }
+
+  @Test func aFolderIsItsMediaFilesAndThoseOfFoldersInIt() throws {
+    let catalog = try Catalog([folder.path("films")])
+    #expect(catalog.files.map { "\($0.folder)/\($0.name)" } == ["/a.wav", "/b.wav", "more/deep/c.wav"])
+    #expect(Set(catalog.files.map(\.id)).count == 3)
+    #expect(catalog.files.allSatisfy { FileID.isPossible($0.id) })
+    #expect(!catalog.isSingle)
+  }
+
+  @Test func linksThatLeadOutAreNotFollowed() throws {
+    try link("films/out.wav", to: folder.path("else/secret.wav"))
+    try link("films/outside", to: folder.path("else"))
+    try link("films/up", to: "..")
+    try link("films/loop", to: ".")
+    try link("films/hides.wav", to: "/etc/passwd")
+    try link("films/nowhere.wav", to: "nowhere")
+    try link("films/in.wav", to: "more/deep/c.wav")
+    let catalog = try Catalog([folder.path("films") + "/"])
+    #expect(catalog.files.map(\.name) == ["a.wav", "b.wav", "in.wav", "c.wav"])
+  }
+
+  @Test func aFileThatBecomesALinkIsNoLongerGivenOut() throws {
+    let catalog = try Catalog([folder.path("films")])
+    let id = FileID.of(folder.path("films/a.wav"))
+    #expect(catalog.file(id)?.name == "a.wav")
+    try FileManager.default.removeItem(atPath: folder.path("films/a.wav"))
+    try link("films/a.wav", to: folder.path("else/secret.wav"))
+    #expect(catalog.file(id) == nil)
+    try FileManager.default.removeItem(atPath: folder.path("films/a.wav"))
+    #expect(catalog.file(id) == nil)
+  }
+
+  @Test func aFolderThatBecomesALinkIsNoLongerGivenOut() throws {
+    let catalog = try Catalog([folder.path("films")])
+    let id = FileID.of(folder.path("films/more/deep/c.wav"))
+    #expect(catalog.file(id) != nil)
+    try FakeDesk.wave.write(to: folder.url.appending(path: "else/c.wav"))
+    try FileManager.default.removeItem(atPath: folder.path("films/more/deep"))
+    try link("films/more/deep", to: folder.path("else"))
+    #expect(catalog.file(id) == nil)
+  }
+
+  @Test func whatIsNamedIsGivenOutWhereverItLies() throws {
+    try link("mine.wav", to: folder.path("else/secret.wav"))
+    let catalog = try Catalog([folder.path("mine.wav")])
+    #expect(catalog.isSingle)
+    #expect(catalog.file(FileID.of(folder.path("mine.wav")))?.name == "mine.wav")
+    #expect(catalog.file(FileID.of(folder.path("else/secret.wav"))) == nil)
+  }
+
+  @Test func filesOfOneNameInTwoFoldersAreTwo() throws {
+    try FakeDesk.wave.write(to: folder.url.appending(path: "else/a.wav"))
+    let catalog = try Catalog([folder.path("films"), folder.path("else")])
+    let ids = catalog.files.filter { $0.name == "a.wav" }.map(\.id)
+    #expect(Set(ids).count == 2)
+    #expect(ids.compactMap { catalog.file($0)?.path } == [folder.path("films/a.wav"), folder.path("else/a.wav")])
+  }
+
+  @Test func whatCanNotBePlayedIsAnErrorThatSaysSo() throws {
+    for (name, code) in [("nothing.mp4", RetrogradeError.Code.noInput), ("films/passwd", .damagedInput)] {
+      let error = #expect(throws: RetrogradeError.self) { try Catalog([folder.path(name)]) }
+      #expect(error?.code == code)
+      #expect(error?.subject == folder.path(name))
+    }
+    try FileManager.default.createDirectory(at: folder.url.appending(path: "empty"), withIntermediateDirectories: true)
+    let error = #expect(throws: RetrogradeError.self) { try Catalog([folder.path("empty")]) }
+    #expect(error?.code == .noInput)
+  }
+
+  @Test func namesInAddressesStayTheSame() {
+    #expect(
+      FileID.of("films/My Film (2) – final.mp4") == "my-film-2-final-"
+        + digest("films/My Film (2) – final.mp4").prefix(8))
+    #expect(FileID.of("фильм.mkv") == digest("фильм.mkv").prefix(8))
+    #expect(FileID.of("a/x.mp4") != FileID.of("b/x.mp4"))
+    #expect(FileID.isPossible(FileID.of(String(repeating: "x", count: 300) + ".mp4")))
+  }
+}

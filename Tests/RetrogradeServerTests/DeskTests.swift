@@ -1,0 +1,216 @@
+import Foundation
+import HTTPTypes
+import Retrograde
+import RetrogradeEngine
+import TestSupport
+import Testing
+
+@testable import RetrogradeServer
+
+/// What is answered.
+@Suite struct DeskTests {
+  @Test func everyPartOfAStreamIsThereUnderItsAddress() async throws {
+    let fake = try FakeDesk(
+      ServerSettings(), FakeStream(subtitles: [.init(language: "en", title: nil, text: "WEBVTT\n\n")]))
+    let base = "/\(fake.id)/usual/\(try await fake.version)"
+    let wanted: [(String, String, String)] = [
+      ("/\(fake.id)/", "text/html; charset=utf-8", "<!doctype html>"),
+      ("/\(fake.id)/master.m3u8", "application/vnd.apple.mpegurl", "#EXTM3U"),
+      ("/\(fake.id)/ping-pong/master.m3u8", "application/vnd.apple.mpegurl", "#EXTM3U"),
+      ("\(base)/540/media.m3u8", "application/vnd.apple.mpegurl", "#EXTM3U"),
+      ("\(base)/audio/0.m4s", "audio/mp4", "\0"),
+      ("\(base)/540/2.m4s", "video/mp4", "\0"),
+      ("\(base)/subtitles/0.m3u8", "application/vnd.apple.mpegurl", "#EXTM3U"),
+      ("\(base)/subtitles/0.vtt", "text/vtt; charset=utf-8", "WEBVTT\nX-TIMESTAMP-MAP"),
+      ("\(base)/chapters.json", "application/json", "[{\"end\":4,"),
+      ("\(base)/waveform.json", "application/json", "[0,128,255,0]"),
+      ("\(base)/frames.bin", "application/octet-stream", ""),
+      ("/\(fake.id)/usual/command.json?from=1&to=2.5", "application/json", "{\"command\":\"retrograde reverse "),
+    ]
+    for (path, type, start) in wanted {
+      let answer = try await fake.ask(path)
+      #expect(answer.status == 200, "\(path)")
+      #expect(answer["content-type"] == type, "\(path)")
+      #expect(try answer.text.hasPrefix(start), "\(path)")
+    }
+    #expect(try await fake.ask("\(base)/270/init.mp4").bytes == [1, 255])
+    #expect(try await fake.ask("\(base)/audio/1.m4s").bytes.suffix(2) == [2, 1])
+    let frames = try await fake.ask("\(base)/frames.bin").bytes
+    #expect(frames.count == 250 * 8)
+    #expect(
+      frames[8..<16].enumerated().reduce(UInt64(0)) { $0 | UInt64($1.element) << (8 * UInt64($1.offset)) }
+        == 0.04.bitPattern)
+  }
+
+  @Test(arguments: [
+    "/nothing-01234567/", "/ID/usual/000000000000/540/0.m4s", "/ID/usual/VERSION/540/3.m4s",
+    "/ID/usual/VERSION/720/0.m4s", "/ID/usual/VERSION/subtitles/0.vtt",
+    "/ID/usual/VERSION/pictures/10000.jpg", "/ID/backwards/info.json", "/ID/usual/", "/favicon.ico",
+    "/ID/usual/VERSION/540/", "/ID/../ID/",
+  ])
+  func whatIsNotThereIsNotFound(path: String) async throws {
+    let fake = try FakeDesk()
+    let version = try await fake.version
+    let answer = try await fake.ask(path.replacing("ID", with: fake.id).replacing("VERSION", with: version))
+    #expect(answer.status == (path.contains("..") ? 400 : 404))
+    #expect(try answer.text == (path.contains("..") ? "That is no address.\n" : "There is nothing of that name.\n"))
+    #expect(answer["x-content-type-options"] == "nosniff")
+  }
+
+  @Test func aPartIsKeptByWhoHasItAndIsHadInParts() async throws {
+    let fake = try FakeDesk()
+    let path = "/\(fake.id)/usual/\(try await fake.version)/540/1.m4s"
+    let whole = try await fake.ask(path)
+    let tag = try #require(whole["etag"])
+    #expect(whole["cache-control"] == "private, max-age=86400, immutable")
+    #expect(whole["accept-ranges"] == "bytes")
+    #expect(try await fake.ask(path)["etag"] == tag)
+    let known = try await fake.ask(path, ["if-none-match": "\"x\", \(tag)"])
+    #expect(known.status == 304)
+    #expect(try known.bytes.isEmpty)
+    let part = try await fake.ask(path, ["range": "bytes=10-19"])
+    #expect(part.status == 206)
+    #expect(part["content-range"] == "bytes 10-19/102")
+    #expect(try part.bytes == Array(10..<20))
+    #expect(try await fake.ask(path, ["range": "bytes=10-19", "if-range": tag]).status == 206)
+    #expect(try await fake.ask(path, ["range": "bytes=10-19", "if-range": "\"x\""]).status == 200)
+    let none = try await fake.ask(path, ["range": "bytes=102-"])
+    #expect(none.status == 416)
+    #expect(none["content-range"] == "bytes */102")
+  }
+
+  @Test func onlyReadingIsAnswered() async throws {
+    let fake = try FakeDesk()
+    for method in [HTTPRequest.Method.post, .put, .delete, .options] {
+      let answer = try await fake.ask("/", method: method)
+      #expect(answer.status == 405)
+      #expect(answer["allow"] == "GET, HEAD")
+    }
+  }
+
+  @Test func noSiteMayReadOrFrameWhatIsAnswered() async throws {
+    let fake = try FakeDesk()
+    for path in ["/", "/\(fake.id)/", "/\(fake.id)/master.m3u8", "/nothing"] {
+      let answer = try await fake.ask(path)
+      #expect(answer["access-control-allow-origin"] == nil)
+      #expect(answer["cross-origin-resource-policy"] == "same-origin")
+      #expect(answer["content-security-policy"]?.contains("frame-ancestors 'none'") ?? false)
+      #expect(answer["referrer-policy"] == "no-referrer")
+    }
+    let policy = try #require(try await fake.ask("/\(fake.id)/")["content-security-policy"])
+    #expect(!policy.contains("unsafe"))
+    #expect(policy.contains("script-src 'sha256-"))
+    #expect(policy.contains("style-src 'sha256-"))
+  }
+
+  @Test func aListNamesFilesAsTheyAreCalled() async throws {
+    let fake = try FakeDesk(names: ["<b>&\"'.wav", "two.wav"])
+    let text = try await fake.ask("/").text
+    #expect(text.contains("<span>&lt;b&gt;&amp;&quot;&#39;.wav</span>"))
+    #expect(text.contains("<a href=\"/\(fake.id)/\"><img src=\"/\(fake.id)/picture.jpg\" alt=\"\" loading=\"lazy\">"))
+    let single = try FakeDesk()
+    let answer = try await single.ask("/")
+    #expect(answer.status == 302)
+    #expect(answer["location"] == "/\(single.id)/")
+  }
+
+  @Test func theTokenGoesAlongInAddressesWhereItStoodInOne() async throws {
+    let fake = try FakeDesk(ServerSettings(token: "s3cret&more"))
+    #expect(try await fake.ask("/\(fake.id)/master.m3u8").status == 401)
+    let asked = try await fake.ask("/\(fake.id)/master.m3u8?token=s3cret%26more")
+    #expect(asked["set-cookie"] == "retrograde-token=s3cret%26more; Path=/; HttpOnly; SameSite=Strict")
+    #expect(
+      try asked.text.split(separator: "\n").filter { !$0.hasPrefix("#") }.allSatisfy {
+        $0.hasSuffix("media.m3u8?token=s3cret%26more")
+      })
+    let bearer = try await fake.ask("/\(fake.id)/master.m3u8", ["authorization": "Bearer s3cret&more"])
+    #expect(bearer["set-cookie"] == nil)
+    #expect(try !bearer.text.contains("token"))
+  }
+
+  @Test func theSameSegmentAskedForByManyIsMadeOnce() async throws {
+    let gate = FakeGate()
+    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
+    let all = (0..<10).map { _ in Task { try await fake.ask(path).bytes.count } }
+    try await gate.wait { $0.entered == 1 }
+    gate.open()
+    for task in all { #expect(try await task.value == 102) }
+    #expect(try await fake.ask(path).bytes.count == 102)
+    #expect(gate.seen == .init(entered: 1, passed: 1, cancelled: 0))
+  }
+
+  @Test func theNextSegmentIsMadeAheadUnlessSomebodyHasToWaitForIt() async throws {
+    let gate = FakeGate()
+    gate.open()
+    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let base = "/\(fake.id)/usual/\(try await fake.version)"
+    _ = try await fake.ask("\(base)/540/0.m4s")
+    try await gate.wait { $0.passed == 2 }
+    _ = try await fake.ask("\(base)/540/1.m4s")
+    try await gate.wait { $0.passed == 3 }
+    _ = try await fake.ask("\(base)/540/2.m4s")
+    #expect(gate.seen.entered == 3)
+  }
+
+  @Test func whatIsTooMuchAtOnceIsToBeAskedForLater() async throws {
+    let gate = FakeGate()
+    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let version = try await fake.version
+    let paths = (0..<3).flatMap { segment in ["540", "270", "audio"].map { "\($0)/\(segment).m4s" } }
+    // One is made, eight wait.
+    let all = paths.map { path in Task { try await fake.ask("/\(fake.id)/usual/\(version)/\(path)").status } }
+    try await gate.wait { $0.entered == 1 }
+    while fake.desk.load.waiting < 8 { await Task.yield() }
+    let refused = try await fake.ask("/\(fake.id)/usual/\(version)/270/init.mp4")
+    #expect(refused.status == 503)
+    #expect(refused["retry-after"] == "1")
+    gate.open()
+    for task in all { #expect(try await task.value == 200) }
+  }
+
+  @Test func whatNobodyWaitsForIsStopped() async throws {
+    let gate = FakeGate()
+    let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))
+    let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
+    let asking = Task { try await fake.ask(path) }
+    try await gate.wait { $0.entered == 1 }
+    asking.cancel()
+    try await gate.wait { $0.cancelled == 1 }
+    await #expect(throws: CancellationError.self) { try await asking.value }
+    while fake.desk.load.running > 0 { await Task.yield() }
+  }
+
+  @Test func aFileThatChangedIsOpenedAnew() async throws {
+    let fake = try FakeDesk()
+    let version = try await fake.version
+    try (FakeDesk.wave + [0]).write(to: fake.folder.url.appending(path: "a film.wav"))
+    #expect(try await fake.version != version)
+    #expect(try await fake.ask("/\(fake.id)/usual/\(version)/540/0.m4s").status == 404)
+  }
+
+  @Test(arguments: [
+    ("from=a", 400), ("from=2&to=1", 400), ("from=-1", 400), ("from=1e30", 400), ("from=nan", 400), ("from=&to=", 200),
+    ("", 200),
+  ])
+  func aStretchIsSecondsInTheirOrder(query: String, status: Int) async throws {
+    let fake = try FakeDesk()
+    #expect(try await fake.ask("/\(fake.id)/usual/command.json?\(query)").status == status)
+  }
+
+  @Test(arguments: [
+    ("usual", "", "'a film (reverse).mp4'"),
+    ("reverse", "from=2.01&to=3.59", "'a film (reverse).mp4' --start 6.4 --end 8"),
+    ("forward", "from=2", "'a film (forward).mp4' --loop forward --start 2 --end 10"),
+    ("ping-pong", "from=1&to=3", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 3"),
+    ("ping-pong", "from=1&to=8", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 5"),
+    ("reverse-forward", "from=1&to=3", "'a film (reverse-forward).mp4' --loop reverse-forward --start 2 --end 4"),
+    ("0..1 x0.5, 1..0", "from=1&to=2", "'a film (score).mp4' --score '0..1 x0.5, 1..0'"),
+  ])
+  func theCommandMakesWhatIsChosen(score: String, query: String, words: String) async throws {
+    let fake = try FakeDesk()
+    let text = try await fake.ask("/\(fake.id)/\(score.percentEncoded)/command.json?\(query)").text
+    let path = fake.folder.path("a film.wav")
+    #expect(text == "{\"command\":\"retrograde reverse '\(path)' \(words)\"}")
+  }
+}

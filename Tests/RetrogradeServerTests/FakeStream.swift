@@ -1,0 +1,152 @@
+import Foundation
+import HTTPTypes
+import MediaTime
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+import TestSupport
+
+@testable import RetrogradeServer
+
+/// A stream whose segments are a few bytes, made at once, or when the test says so.
+final class FakeStream: MirrorStream {
+  let renditions: [SegmentedMirror.Rendition]
+  let duration = ClockTime(seconds: 10)
+  let frameStarts = (0..<250).map { ClockTime(sampleIndex: $0, rate: 25) }
+  let chapters: [Chapter]
+  let subtitles: [SegmentedMirror.Subtitles]
+  let warnings: [Warning] = []
+  private let gate: FakeGate?
+
+  /// - Parameter gate: what segments wait for.
+  init(gate: FakeGate? = nil, subtitles: [SegmentedMirror.Subtitles] = []) {
+    self.gate = gate
+    self.subtitles = subtitles
+    chapters = [Chapter(span: TimeSpan(start: .zero, end: ClockTime(seconds: 4)), title: "The end")]
+    renditions = [
+      FakeStream.video("540", 960, 540, FakeStream.segments), FakeStream.video("270", 480, 270, FakeStream.segments),
+      SegmentedMirror.Rendition(
+        kind: .audio(channels: 2, sampleRate: 48000), name: "audio", codecs: "mp4a.40.2", averageBandwidth: 120_000,
+        peakBandwidth: 130_000, segments: FakeStream.segments, language: "en", title: "Film \"one\""),
+    ]
+  }
+
+  static let segments = [(0.0, 4.0), (4, 4.5), (8.5, 1.500000001)].map {
+    SegmentedMirror.Segment(start: ClockTime(seconds: $0), duration: ClockTime(seconds: $1))
+  }
+
+  static func video(
+    _ name: String, _ width: Int, _ height: Int, _ segments: [SegmentedMirror.Segment]
+  ) -> SegmentedMirror.Rendition {
+    SegmentedMirror.Rendition(
+      kind: .video(width: width, height: height, frameRate: 30000.0 / 1001), name: name, codecs: "avc1.64001F",
+      averageBandwidth: 1_000_000, peakBandwidth: 2_000_000, segments: segments)
+  }
+
+  func initialization(_ rendition: Int, _ cancellation: Cancellation) -> [UInt8] { [UInt8(rendition), 255] }
+
+  func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+    try gate?.pass(cancellation)
+    return (0..<100).map { UInt8($0) } + [UInt8(rendition), UInt8(number)]
+  }
+
+  func picture(at time: ClockTime, height: Int, isExact: Bool, _ cancellation: Cancellation) -> [UInt8] {
+    [0xFF, 0xD8]
+  }
+
+  func waveform(points: Int, _ cancellation: Cancellation) -> [Float] { [0, 0.5, 2, .nan] }
+}
+
+/// Holds up what is made until it is opened, or the work is cancelled; counts both.
+final class FakeGate: Sendable {
+  struct Counts: Equatable {
+    var entered = 0
+    var passed = 0
+    var cancelled = 0
+  }
+
+  private let counts = Mutex(Counts())
+  private let isOpen = Atomic(false)
+
+  var seen: Counts { counts.withLock { $0 } }
+
+  func open() { isOpen.store(true, ordering: .releasing) }
+
+  func pass(_ cancellation: Cancellation) throws {
+    counts.withLock { $0.entered += 1 }
+    // As the engine looks at it.
+    while !isOpen.load(ordering: .acquiring), !cancellation.isCancelled { usleep(1000) }
+    counts.withLock { counts in
+      if cancellation.isCancelled { counts.cancelled += 1 } else { counts.passed += 1 }
+    }
+    try cancellation.check()
+  }
+
+  /// Waits until what was seen is so.
+  func wait(until isSo: (Counts) -> Bool) async throws {
+    for _ in 0..<5000 where !isSo(seen) { try await Task.sleep(for: .milliseconds(2)) }
+    guard isSo(seen) else { throw Late(seen: seen) }
+  }
+
+  struct Late: Error { let seen: Counts }
+}
+
+/// A desk in front of fake streams of one file.
+struct FakeDesk {
+  let folder: TemporaryFolder
+  let desk: Desk
+  let id: String
+
+  init(
+    _ settings: ServerSettings = ServerSettings(), names: [String] = ["a film.wav"], _ stream: FakeStream = FakeStream()
+  ) throws {
+    folder = try TemporaryFolder()
+    for name in names { try FakeDesk.wave.write(to: folder.url.appending(path: name)) }
+    let path = folder.path(names[0])
+    var settings = settings
+    settings.resources.spoolDirectory = folder.url.path
+    desk = try Desk(settings, Catalog(names.count == 1 ? [path] : [folder.url.path])) { _, _, _ in stream }
+    id = FileID.of(path)
+  }
+
+  /// What a file begins with that is taken for media.
+  static var wave: Data {
+    Data("RIFF".utf8) + [36, 0, 0, 0] + Data("WAVEfmt ".utf8) + [
+      16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1F, 0, 0, 0x80, 0x3E, 0, 0, 2, 0, 16, 0,
+    ]
+      + Data("data".utf8) + [0, 0, 0, 0]
+  }
+
+  func ask(
+    _ path: String, method: HTTPRequest.Method = .get, host: String = "127.0.0.1:80", _ fields: [String: String] = [:]
+  ) async throws -> Answer {
+    var request = HTTPRequest(method: method, scheme: "http", authority: host, path: path)
+    for (name, value) in fields { if let name = HTTPField.Name(name) { request.headerFields[name] = value } }
+    return try await desk.answer(request)
+  }
+
+  /// The version that stands in a stream's addresses.
+  var version: String {
+    get async throws {
+      let info =
+        try JSONSerialization.jsonObject(with: Data(try await ask("/\(id)/usual/info.json").bytes)) as? [String: Any]
+      return info?["version"] as? String ?? ""
+    }
+  }
+}
+
+extension Answer {
+  /// What it carries.
+  var bytes: [UInt8] {
+    get throws {
+      switch body {
+      case .bytes(let bytes): Array(bytes[range ?? 0..<bytes.count])
+      case .stored(let stored): try stored.read(range ?? 0..<stored.count)
+      }
+    }
+  }
+
+  var text: String { get throws { String(decoding: try bytes, as: UTF8.self) } }
+
+  subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Retrograde
+import TestSupport
+import Testing
+
+@testable import RetrogradeServer
+
+/// What is understood of a request, and what is not.
+@Suite struct RequestTests {
+  @Test(arguments: [
+    ("/", [""]), ("/a/", ["a", ""]), ("/a/b.m4s?x=1", ["a", "b.m4s"]), ("/%41%c3%a4", ["Aä"]),
+    ("/a:b,c@d", ["a:b,c@d"]),
+  ])
+  func aPathIsItsPartsDecodedOnce(path: String, parts: [String]) { #expect(RequestPath(path)?.parts == parts) }
+
+  @Test(arguments: [
+    "", "a", "*", "http://127.0.0.1/", "//", "/a//b", "/..", "/a/../b", "/%2e%2e/a", "/%2E/a", "/a%2fb", "/a%5Cb",
+    "/a\\b", "/a%00", "/a%0a",
+    "/%zz", "/%4", "/%", "/%c3", "/%ff%fe", "/\u{e4}", "/a b", "/a#b", "/a?x=%", "/a?x=%00", "/<script>", "/\"",
+    "/" + String(repeating: "a", count: 4096),
+  ])
+  func whatIsNoPathIsRefused(path: String) { #expect(RequestPath(path) == nil) }
+
+  @Test func aQueryHasTheFirstValueOfEachName() {
+    #expect(RequestPath("/?a=1&b=%3D%26&a=2&c&&d=x=y")?.query == ["a": "1", "b": "=&", "c": "", "d": "x=y"])
+  }
+
+  /// Whatever is sent, nothing of what is understood leads up, down or out; and what is understood is written again in one way only.
+  @Test func noPathLeadsOut() {
+    var random = SeededGenerator(15)
+    let bits = [
+      "/", "..", ".", "%2e", "%2f", "%5c", "\\", "a", "etc", "passwd", "%00", "%", "?", "&", "=", "token", "%c0%af",
+      "%e0%80%af", "master.m3u8", "init.mp4",
+      "0.m4s", "00.m4s", "-1.m4s", "99999999999.m4s", "usual", "reverse", "0..end", "x0.5", ", ", "%20",
+      "film-01234567", "0123456789ab", "540", "\u{202e}", "ü",
+      "subtitles", "0.vtt", "pictures", "12.jpg", "\r\n", "\u{0}", ";", ":", "//",
+    ]
+    for _ in 0..<20_000 {
+      let path = (0..<Int.random(in: 1...8, using: &random)).map { _ in bits.randomElement(using: &random) ?? "" }
+        .joined(
+          separator: Bool.random(using: &random) ? "/" : "")
+      guard let known = RequestPath("/" + path) else { continue }
+      for part in known.parts {
+        #expect(part != ".." && part != "." && !part.contains("/") && !part.contains("\\") && !part.utf8.contains(0))
+      }
+      let again = RequestPath("/" + known.parts.map(\.percentEncoded).joined(separator: "/"))
+      #expect(again?.parts == known.parts)
+      if case .stream(let file, let name, _)? = Route(known) {
+        #expect(FileID.isPossible(file))
+        #expect(StreamName(name.text) == name)
+      }
+    }
+  }
+
+  @Test func everyPathHasOneMeaning() {
+    let meant: [(String, Route?)] = [
+      ("/", .start), ("/film-01234567/", .page(file: "film-01234567")), ("/film-01234567", nil),
+      ("/film-01234567/picture.jpg", .picture(file: "film-01234567")),
+      ("/film-01234567/master.m3u8", .stream(file: "film-01234567", .usual, .master(prefix: "usual/"))),
+      ("/film-01234567/ping-pong/master.m3u8", .stream(file: "film-01234567", .loop(.pingPong), .master(prefix: ""))),
+      ("/film-01234567/0..4%20x0.50/info.json", .stream(file: "film-01234567", .score("0..4 x0.5"), .info)),
+      ("/film-01234567/sideways/info.json", nil), ("/Film-01234567/usual/info.json", nil),
+      (
+        "/film-01234567/usual/0123456789ab/540/12.m4s",
+        .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .segment(12, rendition: "540")))
+      ),
+      ("/film-01234567/usual/0123456789ab/540/012.m4s", nil), ("/film-01234567/usual/0123456789ab/540/-1.m4s", nil),
+      ("/film-01234567/usual/0123456789AB/540/1.m4s", nil), ("/film-01234567/usual/0123456789ab/540/1.m4s/", nil),
+      (
+        "/film-01234567/usual/0123456789ab/subtitles/0.vtt",
+        .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .subtitles(0)))
+      ),
+      (
+        "/film-01234567/usual/0123456789ab/pictures/1500.jpg",
+        .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .picture(1500)))
+      ),
+    ]
+    for (path, route) in meant { #expect(RequestPath(path).flatMap(Route.init) == route, "\(path)") }
+  }
+
+  @Test(
+    arguments: [
+      (nil, .all), ("bytes=0-", .part(0..<100)), ("bytes=10-19", .part(10..<20)), ("bytes=90-1000", .part(90..<100)),
+      ("bytes=-5", .part(95..<100)),
+      ("bytes=-500", .part(0..<100)), ("bytes=100-", .unsatisfiable), ("bytes=-0", .unsatisfiable), ("bytes=5-4", .all),
+      ("bytes=0-1,3-4", .all), ("lines=1-2", .all),
+      ("bytes=a-b", .all), ("bytes=--1", .all), ("bytes=99999999999999999999-", .all),
+      ("bytes=0-999999999999999999", .part(0..<100)),
+    ] as [(String?, ByteRange)])
+  func aRangeIsHeededWhereItIsOne(field: String?, range: ByteRange) { #expect(ByteRange(field, of: 100) == range) }
+
+  @Test func onlyThisMachinesOwnNamesAreAnswered() {
+    let door = Guard(token: nil, isLoopback: true)
+    for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "[::1]", "[::1]:8080", "LocalHost"] {
+      #expect(door.check(path, ["host": host]) == .granted, "\(host)")
+    }
+    for host in [
+      "", "evil.example", "evil.example:8080", "127.0.0.1.evil.example", "localhost:80:80", "localhost:x", "[::1",
+      "::1",
+    ] {
+      guard case .refused(421, _) = door.check(path, ["host": host]) else {
+        Issue.record("\(host)")
+        continue
+      }
+    }
+    #expect(Guard(token: nil, isLoopback: false).check(path, ["host": "films.example"]) == .granted)
+  }
+
+  @Test func pagesOfOtherSitesMayLinkHereAndNoMore() {
+    let door = Guard(token: nil, isLoopback: true)
+    let from = ["host": "localhost", "sec-fetch-site": "cross-site"]
+    guard case .refused(403, _) = door.check(path, from.merging(["sec-fetch-mode": "no-cors"]) { $1 }) else {
+      Issue.record("a picture in another site's page")
+      return
+    }
+    #expect(door.check(path, from.merging(["sec-fetch-mode": "navigate"]) { $1 }) == .granted)
+  }
+
+  @Test func aTokenIsKnownInThreeWaysAndInNoOther() throws {
+    let door = Guard(token: "s3cret/+ü", isLoopback: false)
+    #expect(door.check(try #require(RequestPath("/?token=s3cret%2F%2B%C3%BC")), [:]) == .grantedByQuery)
+    #expect(door.check(path, ["authorization": "Bearer s3cret/+ü"]) == .granted)
+    #expect(door.check(path, ["cookie": "a=b; retrograde-token=s3cret%2F%2B%C3%BC"]) == .granted)
+    for wrong in [
+      [:], ["authorization": "Bearer s3cret"], ["authorization": "Basic s3cret/+ü"], ["cookie": "token=s3cret"],
+      ["authorization": "Bearer s3cret/+üü"],
+    ] {
+      guard case .refused(401, _) = door.check(path, wrong) else {
+        Issue.record("\(wrong)")
+        continue
+      }
+    }
+    #expect(
+      Guard.isSame("", "") && !Guard.isSame("", "a") && !Guard.isSame("a", "") && Guard.isSame("ab", "ab")
+        && !Guard.isSame("ab", "ac"))
+  }
+
+  @Test(arguments: [
+    ("a.mp4", "attachment; filename=\"a.mp4\"; filename*=UTF-8''a.mp4"),
+    (
+      "ä \"b\"\r\nX: y.mp4",
+      "attachment; filename=\"_ _b___X: y.mp4\"; filename*=UTF-8''%C3%A4%20%22b%22%0D%0AX%3A%20y.mp4"
+    ),
+  ])
+  func aNameIsEscapedWhereverItGoes(name: String, field: String) {
+    #expect(Desk.attachment(name) == field)
+    #expect("<a href='\"&\u{301}".escaped == "&lt;a href=&#39;&quot;&amp;\u{301}")
+  }
+
+  private let path: RequestPath
+
+  init() throws { path = try #require(RequestPath("/")) }
+}
+
+extension Guard {
+  fileprivate func check(_ path: RequestPath, _ fields: [String: String]) -> Answer { check(path) { fields[$0] } }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Glibc
+import Retrograde
+import RetrogradeEngine
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RetrogradeServer
+
+/// What happens on real connections.
+@Suite struct ServerTests {
+  /// A server of one fake stream, for as long as `body` takes.
+  private func serving(
+    _ stream: FakeStream = FakeStream(), patience: Duration = .seconds(30),
+    _ body: (_ port: UInt16, _ path: String, Server) async throws -> Void
+  ) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("film.wav")
+    try FakeDesk.wave.write(to: URL(fileURLWithPath: path))
+    var settings = ServerSettings(jobs: 1, patience: patience)
+    settings.resources.spoolDirectory = folder.url.path
+    let server = try Server(settings, Catalog([path])) { _, _, _ in stream }
+    let (addresses, tell) = AsyncStream.makeStream(of: String.self)
+    let running = Task {
+      defer { tell.finish() }
+      try await server.run { tell.yield($0) }
+    }
+    var iterator = addresses.makeAsyncIterator()
+    guard let address = await iterator.next(), let port = URL(string: address)?.port.map(UInt16.init) else {
+      return try await running.value
+    }
+    do {
+      let info = try await Connection(port).ask("/\(FileID.of(path))/usual/info.json")
+      let version = try #require(info.firstMatch(of: /"version":"([0-9a-f]+)"/)).1
+      try await body(port, "/\(FileID.of(path))/usual/\(version)/540/", server)
+    } catch {
+      server.stop()
+      throw error
+    }
+    server.stop()
+    try await running.value
+  }
+
+  @Test func aConnectionTakesOneRequestAfterTheOther() async throws {
+    try await serving { port, path, _ in
+      let connection = try Connection(port)
+      for number in [0, 1, 2, 1] {
+        let answer = try await connection.ask("\(path)\(number).m4s")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(answer.utf8.last == UInt8(number))
+      }
+      let head = try await connection.ask("\(path)1.m4s", method: "HEAD")
+      #expect(head.contains("\r\nContent-Length: 102\r\n"))
+      #expect(head.hasSuffix("\r\n\r\n"))
+      #expect(try await connection.ask("\(path)1.m4s", "Range: bytes=3-4\r\n").hasSuffix("\r\n\r\n\u{3}\u{4}"))
+    }
+  }
+
+  @Test func workStopsWithinASecondWhenWhoAskedHangsUp() async throws {
+    let gate = FakeGate()
+    try await serving(FakeStream(gate: gate)) { port, path, _ in
+      var connection: Connection? = try Connection(port)
+      try connection?.send("\(path)2.m4s")
+      try await gate.wait { $0.entered == 1 }
+      let hungUp = ContinuousClock.now
+      connection = nil
+      try await gate.wait { $0.cancelled == 1 }
+      #expect(ContinuousClock.now - hungUp < .seconds(1))
+    }
+  }
+
+  @Test func whoSaysNothingOrHalfOfItIsNotWaitedForForEver() async throws {
+    try await serving(patience: .milliseconds(300)) { port, path, _ in
+      let silent = try Connection(port)
+      let slow = try Connection(port)
+      try slow.write("GET / HTTP/1.1\r\nHost: local")
+      #expect(try await silent.rest().isEmpty)
+      #expect(try await slow.rest().isEmpty)
+    }
+  }
+
+  @Test(arguments: [
+    "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",
+    "GET /\u{0} HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+  ])
+  func whatIsNoRequestIsRefused(text: String) async throws {
+    try await serving { port, _, _ in
+      let connection = try Connection(port)
+      try connection.write(text)
+      shutdown(connection.descriptor, Int32(SHUT_WR))
+      let answer = String(decoding: try await connection.rest(), as: UTF8.self)
+      #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer)")
+      #expect(try await Connection(port).ask("/").hasPrefix("HTTP/1.1 302"), "and the server goes on")
+    }
+  }
+
+  @Test func itEndsAtOnceWithAllThatIsUnderWay() async throws {
+    let gate = FakeGate()
+    try await serving(FakeStream(gate: gate)) { port, path, server in
+      let connections = try (0..<3).map { _ in try Connection(port) }
+      for (number, connection) in connections.enumerated() { try connection.send("\(path)\(number).m4s") }
+      try await gate.wait { $0.entered == 1 }
+      server.stop()
+      for connection in connections { _ = try await connection.rest() }
+      try await gate.wait { $0.cancelled == 1 }
+    }
+  }
+
+  @Test func aPortThatIsTakenIsAnErrorThatSaysSo() async throws {
+    try await serving { port, _, _ in
+      let folder = try TemporaryFolder()
+      try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
+      var settings = ServerSettings(port: Int(port))
+      settings.resources.spoolDirectory = folder.url.path
+      let second = try Server(settings, Catalog([folder.path("film.wav")])) { _, _, _ in FakeStream() }
+      let error = await #expect(throws: RetrogradeError.self) { try await second.run { _ in } }
+      #expect(error?.code == .inputOutput)
+      #expect(
+        error?.description
+          == "127.0.0.1:\(port): another program listens there; name another port; 0 takes one that is free")
+    }
+  }
+}
+
+/// A client that says just what it is told.
+private final class Connection: Sendable {
+  let descriptor: Int32
+
+  init(_ port: UInt16) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    let isConnected = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    guard isConnected else { throw CocoaError(.fileReadUnknown) }
+  }
+
+  deinit { close(descriptor) }
+
+  func write(_ text: String) throws {
+    let bytes = Array(text.utf8)
+    guard Glibc.send(descriptor, bytes, bytes.count, Int32(truncatingIfNeeded: Int(MSG_NOSIGNAL))) == bytes.count else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+  }
+
+  func send(_ path: String, method: String = "GET", _ fields: String = "") throws {
+    try write("\(method) \(path) HTTP/1.1\r\nHost: localhost\r\n\(fields)\r\n")
+  }
+
+  /// The answer to a request, up to the length that it says.
+  func ask(_ path: String, method: String = "GET", _ fields: String = "") async throws -> String {
+    try send(path, method: method, fields)
+    return try await onOwnThread("client", Cancellation()) { [self] in
+      var answer = ""
+      while true {
+        guard let bytes = try some() else { throw CocoaError(.fileReadUnknown) }
+        answer += String(decoding: bytes, as: UTF8.self)
+        guard let end = answer.firstRange(of: "\r\n\r\n") else { continue }
+        let length = answer.firstMatch(of: /Content-Length: (\d+)/).flatMap { Int($0.1) } ?? 0
+        if method == "HEAD" || answer[end.upperBound...].utf8.count >= length { return answer }
+      }
+    }
+  }
+
+  /// All that comes until the other end closes.
+  func rest() async throws -> [UInt8] {
+    try await onOwnThread("client", Cancellation()) { [self] in
+      var all: [UInt8] = []
+      while let bytes = try some() { all += bytes }
+      return all
+    }
+  }
+
+  /// What comes next; nil where the other end closed. Blocks.
+  private func some() throws -> ArraySlice<UInt8>? {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &bytes, bytes.count, 0)
+    if count == 0 || (count < 0 && errno == ECONNRESET) { return nil }
+    guard count > 0 else { throw CocoaError(.fileReadUnknown) }
+    return bytes[..<count]
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import RetrogradeEngine
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import RetrogradeServer
+
+/// What is made once for many, so much at a time, and kept.
+@Suite struct WorkTests {
+  @Test func whatIsAskedForByManyAtOnceIsMadeOnce() async throws {
+    let works = SharedWork<String, Int>()
+    let gate = FakeGate()
+    let all = (0..<20).map { _ in
+      Task {
+        try await works.value("a") { token in
+          try await onOwnThread("a", token) { try gate.pass(token) }; return 7
+        }
+      }
+    }
+    try await gate.wait { $0.entered == 1 }
+    gate.open()
+    for task in all { #expect(try await task.value == 7) }
+    #expect(gate.seen.entered == 1)
+    #expect(works.count == 0)
+  }
+
+  @Test func workGoesOnAsLongAsSomebodyWaitsForIt() async throws {
+    let works = SharedWork<String, Int>()
+    let gate = FakeGate()
+    let body: @Sendable (Cancellation) async throws -> Int = { token in
+      try await onOwnThread("a", token) { try gate.pass(token) }
+      return 7
+    }
+    let first = Task { try await works.value("a", body) }
+    try await gate.wait { $0.entered == 1 }
+    let second = Task { try await works.value("a", body) }
+    while works.waiting(for: "a") < 2 { await Task.yield() }
+    first.cancel()
+    while works.waiting(for: "a") > 1 { await Task.yield() }
+    #expect(gate.seen.cancelled == 0)
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(gate.seen == .init(entered: 1, passed: 0, cancelled: 1))
+    gate.open()
+    #expect(try await works.value("a", body) == 7, "what was given up is made anew")
+  }
+
+  @Test func noMoreIsDoneAtOnceThanThereIsRoomFor() async throws {
+    let line = WorkLine(slots: 2, longest: 100)
+    final class Counts: Sendable {
+      let values = Mutex((now: 0, most: 0))
+    }
+    let counts = Counts()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          try await line.perform(.usual) {
+            counts.values.withLock { counts in
+              counts.now += 1
+              counts.most = max(counts.most, counts.now)
+            }
+            await Task.yield()
+            counts.values.withLock { $0.now -= 1 }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(counts.values.withLock { $0.most } == 2)
+    #expect(line.load == (0, 0))
+  }
+
+  @Test func aFullLineTakesNobodyMoreAndTheMostUrgentGoFirst() async throws {
+    let waited = Counter()
+    let line = WorkLine(slots: 1, longest: 3) { waited.add() }
+    let gate = FakeGate()
+    final class Order: Sendable {
+      let names = Mutex<[String]>([])
+    }
+    let order = Order()
+    let holder = Task {
+      try await line.perform(.usual) { try await onOwnThread("a", Cancellation()) { try gate.pass(Cancellation()) } }
+    }
+    try await gate.wait { $0.entered == 1 }
+    var tasks: [Task<Void, any Error>] = []
+    for (number, urgency) in [WorkLine.Urgency.low, .usual, .high].enumerated() {
+      tasks.append(Task { try await line.perform(urgency) { order.names.withLock { $0.append("\(urgency)") } } })
+      while line.load.waiting <= number { await Task.yield() }
+    }
+    await #expect(throws: WorkLine.Busy.self) { try await line.perform(.high) {} }
+    tasks[1].cancel()
+    await #expect(throws: CancellationError.self) { try await tasks[1].value }
+    #expect(line.load == (1, 2))
+    gate.open()
+    try await holder.value
+    try await tasks[0].value
+    try await tasks[2].value
+    #expect(order.names.withLock { $0 } == ["high", "low"])
+    #expect(waited.value == 2, "what has no urgency hurries nobody")
+  }
+
+  @Test func whatWasNotUsedForLongestGoesFirst() throws {
+    let folder = try TemporaryFolder()
+    let store = try ByteStore(directory: folder.url.path, capacity: 10_000)
+    let bytes = { (value: UInt8) in [UInt8](repeating: value, count: 4000) }
+    _ = store.add("a", bytes(1))
+    _ = store.add("b", bytes(2))
+    let held = store.find("b")
+    #expect(try store.find("a")?.read(0..<4) == [1, 1, 1, 1])
+    _ = store.add("c", bytes(3))
+    #expect(store.find("b") == nil)
+    #expect(store.find("a") != nil && store.find("c") != nil)
+    #expect(store.size == 8000)
+    #expect(try held?.read(3999..<5000) == [2], "what somebody reads is there until that ends")
+    _ = store.add("d", [UInt8](repeating: 4, count: 20_000))
+    #expect(store.find("d") == nil, "what is larger than all is not kept")
+    #expect(store.size == 8000)
+  }
+
+  @Test func theDiskGetsBackTheRoomOfWhatIsNoLongerKept() throws {
+    let folder = try TemporaryFolder()
+    let store = try ByteStore(directory: folder.url.path, capacity: 1 << 20)
+    for number in 0..<100 { #expect(store.add("\(number)", [UInt8](repeating: 7, count: 100_000)).isSpooled) }
+    #expect(store.size <= 1 << 20)
+    let blocks = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name -> Int? in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+      guard target?.hasPrefix(folder.url.path) ?? false else { return nil }
+      var info = stat()
+      return stat("/proc/self/fd/\(name)", &info) == 0 ? Int(info.st_blocks) * 512 : nil
+    }
+    #expect(blocks.count == 1)
+    #expect((1..<(2 << 20)).contains(blocks[0]), "\(blocks)")
+  }
+}

@@ -1,0 +1,78 @@
+"""A headless Chromium, driven through chromedriver by the protocol's own JSON (https://www.w3.org/TR/webdriver2/)."""
+import base64, json, re, subprocess, urllib.error, urllib.request
+
+
+class Browser:
+    """A window of `size`; what is downloaded goes to the folder `downloads`."""
+
+    def __init__(self, size=(1200, 1100), downloads=None):
+        # It takes a port that is free, and says which.
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        for line in self.driver.stdout:
+            port = re.search(r"started successfully on port (\d+)", line)
+            if port:
+                break
+        else:
+            raise SystemExit("chromedriver does not start")
+        self.base = f"http://127.0.0.1:{port.group(1)}/session"
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio", "--autoplay-policy=no-user-gesture-required",
+                            f"--window-size={size[0]},{size[1]}"]}
+        capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        try:
+            self.base += "/" + self.call("", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
+            self.call("/timeouts", {"script": 60000})
+            if downloads:
+                self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=downloads)
+        except BaseException:
+            self.driver.kill()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("", method="DELETE")
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def call(self, path, body=None, method=None):
+        request = urllib.request.Request(self.base + path, method=method or ("GET" if body is None else "POST"),
+                                         data=None if body is None else json.dumps(body).encode())
+        try:
+            with urllib.request.urlopen(request, timeout=90) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise SystemExit(f"{path}: {json.load(error)['value']['message']}")
+
+    def go(self, address):
+        self.call("/url", {"url": address})
+
+    def run(self, script, *arguments):
+        """What a script returns."""
+        return self.call("/execute/sync", {"script": script, "args": list(arguments)})
+
+    def wait(self, script, *arguments):
+        """What an asynchronous script, the body of a function, returns."""
+        script = f"const done = arguments[arguments.length - 1]; (async (...args) => {{ {script} }})(...arguments).then(done, error => done('failed: ' + error));"
+        return self.call("/execute/async", {"script": script, "args": list(arguments)})
+
+    def press(self, key):
+        self.call("/actions", {"actions": [{"type": "key", "id": "keys", "actions": [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
+
+    def click(self, selector):
+        element = list(self.call("/element", {"using": "css selector", "value": selector}).values())[0]
+        self.call(f"/element/{element}/click", {})
+
+    def picture(self, path):
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.call("/screenshot")))
+
+    def command(self, name, **parameters):
+        """One of DevTools' own."""
+        return self.call("/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def complaints(self):
+        """What the page's console says that is more than information."""
+        return [entry["message"] for entry in self.call("/se/log", {"type": "browser"}) if entry["level"] in ("SEVERE", "WARNING")]
