@@ -20,7 +20,7 @@ PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libim
 # Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, GNU time, and peers to be compared with.
 BENCH_PACKAGES = ffmpeg python3-numpy python3-matplotlib time melt mpv sox
 # What the tests load the plugin into.
-TEST_PACKAGES = xvfb gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
+TEST_PACKAGES = xvfb chromium chromium-driver curl gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev ffmpeg
 # What makes and checks Debian packages, and what tests them in a Debian of their own.
 DEB_PACKAGES = debhelper dpkg-dev lintian
@@ -30,7 +30,7 @@ CLUSTER_PACKAGES = slurm-wlm munge python3
 DEBS = .build/deb
 DOCS = .build/docs/site
 
-.PHONY: help setup setup-tools setup-cluster build plugin run test test-cluster lint architecture elements format corpus hostile fuzz faults bench bench-quick quality install install-plugin uninstall \
+.PHONY: help setup setup-tools setup-cluster build plugin run test test-cluster lint architecture elements format corpus hostile fuzz faults bench bench-quick bench-serve serve-load quality install install-plugin uninstall \
   deb test-deb readme-picture docs clean
 
 help:
@@ -49,6 +49,7 @@ help:
 	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
 	@echo "                kill it at random moments, and cancel it: KILLS=200 CANCELS=500"
 	@echo "make bench      time, memory, size and likeness beside other programs', into docs/benchmarks.md; bench-quick: three lines"
+	@echo "make bench-serve  how a mirror plays in Chromium while it is made, into docs/serve.md; serve-load: 200 clients at once"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder, and the curves of encoders' speeds"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
 	@echo "make install    install the command, its manual and completions, pipeline files, the plugin, the Swift package: PREFIX=$(PREFIX)"
@@ -156,6 +157,14 @@ faults: build setup-tools
 
 bench: build setup-tools
 	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks.md
+
+bench-serve: build setup-tools
+	/usr/bin/python3 scripts/serve_bench.py $(BIN) --write docs/serve.md
+
+serve-load: build setup-tools
+	@test -f .build/serve-bench/clip.mp4 || { mkdir -p .build/serve-bench && ffmpeg -v error -y -f lavfi -i testsrc2=size=640x360:rate=30:duration=120 \
+	  -f lavfi -i anoisesrc=duration=120 -g 60 -pix_fmt yuv420p .build/serve-bench/clip.mp4; }
+	/usr/bin/python3 scripts/serve_load.py $(BIN) .build/serve-bench/clip.mp4 --seconds $(or $(SECONDS),60)
 
 bench-quick: build setup-tools
 	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --quick

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import Retrograde
 import RetrogradeEngine
+import ServiceLifecycle
 import Synchronization
 
 /// Serves the mirrors of files to browsers and players of this machine, or others.
@@ -13,7 +14,7 @@ package final class Server: Sendable {
   private let settings: ServerSettings
   private let desk: Desk
   private let clients = Clients()
-  private let running = Mutex<(task: Task<Void, any Error>?, isStopped: Bool)>((nil, false))
+  private let running = Mutex<(group: ServiceGroup?, isStopped: Bool)>((nil, false))
 
   /// So many connections are open at a time; others wait.
   private static let mostConnections = 400
@@ -52,15 +53,15 @@ package final class Server: Sendable {
         onListening("http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? ""))
       },
       logger: logger)
-    let task = Task { try await application.run() }
-    if running.withLock({ running in
-      running.task = task
+    // It is asked to end, and not cancelled: a connection that was accepted, and not begun, is a trap in SwiftNIO when it is dropped.
+    let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
+    let isStopped = running.withLock { running in
+      running.group = group
       return running.isStopped
-    }) {
-      task.cancel()
     }
+    if isStopped { return }
     do {
-      try await task.value
+      try await group.run()
     } catch let error as IOError {
       throw Server.cannotListen(settings, error.errnoCode)
     } catch is CancellationError {
@@ -75,13 +76,13 @@ package final class Server: Sendable {
 
   /// Ends it, and all work, at once.
   package func stop() {
-    let task = running.withLock { running in
+    let group = running.withLock { running in
       running.isStopped = true
-      return running.task
+      return running.group
     }
     desk.close()
     clients.closeAll()
-    task?.cancel()
+    if let group { Task { await group.triggerGracefulShutdown() } }
   }
 
   private func respond(to request: Request, _ context: ClientContext) async throws -> Response {

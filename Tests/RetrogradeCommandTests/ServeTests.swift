@@ -15,11 +15,10 @@ import Testing
   init() throws {
     folder = try TemporaryFolder()
     var media = TestMedia()
-    (media.times, media.frameRate, media.sampleCount, media.name) = (
-      TestMedia.regular(frames, rate: 30), "30/1", 144_000, "a film.mp4"
-    )
+    (media.times, media.frameRate, media.sampleCount) = (TestMedia.regular(frames, rate: 30), "30/1", 144_000)
     media.audio = "avenc_aac ! aacparse"
-    path = try media.write(to: folder)
+    path = folder.path("a film.mp4")
+    try FileManager.default.moveItem(atPath: media.write(to: folder), toPath: path)
   }
 
   /// Serves while `body` runs, which gets the address of the page; ends it as Ctrl-C does.
@@ -57,18 +56,58 @@ import Testing
     }
   }
 
+  /// The commands of docs/serve.md, each of which listens until it is stopped.
+  @Test func everyCommandOfThePageOnServingListens() throws {
+    let page = ServeTests.programs.deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/serve.md")
+    let commands = try String(contentsOf: page, encoding: .utf8).split(separator: "\n").filter { $0.hasPrefix("    retrograde ") }
+    #expect(commands.count >= 4)
+    try FileManager.default.createDirectory(atPath: folder.path("clips"), withIntermediateDirectories: true)
+    for name in ["clip.mp4", "clips/clip.mp4"] {
+      try FileManager.default.copyItem(atPath: path, toPath: folder.path(name))
+    }
+    for command in commands {
+      let process = Process()
+      let output = Pipe()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      // The ports of a machine are shared by all tests.
+      process.arguments = ["-c", "exec \(Command.url.deletingLastPathComponent().path)/\(command.drop { $0 == " " }) --port 0"]
+      process.currentDirectoryURL = folder.url
+      process.standardOutput = output
+      process.standardError = FileHandle.nullDevice
+      try process.run()
+      let line = try output.fileHandleForReading.read(upToCount: 17).map { String(decoding: $0, as: UTF8.self) }
+      #expect(line == "http://127.0.0.1:", "\(command)")
+      kill(process.processIdentifier, SIGINT)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+    }
+  }
+
+  @Test(arguments: [
+    (["serve"], 64), (["serve", "nothing.mp4"], 66), (["serve", "/etc/hostname"], 65), (["serve", ".", "--port", "65536"], 64),
+    (["serve", ".", "--token", "short"], 64), (["serve", ".", "--heights", "0"], 64), (["serve", ".", "--score", "0..1", "--loop", "forward"], 64),
+    (["serve", ".", "--start", "10f"], 64),
+  ] as [([String], Int32)])
+  func whatCanNotBeServedIsAnError(arguments: [String], status: Int32) throws {
+    let result = try Command.run(arguments)
+    #expect(result.status == status, "\(result.errors)")
+    #expect(result.output.isEmpty)
+  }
+
   @Test func otherProgramsReadItToItsEnd() throws {
     try serve { page in
       let raw = folder.path("raw")
       defer { try? FileManager.default.removeItem(atPath: raw) }
       _ = try Program.run(
         "/usr/bin/ffmpeg",
-        ["-v", "error", "-y", "-i", "\(page)master.m3u8", "-map", "0:v", "-f", "rawvideo", "-pix_fmt", "gray", raw])
-      #expect(numbers(try Data(contentsOf: URL(fileURLWithPath: raw))) == (0..<frames).reversed())
+        ["-v", "error", "-y", "-i", "\(page)master.m3u8", "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "gray", raw])
+      let read = numbers(try Data(contentsOf: URL(fileURLWithPath: raw)))
+      #expect(read == (0..<frames).reversed(), "\(read)")
       try run(
         pipeline: "playbin3 uri=\(page)master.m3u8 audio-sink=\"fakesink sync=false\" "
           + "video-sink=\"videoconvert ! video/x-raw,format=GRAY8 ! filesink location=\(raw)\"")
-      #expect(numbers(try Data(contentsOf: URL(fileURLWithPath: raw))) == (0..<frames).reversed())
+      let played = numbers(try Data(contentsOf: URL(fileURLWithPath: raw)))
+      #expect(played == (0..<frames).reversed(), "\(played)")
     }
   }
 

@@ -42,6 +42,13 @@ struct Page: Sendable {
     return Answer(frame.before + rows + frame.after, .html).kept(forever: false).secured(policy: listPolicy)
   }
 
+  /// In place of the picture of a file that has none.
+  static let standIn = Array(
+    """
+    <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#8d8576" fill-opacity=".18"/>\
+    <path d="M52 38v14M60 32v26M68 24v42M76 35v20M84 28v34M92 20v50M100 33v24M108 40v10" stroke="#8d8576" stroke-width="3" stroke-linecap="round"/></svg>
+    """.utf8)
+
   /// What a page may do: run what stands in it, and ask this server. Scripts and styles are known by their digests; what scripts set of a style by
   /// itself needs no leave.
   private static func policy(_ page: String) -> String {

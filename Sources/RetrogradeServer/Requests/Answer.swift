@@ -50,9 +50,9 @@ struct Answer: Sendable {
     case playlist = "application/vnd.apple.mpegurl"
     case mp4 = "video/mp4"
     case audio = "audio/mp4"
-    case segment = "video/iso.segment"
     case subtitles = "text/vtt; charset=utf-8"
     case jpeg = "image/jpeg"
+    case drawing = "image/svg+xml"
     case bytes = "application/octet-stream"
   }
 

@@ -6,23 +6,36 @@ import Synchronization
 
 /// Who is connected, and what is to be done when they hang up.
 final class Clients: Sendable {
-  private let clients = Mutex<[ObjectIdentifier: Client]>([:])
+  private struct State {
+    var clients: [ObjectIdentifier: Client] = [:]
+    var isClosed = false
+  }
 
-  func client(of channel: any Channel) -> Client? { clients.withLock { $0[ObjectIdentifier(channel)] } }
+  private let state = Mutex(State())
 
-  var count: Int { clients.withLock { $0.count } }
+  func client(of channel: any Channel) -> Client? { state.withLock { $0.clients[ObjectIdentifier(channel)] } }
 
-  /// Closes all connections.
+  var count: Int { state.withLock { $0.clients.count } }
+
+  /// Closes all connections, and those that come from now on.
   func closeAll() {
-    for client in clients.withLock({ Array($0.values) }) { client.close() }
+    let open = state.withLock { state in
+      state.isClosed = true
+      return Array(state.clients.values)
+    }
+    for client in open { client.close() }
   }
 
   fileprivate func add(_ channel: any Channel) {
-    clients.withLock { $0[ObjectIdentifier(channel)] = Client(channel) }
+    let isClosed = state.withLock { state in
+      state.clients[ObjectIdentifier(channel)] = Client(channel)
+      return state.isClosed
+    }
+    if isClosed { channel.close(promise: nil) }
   }
 
   fileprivate func remove(_ channel: any Channel) {
-    clients.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) }?.hangUp()
+    state.withLock { $0.clients.removeValue(forKey: ObjectIdentifier(channel)) }?.hangUp()
   }
 }
 

@@ -75,11 +75,20 @@ final class Desk: Sendable {
       answer.fields[.retryAfter] = "1"
       return answer.secured()
     } catch let error as RetrogradeError {
-      return Answer.refusal(error.code == .noInput ? 404 : 500, "\(error.message)").secured()
+      return Answer.refusal(Desk.status(error.code), "\(error.message)").secured()
     } catch is CancellationError {
       return Answer.refusal(503, "The server ends.").secured()
     } catch {
       return Answer.refusal(500, "\(error)").secured()
+    }
+  }
+
+  private static func status(_ code: RetrogradeError.Code) -> Int {
+    switch code {
+    case .noInput: 404
+    case .damagedInput, .missingPlugin: 415
+    case .usage: 422
+    default: 500
     }
   }
 
@@ -175,7 +184,8 @@ final class Desk: Sendable {
   }
 
   private func picture(of file: Catalog.File) async throws -> Answer {
-    Answer(try await parts.picture(of: file, settings.resources), .jpeg).kept(forever: false).secured()
+    let (bytes, type) = try await parts.picture(of: file, settings.resources)
+    return Answer(bytes, type).kept(forever: false).secured()
   }
 
   private static let noStretch = Answer.refusal(

@@ -43,30 +43,39 @@ final class MadeParts: Sendable {
     }
   }
 
-  /// A picture that tells a file from others: of its third second, since many films begin in the dark.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where the file has none.
-  func picture(of file: Catalog.File, _ resources: Resources) async throws -> StoredBytes {
+  /// A picture that tells a file from others: of its third second, since many films begin in the dark. What has none gets a drawing.
+  func picture(of file: Catalog.File, _ resources: Resources) async throws -> (StoredBytes, Answer.MediaType) {
     guard let stamp = FileStamp(file.path), let known = try? JSONEncoder().encode(stamp) else {
       throw RetrogradeError(.noInput, about: file.name, "is no longer there")
     }
-    let key = "\(file.id)/\(String(decoding: known, as: UTF8.self))/picture.jpg"
-    if let kept = store.find(key) { return kept }
-    return try await works.value(key) { [store, line] _ in
-      let bytes = try await line.perform(.low) {
-        var options = ReverseOptions(resources: resources)
-        options.encoding.width = 480
-        do {
-          return try await ScratchFolder.made(in: resources.spoolDirectory, "picture.jpg") { [options] path in
-            try await FrameGrab(file.path, at: [3], options: options).write(to: path)
-          }
-        } catch is RetrogradeError {
-          return try await ScratchFolder.made(in: resources.spoolDirectory, "picture.jpg") { [options] path in
-            try await FrameGrab(file.path, at: [.start], options: options).write(to: path)
-          }
-        }
+    let key = "\(file.id)/\(String(decoding: known, as: UTF8.self))/picture"
+    let none = key + "/none"
+    if let drawn = store.find(none) { return (drawn, .drawing) }
+    if let kept = store.find(key) { return (kept, .jpeg) }
+    do {
+      let bytes = try await works.value(key) { [store, line] _ in
+        let file = try await line.perform(.low) { try await MadeParts.grab(file, resources) }
+        return store.add(key, try file.read(0..<file.size))
       }
-      return store.add(key, try bytes.read(0..<bytes.size))
+      return (bytes, .jpeg)
+    } catch let error as RetrogradeError where [.damagedInput, .usage, .missingPlugin].contains(error.code) {
+      return (store.add(none, Page.standIn), .drawing)
     }
+  }
+
+  private static func grab(_ file: Catalog.File, _ resources: Resources) async throws -> OpenFile {
+    var options = ReverseOptions(resources: resources)
+    options.encoding.width = 480
+    for place in [SourcePosition.time(ClockTime(seconds: 3)), .start] {
+      do {
+        return try await ScratchFolder.made(in: resources.spoolDirectory, "picture.jpg") { [options] path in
+          try await FrameGrab(file.path, at: [place], options: options).write(to: path)
+        }
+      } catch is RetrogradeError where place != .start {
+        // It is shorter than that.
+      }
+    }
+    throw RetrogradeError(.damagedInput, about: file.name, "has no picture")
   }
 
   /// Ends all work.

@@ -1,0 +1,108 @@
+#!/usr/bin/python3
+"""Measures in Chromium how a mirror plays that `retrograde serve` makes while it is watched.
+
+    serve_bench.py RETROGRADE [--work FOLDER] [--write docs/serve.md]
+
+Two films of 1080p30 with AAC are made by ffmpeg and kept in the folder: one of a minute, which is played for ten seconds, and one of an hour. Measured are the time from
+the request of the page to the first picture, and from a seek to the picture there; frames that were dropped, and the time that playing stood still; and how fast segments are made.
+"""
+import argparse, json, os, platform, re, subprocess, sys, time, urllib.request
+from webdriver import Browser
+
+arguments = argparse.ArgumentParser()
+arguments.add_argument("retrograde")
+arguments.add_argument("--work", default=".build/serve-bench")
+arguments.add_argument("--write")
+options = arguments.parse_args()
+os.makedirs(options.work, exist_ok=True)
+
+
+def film(name, seconds):
+    path = os.path.join(options.work, name)
+    if not os.path.exists(path):
+        part = path + ".part.mp4"
+        subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", f"testsrc2=size=1920x1080:rate=30:duration={seconds}", "-f", "lavfi", "-i",
+                        f"anoisesrc=duration={seconds}:amplitude=0.2", "-c:v", "libx264", "-preset", "ultrafast" if seconds > 100 else "veryfast", "-crf", "28", "-g", "120", "-pix_fmt", "yuv420p",
+                        "-c:a", "aac", "-movflags", "+faststart", part], check=True)
+        os.replace(part, path)
+    return path
+
+
+# When the first frame was shown, seen from the request of the page; the clock begins with it.
+FIRST = """
+const video = document.querySelector("video");
+if (video.readyState < 2) await new Promise(done => video.addEventListener("loadeddata", done, { once: true }));
+return performance.now();
+"""
+PLAY = """
+const video = document.querySelector("video");
+let stood = 0, since, stalls = 0;
+video.addEventListener("waiting", () => { since = performance.now(); stalls++; });
+video.addEventListener("playing", () => { if (since) stood += performance.now() - since; since = undefined; });
+const before = video.getVideoPlaybackQuality(), from = video.currentTime;
+await video.play();
+await new Promise(done => setTimeout(done, 10000));
+if (since) stood += performance.now() - since;
+video.pause();
+const after = video.getVideoPlaybackQuality();
+return { played: video.currentTime - from, stalls, stood, frames: after.totalVideoFrames - before.totalVideoFrames, dropped: after.droppedVideoFrames - before.droppedVideoFrames };
+"""
+SEEK = """
+const video = document.querySelector("video"), start = performance.now();
+const shown = new Promise(done => video.addEventListener("seeked", done, { once: true }));
+video.currentTime = args[0] * video.duration;
+await shown;
+return performance.now() - start;
+"""
+
+
+def measure(path, plays):
+    found = {}
+    server = subprocess.Popen([options.retrograde, "serve", path, "--port", "0", "--quiet"], stdout=subprocess.PIPE, text=True)
+    try:
+        address = server.stdout.readline().strip()
+        with Browser() as browser:
+            browser.go(address)
+            found["first"] = browser.wait(FIRST)
+            if plays:
+                found.update(browser.wait(PLAY))
+            found["seeks"] = [browser.wait(SEEK, place) for place in (0.7, 0.2, 0.9, 0.45, 0.6)]
+            # A film that was opened once is open.
+            browser.go(address)
+            found["again"] = browser.wait(FIRST)
+            browser.picture(os.path.join(options.work, os.path.basename(path) + ".png"))
+            home = browser.run("return location.pathname")
+        info = json.load(urllib.request.urlopen(f"{address.rstrip('/')}{home}usual/info.json"))
+        video = next(one for one in info["renditions"] if one["kind"] == "video")
+        made = []
+        # Some that nobody has asked for.
+        for number in range(len(video["times"]) // 3, len(video["times"]) // 3 + 3):
+            start = time.monotonic()
+            size = len(urllib.request.urlopen(f"{address.rstrip('/')}{home}usual/{info['version']}/{video['name']}/{number}.m4s").read())
+            made.append((video["times"][number + 1] - video["times"][number], time.monotonic() - start, size))
+        found["speed"] = sum(length for length, _, _ in made) / sum(took for _, took, _ in made)
+        found["peak"] = int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.pid}/status").read()).group(1)) // 1024
+    finally:
+        server.terminate()
+        server.wait()
+    return found
+
+
+rows = []
+for name, seconds in (("minute.mp4", 60), ("hour.mp4", 3600)):
+    found = measure(film(name, seconds), plays=True)
+    print(name, json.dumps(found), file=sys.stderr)
+    seeks = sorted(found["seeks"])
+    rows.append(f"| {'a minute' if seconds == 60 else 'an hour'} | {found['first'] / 1000:.2f} s | {found['again'] / 1000:.2f} s | {seeks[2] / 1000:.2f} s, {seeks[-1] / 1000:.2f} s | "
+                f"{found['played']:.1f} s, {found['dropped']} of {found['frames']} | {found['stalls']}, {found['stood'] / 1000:.1f} s | {found['speed']:.1f} | {found['peak']} MiB |")
+processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
+version = subprocess.run([options.retrograde, "--version"], capture_output=True, text=True).stdout.strip()
+table = "\n".join([
+    f"`make bench-serve`, {version}, {os.cpu_count()} cores ({processor}), which the browser shares; 1080p30, H.264 and AAC, a group of pictures of four seconds.", "",
+    "| film | first picture | again | seek: median, longest | played in 10 s, frames dropped | stalls | made, times as fast as watched | most memory |", "|---|---|---|---|---|---|---|---|", *rows, ""])
+print(table)
+if options.write:
+    text = open(options.write).read()
+    before, rest = text.split("<!-- measured -->\n")
+    after = rest.split("<!-- end of measured -->\n")[1]
+    open(options.write, "w").write(before + "<!-- measured -->\n" + table + "<!-- end of measured -->\n" + after)
