@@ -34,7 +34,8 @@ class Browser:
         try:
             self.call("", method="DELETE")
         finally:
-            self.driver.terminate()
+            # Whoever started this may have all other signals blocked.
+            self.driver.kill()
             self.driver.wait()
 
     def call(self, path, body=None, method=None):

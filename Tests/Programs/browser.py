@@ -15,7 +15,7 @@ address, frames, rate, downloads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3
 HELPERS = """
 window.video = document.querySelector("video");
 window.number = () => {
-  const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight), context = canvas.getContext("2d");
+  const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight), context = canvas.getContext("2d", { willReadFrequently: true });
   context.drawImage(video, 0, 0);
   let number = 0;
   for (let block = 0; block < 16; block++) {
