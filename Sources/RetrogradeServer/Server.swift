@@ -74,6 +74,9 @@ package final class Server: Sendable {
     }
   }
 
+  /// How many clients are connected.
+  var connections: Int { clients.count }
+
   /// Ends it, and all work, at once.
   package func stop() {
     let group = running.withLock { running in

@@ -17,10 +17,13 @@ final class FakeStream: MirrorStream {
   let subtitles: [SegmentedMirror.Subtitles]
   let warnings: [Warning] = []
   private let gate: FakeGate?
+  private let size: Int
 
-  /// - Parameter gate: what segments wait for.
-  init(gate: FakeGate? = nil, subtitles: [SegmentedMirror.Subtitles] = []) {
-    self.gate = gate
+  /// - Parameters:
+  ///   - gate: what segments wait for.
+  ///   - size: of a segment but for its last two bytes.
+  init(gate: FakeGate? = nil, size: Int = 100, subtitles: [SegmentedMirror.Subtitles] = []) {
+    (self.gate, self.size) = (gate, size)
     self.subtitles = subtitles
     chapters = [Chapter(span: TimeSpan(start: .zero, end: ClockTime(seconds: 4)), title: "The end")]
     renditions = [
@@ -47,7 +50,7 @@ final class FakeStream: MirrorStream {
 
   func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     try gate?.pass(cancellation)
-    return (0..<100).map { UInt8($0) } + [UInt8(rendition), UInt8(number)]
+    return (0..<size).map { UInt8(truncatingIfNeeded: $0) } + [UInt8(rendition), UInt8(number)]
   }
 
   func picture(at time: ClockTime, height: Int, isExact: Bool, _ cancellation: Cancellation) -> [UInt8] {

@@ -80,6 +80,20 @@ import Testing
     }
   }
 
+  @Test func whoTakesNothingIsNotWaitedForForEver() async throws {
+    let size = 16 << 20
+    let gate = FakeGate()
+    try await serving(FakeStream(gate: gate, size: size), patience: .milliseconds(300)) { port, path, server in
+      let slow = try Connection(port)
+      try slow.send("\(path)2.m4s")
+      try await gate.wait { $0.entered == 1 }
+      gate.open()
+      for _ in 0..<5000 where server.connections > 0 { try await Task.sleep(for: .milliseconds(2)) }
+      #expect(server.connections == 0)
+      #expect(try await slow.rest().count < size, "the rest was never sent")
+    }
+  }
+
   @Test(arguments: [
     "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",
     "GET /\u{0} HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",

@@ -83,7 +83,7 @@ struct Answer: Sendable {
       answer.range = range
       answer.fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
     case .unsatisfiable:
-      answer = .refusal(416, "There is nothing in that range.")
+      answer = .refusal(416, "There is nothing in that range.").secured()
       answer.fields[.contentRange] = "bytes */\(body.count)"
     }
     return answer
