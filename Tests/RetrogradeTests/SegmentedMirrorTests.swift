@@ -279,4 +279,21 @@ import Testing
       _ = try SegmentedMirror(folder.path("source.mkv"), settings, Cancellation())
     }
   }
+
+  /// AAC has no rate above 96 kHz: the film is played without.
+  @Test func audioThatAACDoesNotTakeIsLeftOut() throws {
+    let film = folder.path("a.mkv")
+    let sound = "audiotestsrc num-buffers=20 ! audio/x-raw,format=S16LE,rate=192000,channels=2 ! flacenc"
+    try run(
+      pipeline: "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=48,framerate=30/1 ! "
+        + "x264enc speed-preset=ultrafast ! matroskamux name=m ! filesink location=\(film) \(sound) ! m.")
+    let mirror = try SegmentedMirror(film, SegmentedMirror.Settings(), Cancellation())
+    #expect(mirror.renditions.map(\.name) == ["48"])
+    #expect(mirror.warnings.map(\.code) == [.streamLeftOut])
+    try run(pipeline: "\(sound) ! filesink location=\(folder.path("a.flac"))")
+    let error = #expect(throws: RetrogradeError.self) {
+      _ = try SegmentedMirror(folder.path("a.flac"), SegmentedMirror.Settings(), Cancellation())
+    }
+    #expect(error?.description.contains("192000 samples a second") ?? false)
+  }
 }

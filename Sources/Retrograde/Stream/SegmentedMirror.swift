@@ -62,14 +62,19 @@ package final class SegmentedMirror: Sendable {
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
     var audio: [AudioSegments] = []
+    var refused: [RetrogradeError] = []
     for track in source.audio {
       let name = audio.isEmpty ? "audio" : "audio-\(audio.count)"
-      if let more = try AudioSegments(source, track, starts, called: name, of: path, settings, cancellation) {
-        audio.append(more)
+      do {
+        let more = try AudioSegments(source, track, starts, called: name, of: path, settings, cancellation)
+        audio += [more].compactMap { $0 }
+      } catch let error as RetrogradeError where error.code == .usage {
+        refused.append(error)
       }
     }
     guard !videos.isEmpty || !audio.isEmpty else {
-      throw RetrogradeError(.damagedInput, about: path, "has no video and no audio that could be played")
+      throw refused.first
+        ?? RetrogradeError(.damagedInput, about: path, "has no video and no audio that could be played")
     }
     (self.videos, self.audio) = (videos, audio)
     renditions = videos.map(\.rendition) + audio.map(\.rendition)
@@ -84,7 +89,9 @@ package final class SegmentedMirror: Sendable {
         Subtitles(language: track.tags?.string("language-code"), title: track.tags?.string("title"), text: $0)
       }
     }
-    warnings = source.warnings
+    warnings =
+      source.warnings
+      + refused.map { Warning(.streamLeftOut, "left out: an audio stream (\($0.message))") }
   }
 
   /// How much decoded media is held now, by all that is being made.
