@@ -63,40 +63,51 @@ return performance.now() - start;
 """
 
 
-def measure(path):
+class Server:
+    """`retrograde serve` of one film, with nothing made yet."""
+
+    def __init__(self, path):
+        self.process = subprocess.Popen([options.retrograde, "serve", path, "--port", "0", "--quiet"], stdout=subprocess.PIPE, text=True)
+        self.address = self.process.stdout.readline().strip()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait()
+
+
+def played(path):
     found = {}
-    server = subprocess.Popen([options.retrograde, "serve", path, "--port", "0", "--quiet"], stdout=subprocess.PIPE, text=True)
-    try:
-        address = server.stdout.readline().strip()
-        with Browser() as browser:
-            browser.go(address)
-            found["first"] = browser.wait(FIRST)
-            found.update(browser.wait(PLAY))
-            found["seeks"] = [browser.wait(SEEK, place) for place in (0.7, 0.2, 0.9, 0.45, 0.6)]
-            # A film that was opened once is open.
-            browser.go(address)
-            found["again"] = browser.wait(FIRST)
-            browser.picture(os.path.join(options.work, os.path.basename(path) + ".png"))
-            home = browser.run("return location.pathname")
-        info = json.load(urllib.request.urlopen(f"{address.rstrip('/')}{home}usual/info.json"))
-        video = next(one for one in info["renditions"] if one["kind"] == "video")
-        made = []
-        # Some that nobody has asked for.
-        for number in range(len(video["times"]) // 3, len(video["times"]) // 3 + 3):
-            start = time.monotonic()
-            size = len(urllib.request.urlopen(f"{address.rstrip('/')}{home}usual/{info['version']}/{video['name']}/{number}.m4s").read())
-            made.append((video["times"][number + 1] - video["times"][number], time.monotonic() - start, size))
-        found["speed"] = sum(length for length, _, _ in made) / sum(took for _, took, _ in made)
-        found["peak"] = int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.pid}/status").read()).group(1)) // 1024
-    finally:
-        server.terminate()
-        server.wait()
+    with Server(path) as server, Browser() as browser:
+        browser.go(server.address)
+        found["first"] = browser.wait(FIRST)
+        found.update(browser.wait(PLAY))
+        found["seeks"] = [browser.wait(SEEK, place) for place in (0.7, 0.2, 0.9, 0.45, 0.6)]
+        # A film that was opened once is open.
+        browser.go(server.address)
+        found["again"] = browser.wait(FIRST)
+        found["peak"] = int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status").read()).group(1)) // 1024
     return found
+
+
+def speed(path):
+    """How many seconds of film are made in a second, by a client that asks for one segment after the other."""
+    with Server(path) as server:
+        home = urllib.request.urlopen(server.address).geturl()
+        info = json.load(urllib.request.urlopen(home + "usual/info.json"))
+        video = next(one for one in info["renditions"] if one["kind"] == "video")
+        first, count = len(video["times"]) // 3, 4
+        start = time.monotonic()
+        for number in range(first, first + count):
+            urllib.request.urlopen(f"{home}usual/{info['version']}/{video['name']}/{number}.m4s").read()
+        return (video["times"][first + count] - video["times"][first]) / (time.monotonic() - start)
 
 
 rows = []
 for name, path in (("a minute", minute()), ("an hour", hour())):
-    found = measure(path)
+    found = {**played(path), "speed": speed(path)}
     print(name, json.dumps(found), file=sys.stderr)
     seeks = sorted(found["seeks"])
     rows.append(f"| {name} | {found['first'] / 1000:.2f} s | {found['again'] / 1000:.2f} s | {seeks[2] / 1000:.2f} s, {seeks[-1] / 1000:.2f} s | "
