@@ -32,7 +32,8 @@ def minute():
 
 
 def hour():
-    return film("hour.mp4", "-stream_loop", "59", "-i", minute(), "-c", "copy")
+    # Audio in one piece, as a camera gives it.
+    return film("hour.mp4", "-stream_loop", "59", "-i", minute(), "-c:v", "copy", "-c:a", "aac")
 
 
 # When the first frame was shown, seen from the request of the page; the clock begins with it.
