@@ -47,8 +47,7 @@ package final class Server: Sendable {
       configuration: ApplicationConfiguration(
         address: .hostname(settings.host, port: settings.port),
         availableConnectionsDelegate: MaximumAvailableConnections(Server.mostConnections)),
-      onServerRunning: { [settings, desk] channel in
-        desk.prepare()
+      onServerRunning: { [settings] channel in
         let port = channel.localAddress?.port ?? settings.port
         let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
         onListening("http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? ""))

@@ -72,22 +72,6 @@ import Testing
     #expect(line.load == (0, 0))
   }
 
-  @Test func whatDecoratesAPageLeavesRoomForWhatIsWatched() async throws {
-    let line = WorkLine(slots: 2, longest: 2)
-    let gate = FakeGate()
-    let low = (0..<3).map { _ in
-      Task {
-        try await line.perform(.low) { try await onOwnThread("low", Cancellation()) { try gate.pass(Cancellation()) } }
-      }
-    }
-    while line.load != (1, 2) { await Task.yield() }
-    #expect(line.isIdle, "what a player is about to ask for may be made")
-    #expect(try await line.perform(.high) { line.load.running } == 2)
-    gate.open()
-    for task in low { try await task.value }
-    #expect(line.load == (0, 0))
-  }
-
   @Test func aFullLineTakesNobodyMoreAndTheMostUrgentGoFirst() async throws {
     let waited = Counter()
     let line = WorkLine(slots: 1, longest: 3) { waited.add() }

@@ -31,13 +31,6 @@ final class Desk: Sendable {
   /// How much is being made, and how much waits.
   var load: (running: Int, waiting: Int) { line.load }
 
-  /// Opens the file already that is the only one: it is what is going to be asked for.
-  func prepare() {
-    guard catalog.isSingle, let file = catalog.files.first else { return }
-    // What stands in the way is said to who asks.
-    Task { [streams] in _ = try? await streams.stream(file, .usual) }
-  }
-
   /// Ends all work.
   func close() {
     streams.close()

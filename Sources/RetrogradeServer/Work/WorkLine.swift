@@ -4,7 +4,7 @@ import Synchronization
 /// line is full, nothing more is taken.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// What decorates a page: it leaves room for what is more urgent.
+    /// What decorates a page.
     case low
     /// What somebody waits for.
     case usual
@@ -29,13 +29,6 @@ final class WorkLine: Sendable {
     var count = 0
     /// Those whose task was cancelled before they stood in line.
     var cancelled: Set<Int> = []
-
-    /// Takes a place for it, unless there is none.
-    mutating func begin(_ urgency: Urgency, slots: Int) -> Bool {
-      guard free > (urgency == .low && slots > 1 ? 1 : 0) else { return false }
-      free -= 1
-      return true
-    }
   }
 
   private let state: Mutex<State>
@@ -45,7 +38,7 @@ final class WorkLine: Sendable {
 
   /// - Parameters:
   ///   - slots: how much is done at once; at least 1.
-  ///   - longest: how many may wait, of those that are as urgent or more.
+  ///   - longest: how many may wait.
   ///   - onWaiting: called when something that is not of low urgency has to wait: whatever was begun unasked may stop.
   init(slots: Int, longest: Int, onWaiting: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
@@ -54,8 +47,8 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// Whether something could begin at once that nobody has asked for yet.
-  var isIdle: Bool { state.withLock { state in state.free > 0 && state.line.allSatisfy { $0.urgency == .low } } }
+  /// Whether something could begin at once.
+  var isIdle: Bool { state.withLock { $0.free > 0 && $0.line.isEmpty } }
 
   /// How much is under way, and how much waits.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
@@ -89,8 +82,11 @@ final class WorkLine: Sendable {
     enum Answer { case go, wait, refuse(any Error) }
     let answer: Answer = state.withLock { state in
       if state.cancelled.remove(waiter.number) != nil { return .refuse(CancellationError()) }
-      if state.begin(waiter.urgency, slots: slots) { return .go }
-      guard state.line.count(where: { $0.urgency >= waiter.urgency }) < longest else { return .refuse(Busy()) }
+      if state.free > 0 {
+        state.free -= 1
+        return .go
+      }
+      guard state.line.count < longest else { return .refuse(Busy()) }
       let place = state.line.firstIndex { $0.urgency < waiter.urgency } ?? state.line.count
       state.line.insert(waiter, at: place)
       return .wait
@@ -114,15 +110,13 @@ final class WorkLine: Sendable {
   }
 
   private func leave() {
-    let next: [Waiter] = state.withLock { state in
-      state.free += 1
-      var next: [Waiter] = []
-      while let first = state.line.first, state.begin(first.urgency, slots: slots) {
-        next.append(first)
-        state.line.removeFirst()
+    let next: Waiter? = state.withLock { state in
+      guard !state.line.isEmpty else {
+        state.free += 1
+        return nil
       }
-      return next
+      return state.line.removeFirst()
     }
-    for waiter in next { waiter.continuation.resume() }
+    next?.continuation.resume()
   }
 }
