@@ -87,7 +87,7 @@ let package = Package(
     .target(
       name: "RetrogradeServer",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "GStreamer", "MediaTime", "CVersion",
+        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "CVersion",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdCore", package: "hummingbird"),
         .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),

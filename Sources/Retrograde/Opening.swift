@@ -16,7 +16,7 @@ struct Opening {
 
   /// The only file.
   func source(_ input: String) throws -> PlayableSource {
-    try indexed(input, try fetched(input, 0), 0, settings)
+    try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.isWatched)
   }
 
   /// Fetches what is at an address.
@@ -33,8 +33,9 @@ struct Opening {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
 
+  /// - Parameter isQuick: no more is read of a long source than watching it takes; what is damaged in it is not known then.
   private func indexed(
-    _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings
+    _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings, isQuick: Bool = false
   ) throws -> PlayableSource {
     let tell: @Sendable (IndexProgress) -> Void = { [self] progress in
       guard count > 1 else { return work.report(step, progress) }
@@ -50,7 +51,7 @@ struct Opening {
     }
     do {
       let opened = try OpenedSource(input, settings, fetched: fetched)
-      return try settings.isWatched
+      return try isQuick
         ? PlayableSource(quickly: opened, settings, progress: tell)
         : PlayableSource(opened, settings, progress: tell)
     } catch let error as RetrogradeError {

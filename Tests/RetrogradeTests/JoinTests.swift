@@ -1,3 +1,4 @@
+import Foundation
 import GStreamer
 import MediaTime
 import TestSupport
@@ -180,6 +181,26 @@ import Testing
     #expect(joined.warnings.map(\.description) == ["a: damaged: one", "b: damaged: two"])
     #expect(joined.warnings.last?.span == later)
     #expect(joined.legs.duration == ClockTime(seconds: 1.4))
+  }
+
+  /// Of a long film too, of which no more than its beginning and its end would have to be read to watch it.
+  @Test func whatIsDamagedIsNamedAsOfOneFile() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    (media.times, media.frameRate) = (TestMedia.regular(300, rate: 10), "10/1")
+    (media.sampleCount, media.rate, media.channels) = (30 * 8000, 8000, 1)
+    media.audio = "avenc_aac ! aacparse"
+    let path = try media.write(to: folder)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    for place in bytes.count / 2..<bytes.count / 2 + 4000 {
+      bytes[place] = UInt8(truncatingIfNeeded: place &* 73 &+ 11)
+    }
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let good = try TestMedia.matroska(frames: 5).write(to: folder)
+    let alone = try await Reverser(path).reverse(to: folder.path("a.mkv")).warnings
+    let joined = try await Reverser([path, good]).reverse(to: folder.path("b.mkv")).warnings
+    #expect(alone.contains { $0.description.contains("packets of audio can't be decoded") }, "\(alone)")
+    for warning in alone { #expect(joined.contains { $0.description == "\(path): \(warning)" }, "\(joined)") }
   }
 
   /// Ten files take no more memory than one.

@@ -71,30 +71,17 @@ import Testing
     }
   }
 
-  private static func ffmpeg(_ arguments: [String]) throws -> [String] {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
-    process.arguments = ["-v", "error", "-nostdin"] + arguments
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "ffmpeg \(arguments)")
-    return text.split(separator: "\n").filter { !$0.hasPrefix("#") }.map(String.init)
-  }
-
   /// When each frame is shown, in milliseconds, and a checksum of it.
   private static func frames(_ arguments: [String]) throws -> [(time: Int, sum: String)] {
     let form = ["-pix_fmt", "gray", "-c:v", "rawvideo", "-fps_mode", "passthrough", "-enc_time_base", "1:1000"]
-    return try ffmpeg(arguments + form + ["-f", "framemd5", "-"]).map { line in
+    return try FFmpeg.lines(arguments + form + ["-f", "framemd5", "-"]).map { line in
       let fields = line.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
       return (try #require(Int(fields[2])), fields[5])
     }
   }
 
   private static func samples(_ arguments: [String]) throws -> [String] {
-    try ffmpeg(arguments + ["-c:a", "pcm_s16le", "-f", "md5", "-"])
+    try FFmpeg.lines(arguments + ["-c:a", "pcm_s16le", "-f", "md5", "-"])
   }
 
   @Test(arguments: 1...6) func framesAndSamplesAreThoseThatFFmpegPlays(_ seed: Int) async throws {

@@ -35,11 +35,7 @@ extension EncodingChoice {
           .missingPlugin, about: output, "no encoder for any codec that this container takes",
           remedy: "\(PackageHint.all)")
     }
-    Log.encode.info(
-      "\(output): video in \(best.text) by \(best.encoder ?? "no encoder"), "
-        + (options.quality == .lossless
-          ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
-        + ", of \(candidates.map(\.text).joined(separator: "; "))")
+    log(best, "video", as: source, of: candidates, options, output)
     return best
   }
 
@@ -72,12 +68,19 @@ extension EncodingChoice {
         .missingPlugin, about: output, "no encoder for any audio that this container takes",
         remedy: "\(PackageHint.all)")
     }
+    log(best, "audio", as: source, of: candidates, options, output)
+    return best
+  }
+
+  private static func log(
+    _ best: Codec, _ kind: String, as source: Codec?, of candidates: [Codec], _ options: EncodingOptions,
+    _ output: String
+  ) {
     Log.encode.info(
-      "\(output): audio in \(best.text) by \(best.encoder ?? "no encoder"), "
+      "\(output): \(kind) in \(best.text) by \(best.encoder ?? "no encoder"), "
         + (options.quality == .lossless
           ? "which is lossless" : best == source ? "as in the source" : "the first that fits this container")
         + ", of \(candidates.map(\.text).joined(separator: "; "))")
-    return best
   }
 
   private static func named(

@@ -308,35 +308,6 @@ final class EncodingPipeline: Sendable {
     _ = try? animator.withLock { $0.take() }?.join()
   }
 
-  /// What was pushed, by kind, in the order of the streams.
-  struct Given: Sendable {
-    var videos: [MuxedCount.Given] = []
-    var audio: [MuxedCount.Given] = []
-    var texts: [MuxedCount.Given] = []
-  }
-
-  /// What of that was written.
-  struct Counts: Sendable {
-    /// Frames of each video.
-    var frames: [Int] = []
-    /// Sample frames of each audio stream.
-    var samples: [Int] = []
-    /// Cues of each stream of text.
-    var cues: [Int] = []
-  }
-
-  /// What is in the file.
-  struct Written: Sendable {
-    var counts = Counts()
-    /// From the earliest start of any video or audio to the latest end.
-    var span: TimeSpan?
-    /// What was given and is not in it, by the file's own timestamps.
-    var warnings: [Warning] = []
-    var streams: [WrittenMedia.Stream] = []
-    /// What was given up for its size, which was asked for.
-    var concessions: [Warning] = []
-  }
-
   /// Waits until everything that was pushed is written.
   func finish(_ given: Given) throws -> Written {
     // An animation tells by itself how far it is.
@@ -369,31 +340,12 @@ final class EncodingPipeline: Sendable {
     }
     written.warnings = (videos + audio + texts).compactMap(\.warning)
     written.concessions = animation.concessions
+    let animated = contents.animation.map { _ in WrittenMedia.containerName(of: target) }
     written.streams =
-      zip(videos, contents.videos).compactMap { stream(video: $0, orientation: $1.orientation, animation.level) }
-      + audio.compactMap(stream(audio:))
+      zip(videos, contents.videos).compactMap {
+        WrittenMedia.Stream(video: $0, orientation: $1.orientation, animation.level, as: animated)
+      } + audio.compactMap(WrittenMedia.Stream.init(audio:))
     return written
-  }
-
-  /// - Parameter level: what is left of it; nil: all.
-  private func stream(
-    video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?
-  ) -> WrittenMedia.Stream? {
-    guard reached.count > 0, var caps = reached.caps else { return nil }
-    var rate = reached.packetRate
-    if let level {
-      for side in ["width", "height"] {
-        if let length = caps.int(side) { caps = caps.setting(side, "\(level.scaled(length))") }
-      }
-      rate = rate.map { $0 / Double(level.step) }
-    }
-    var stream = WrittenMedia.Stream(video: caps, reached.raw, rate: rate, orientation: orientation)
-    if contents.animation != nil { stream.codec = WrittenMedia.containerName(of: target) }
-    return stream
-  }
-
-  private func stream(audio reached: MuxedCount.Reached) -> WrittenMedia.Stream? {
-    reached.caps.map { WrittenMedia.Stream(audio: $0, reached.raw) }
   }
 }
 

@@ -39,13 +39,23 @@ package final class FrameConverter: Sendable {
     }
     if isNew { source.setCaps(caps.withColorimetry) }
     guard source.push(frame) else { throw failure }
-    while !sink.isEndOfStream {
+    var idle = IdleTime()
+    while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
-      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) { return sample.buffer }
+      if let sample = sink.pull(timeout: FrameConverter.step) {
+        // Of fields an element may make more frames than went in.
+        if sample.buffer.pts == frame.pts { return sample.buffer }
+        continue
+      }
       if case .failed(let error)? = pipeline.nextMessage() { throw error }
+      idle.add(FrameConverter.step, count: 0)
     }
     throw failure
   }
+
+  private static let step = ClockTime(nanoseconds: 100_000_000)
+  /// A frame that has not come out for so long does not come.
+  private static let stall = ClockTime(seconds: 30)
 
   private var failure: GStreamerError {
     while let message = pipeline.nextMessage() {

@@ -331,14 +331,15 @@ package final class VideoSource: Sendable {
 extension VideoIndex {
   /// What the index has and the decoder did not give.
   fileprivate func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
-    guard let promised = starts?.filter({ $0 < boundary ?? ClockTime(nanoseconds: .max) }) else { return [] }
+    guard let starts else { return [] }
+    let promised = starts.filter { $0 < boundary ?? ClockTime(nanoseconds: .max) }
     let near = Set(decoded.map { $0.nanoseconds / 2_000_000 })
     let lost = promised.filter { time in
       let slot = time.nanoseconds / 2_000_000
       return !near.contains(slot) && !near.contains(slot - 1) && !near.contains(slot + 1)
     }
     guard promised.count > decoded.count, let first = lost.first, let last = lost.last else { return [] }
-    return [.undecodable(promised.count - decoded.count, of: promised.count, from: first, to: last)]
+    return [.undecodable(promised.count - decoded.count, of: starts.count, from: first, to: last)]
   }
 
   /// When the video ends whose last frame is the last of `starts`.

@@ -174,7 +174,7 @@ final class Desk: Sendable {
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .frames:
       let bytes = mirror.frameStarts.flatMap { time in
-        withUnsafeBytes(of: time.inSeconds.bitPattern.littleEndian) { Array($0) }
+        withUnsafeBytes(of: time.seconds.bitPattern.littleEndian) { Array($0) }
       }
       return Answer(bytes, .bytes).kept(forever: true).secured()
     case .initialization, .segment, .waveform, .picture:

@@ -48,7 +48,7 @@ struct StreamInfo: Encodable {
     score = stream.name.text
     loop = stream.playback.score == nil ? stream.playback.loop.rawValue : nil
     version = stream.version
-    duration = mirror.duration.inSeconds
+    duration = mirror.duration.seconds
     frames = mirror.frameStarts.count
     let videos = mirror.renditions.count(where: \.isVideo)
     renditions = mirror.renditions.enumerated().map { Rendition($1, audio: $0 - videos) }
@@ -61,7 +61,7 @@ struct StreamInfo: Encodable {
   }
 
   static func marks(_ chapters: [Chapter]) -> [Mark] {
-    chapters.map { Mark(start: $0.span.start.inSeconds, end: $0.span.end.inSeconds, title: $0.title) }
+    chapters.map { Mark(start: $0.span.start.seconds, end: $0.span.end.seconds, title: $0.title) }
   }
 
   var json: [UInt8] { StreamInfo.encoded(self) }
@@ -78,7 +78,7 @@ extension StreamInfo.Rendition {
   init(_ rendition: SegmentedMirror.Rendition, audio number: Int) {
     (name, codecs, language) = (rendition.name, rendition.codecs, rendition.language)
     bandwidth = rendition.averageBandwidth
-    times = rendition.segments.map(\.start.inSeconds) + [rendition.segments.last?.end.inSeconds ?? 0]
+    times = rendition.segments.map(\.start.seconds) + [rendition.segments.last?.end.seconds ?? 0]
     switch rendition.kind {
     case .video(let width, let height, let rate):
       (kind, label) = ("video", "\(height)p")
@@ -87,8 +87,4 @@ extension StreamInfo.Rendition {
       (kind, label) = ("audio", rendition.title ?? rendition.language ?? "Audio \(number + 1)")
     }
   }
-}
-
-extension ClockTime {
-  var inSeconds: Double { Double(nanoseconds) / 1e9 }
 }

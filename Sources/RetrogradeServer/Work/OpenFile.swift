@@ -1,3 +1,4 @@
+import Containers
 import Glibc
 import RetrogradeEngine
 
@@ -24,13 +25,11 @@ final class OpenFile: Sendable {
   /// - Parameter range: of the file. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
-      while filled < range.count {
-        let count = pread(
-          descriptor, buffer.baseAddress.map { $0 + filled }, range.count - filled, off_t(range.lowerBound + filled))
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw RetrogradeError(reading: path, errno: count < 0 ? errno : EIO) }
-        filled += count
+      let room = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
+      guard readAll(room, from: descriptor, at: range.lowerBound) else {
+        throw RetrogradeError(reading: path, errno: errno)
       }
+      filled = range.count
     }
   }
 }

@@ -1,0 +1,60 @@
+import GStreamer
+import RetrogradeEngine
+
+// What came of what was pushed.
+extension EncodingPipeline {
+  /// What was pushed, by kind, in the order of the streams.
+  struct Given: Sendable {
+    var videos: [MuxedCount.Given] = []
+    var audio: [MuxedCount.Given] = []
+    var texts: [MuxedCount.Given] = []
+  }
+
+  /// What of that was written.
+  struct Counts: Sendable {
+    /// Frames of each video.
+    var frames: [Int] = []
+    /// Sample frames of each audio stream.
+    var samples: [Int] = []
+    /// Cues of each stream of text.
+    var cues: [Int] = []
+  }
+
+  /// What is in the file.
+  struct Written: Sendable {
+    var counts = Counts()
+    /// From the earliest start of any video or audio to the latest end.
+    var span: TimeSpan?
+    /// What was given and is not in it, by the file's own timestamps.
+    var warnings: [Warning] = []
+    var streams: [WrittenMedia.Stream] = []
+    /// What was given up for its size, which was asked for.
+    var concessions: [Warning] = []
+  }
+}
+
+extension WrittenMedia.Stream {
+  /// - Parameters:
+  ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
+  ///   - level: what is left of an animation; nil: all.
+  ///   - format: what an animation is called; nil: it is none.
+  /// - Returns: nil where nothing was written of it.
+  init?(video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?, as format: String?) {
+    guard reached.count > 0, var caps = reached.caps else { return nil }
+    var rate = reached.packetRate
+    if let level {
+      for side in ["width", "height"] {
+        if let length = caps.int(side) { caps = caps.setting(side, "\(level.scaled(length))") }
+      }
+      rate = rate.map { $0 / Double(level.step) }
+    }
+    self.init(video: caps, reached.raw, rate: rate, orientation: orientation)
+    if let format { codec = format }
+  }
+
+  /// - Returns: nil where nothing was written of it.
+  init?(audio reached: MuxedCount.Reached) {
+    guard let caps = reached.caps else { return nil }
+    self.init(audio: caps, reached.raw)
+  }
+}
