@@ -38,6 +38,12 @@ import Testing
       plan.windows.map(\.frames.count) == Array(repeating: 20, count: 10), "groups are merged up to half the budget")
   }
 
+  @Test func windowsAreNoLongerThanTheyNeedBeHoweverMuchMemoryThereIs() throws {
+    let planner = Planner(budget: 8 << 30, frameBytes: 4 << 20, spoolRoom: 0)
+    let plan = try #require(planner.plan(frames: 0..<200, keyframes: Array(stride(from: 0, to: 160, by: 5))))
+    #expect(plan.windows.map(\.frames.count) == [45, 5] + Array(repeating: 15, count: 10))
+  }
+
   @Test func whoeverWatchesWaitsForNoMoreThanTheLastGroup() throws {
     var planner = Planner(budget: 4000, frameBytes: 100, spoolRoom: 0)
     planner.isWatched = true

@@ -19,13 +19,19 @@ package struct Planner: Sendable {
   /// decoded meanwhile.
   package var framesPerWindow: Int { budget / 2 / frameBytes }
 
+  /// How many frames a window may hold that is made of several groups. More are no gain: the encoder waits for the first window,
+  /// the decoder has nothing to do during the last, and memory that is used again at once needs no new pages.
+  package var framesPerMerger: Int { min(framesPerWindow, max(1, Planner.mergedBytes / frameBytes)) }
+
+  private static let mergedBytes = 64 << 20
+
   /// How many frames may be held where nothing else is.
   package var framesInAll: Int { budget / frameBytes }
 
   /// The smallest budget with which frames of this size can be turned round.
   package var smallestBudget: Int { 2 * frameBytes }
 
-  /// A plan for windows of whole groups of pictures. Groups are merged while two windows of them fit the budget. Of a group that
+  /// A plan for windows of whole groups of pictures. Small groups are merged. Of a group that
   /// does not fit beside its neighbours, the first frames go to the spool, which costs a copy each; where the spool has no room
   /// for them, the group is split, and each part costs a decode from the keyframe.
   ///
@@ -45,7 +51,7 @@ package struct Planner: Sendable {
     for (number, group) in groups.enumerated() {
       let isAlone = isWatched && number == groups.count - 1
       if !isAlone, let last = windows.last, last.spooled == 0, last.frames.upperBound == group.frames.lowerBound,
-        last.keyframe <= group.keyframe, last.frames.count + group.frames.count <= framesPerWindow
+        last.keyframe <= group.keyframe, last.frames.count + group.frames.count <= framesPerMerger
       {
         windows[windows.count - 1].frames = last.frames.lowerBound..<group.frames.upperBound
       } else {
