@@ -12,7 +12,6 @@ struct Waveform {
   ) throws {
     peaks = [Float](repeating: 0, count: points)
     let length = max(duration.sampleIndex(rate: track.rate), 1)
-    try track.prepareAll()
     do {
       let samples = try SampleStream(track, legs, rate: track.rate, channels: track.channels, cancellation)
       var position = 0

@@ -12,7 +12,6 @@ final class StretchedSamples: Sendable {
   }
 
   private struct State {
-    var indexer: StretchIndexer?
     /// The last used last.
     var recent: [Stretch]
     /// All of the source.
@@ -22,6 +21,10 @@ final class StretchedSamples: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let state: Mutex<State>
+  /// Reads one stretch after the other. Held while it does, and not while all is decoded: whoever plays does not wait for that.
+  private let indexer = Mutex<StretchIndexer?>(nil)
+  /// Held while all is decoded.
+  private let decoding = Mutex(())
 
   /// How long a stretch is: about what is asked for at a time, and much longer than what has to be decoded before it.
   private static let length = ClockTime(seconds: 8)
@@ -36,52 +39,69 @@ final class StretchedSamples: Sendable {
     // Whoever opened the source may be gone when its audio is wanted.
     settings.cancellation = Cancellation()
     self.settings = settings
-    state = Mutex(State(indexer: nil, recent: [Stretch(span: known.span, tracks: known.tracks)]))
+    state = Mutex(State(recent: [Stretch(span: known.span, tracks: known.tracks)]))
   }
 
   /// The audio of a stretch in which `time` lies, and when that ends.
   fileprivate func tracks(at time: ClockTime) throws -> (tracks: [AudioTrack], end: ClockTime?) {
-    try state.withLock { state in
-      if let whole = state.whole { return (whole, nil) }
-      if let place = state.recent.firstIndex(where: { $0.span.start <= time && time < $0.span.end }) {
-        let known = state.recent.remove(at: place)
-        state.recent.append(known)
-        return (known.tracks, known.span.end)
+    if let known = known(at: time) { return known }
+    do {
+      return try indexer.withLock { indexer in
+        // Another one may have read it meanwhile.
+        if let known = known(at: time) { return known }
+        return try read(at: time, &indexer)
       }
-      let number = max(time, .zero).nanoseconds / StretchedSamples.length.nanoseconds
-      let start = ClockTime(nanoseconds: number * StretchedSamples.length.nanoseconds)
-      let span = TimeSpan(start: min(start, time), end: start + StretchedSamples.length)
-      do {
-        let indexer = try state.indexer ?? StretchIndexer(opened.indexer(settings))
-        state.indexer = indexer
-        guard let indexer else { throw InexactStretch(reason: "its audio can't be read in stretches") }
-        let index = try indexer.index(from: span.start, to: span.end)
-        guard index.audio.count == indexer.trackCount else {
-          throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
-        }
-        state.recent.append(Stretch(span: span, tracks: index.audio))
-        if state.recent.count > StretchedSamples.most { state.recent.removeFirst() }
-        return (index.audio, span.end)
-      } catch let error as InexactStretch {
-        Log.index.info("\(opened.name): all of its audio is decoded: \(error.reason)")
-        return (try StretchedSamples.decodeAll(opened, settings, &state), nil)
-      }
+    } catch let error as InexactStretch {
+      Log.index.info("\(opened.name): all of its audio is decoded: \(error.reason)")
+      return (try decodeAll(), nil)
     }
+  }
+
+  private func known(at time: ClockTime) -> (tracks: [AudioTrack], end: ClockTime?)? {
+    state.withLock { state in
+      if let whole = state.whole { return (whole, nil) }
+      guard let place = state.recent.firstIndex(where: { $0.span.start <= time && time < $0.span.end }) else {
+        return nil
+      }
+      let known = state.recent.remove(at: place)
+      state.recent.append(known)
+      return (known.tracks, known.span.end)
+    }
+  }
+
+  private func read(
+    at time: ClockTime, _ indexer: inout StretchIndexer?
+  ) throws -> (tracks: [AudioTrack], end: ClockTime?) {
+    let number = max(time, .zero).nanoseconds / StretchedSamples.length.nanoseconds
+    let start = ClockTime(nanoseconds: number * StretchedSamples.length.nanoseconds)
+    let span = TimeSpan(start: min(start, time), end: start + StretchedSamples.length)
+    if indexer == nil { indexer = try StretchIndexer(opened.indexer(settings)) }
+    guard let reader = indexer else { throw InexactStretch(reason: "its audio can't be read in stretches") }
+    let index = try reader.index(from: span.start, to: span.end)
+    guard index.audio.count == reader.trackCount else {
+      throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
+    }
+    // What is let go is closed when the lock is not held.
+    let gone: Stretch? = state.withLock { state in
+      state.recent.append(Stretch(span: span, tracks: index.audio))
+      return state.recent.count > StretchedSamples.most ? state.recent.removeFirst() : nil
+    }
+    _ = gone
+    return (index.audio, span.end)
   }
 
   /// Decodes all of the audio, if that was not done.
-  fileprivate func decodeAll() throws {
-    try state.withLock { state in
-      if state.whole == nil { _ = try StretchedSamples.decodeAll(opened, settings, &state) }
+  @discardableResult fileprivate func decodeAll() throws -> [AudioTrack] {
+    try decoding.withLock { _ in
+      if let whole = state.withLock({ $0.whole }) { return whole }
+      let whole = try opened.indexer(settings).run().audio
+      let gone = state.withLock { state in
+        defer { (state.whole, state.recent) = (whole, []) }
+        return state.recent
+      }
+      _ = gone
+      return whole
     }
-  }
-
-  private static func decodeAll(
-    _ opened: OpenedSource, _ settings: PlaybackSettings, _ state: inout State
-  ) throws -> [AudioTrack] {
-    let whole = try opened.indexer(settings).run().audio
-    (state.whole, state.recent, state.indexer) = (whole, [], nil)
-    return whole
   }
 }
 
