@@ -4,9 +4,10 @@
     serve_bench.py RETROGRADE [--work FOLDER] [--write docs/serve.md]
 
 Two films of 1080p30 with AAC are made by ffmpeg and kept in the folder: of a minute, and of an hour. Measured are the time from
-the request of the page to the first picture, and from a seek to the picture there; frames that were dropped, and the time that playing stood still; and how fast segments are made.
+the request of the page to the first picture, of a film that was named alone and of one in a folder, which is opened when it is asked for; from a seek to the picture there; frames that
+were dropped, and the time that playing stood still; and how fast segments are made. For comparison the film itself is played, forwards, as a file.
 """
-import argparse, json, os, platform, re, subprocess, sys, time, urllib.request
+import argparse, http.server, json, os, platform, re, subprocess, sys, threading, time, urllib.request
 from webdriver import Browser
 
 arguments = argparse.ArgumentParser()
@@ -33,14 +34,17 @@ def minute():
 
 def hour():
     # Audio in one piece, as a camera gives it.
-    return film("hour.mp4", "-stream_loop", "59", "-i", minute(), "-c:v", "copy", "-c:a", "aac")
+    pictures = film("pictures.mp4", "-i", minute(), "-map", "0:v", "-c", "copy")
+    return film("hour.mp4", "-stream_loop", "59", "-i", pictures, "-f", "lavfi", "-i", "anoisesrc=duration=3600:amplitude=0.2",
+                "-map", "0:v", "-map", "1:a", "-c:v", "copy", "-c:a", "aac")
 
 
-# When the first frame was shown, seen from the request of the page; the clock begins with it.
+# When the first frame was there, seen from the request of the page; the clock begins with it.
+WATCH = 'document.addEventListener("loadeddata", () => { window.firstPicture ??= performance.now(); }, true);'
 FIRST = """
 const video = document.querySelector("video");
 if (video.readyState < 2) await new Promise(done => video.addEventListener("loadeddata", done, { once: true }));
-return performance.now();
+return window.firstPicture;
 """
 PLAY = """
 const video = document.querySelector("video");
@@ -79,18 +83,58 @@ class Server:
         self.process.wait()
 
 
+class Files:
+    """A server of the folder that knows nothing of films, and of a page that plays one forwards."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=options.work)
+
+        def log_message(self, *_):
+            pass
+
+    def __enter__(self):
+        with open(os.path.join(options.work, "plain.html"), "w") as page:
+            page.write('<!doctype html><video src="minute.mp4" style="width: 68rem"></video>')
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Files.Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{self.server.server_port}/plain.html"
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+
+
+def shown(browser, address):
+    """Milliseconds until the first picture of a page."""
+    browser.go(address)
+    return browser.wait(FIRST)
+
+
+def watching():
+    browser = Browser()
+    browser.command("Page.addScriptToEvaluateOnNewDocument", source=WATCH)
+    return browser
+
+
 def played(path):
     found = {}
-    with Server(path) as server, Browser() as browser:
-        browser.go(server.address)
-        found["first"] = browser.wait(FIRST)
+    with Server(path) as server, watching() as browser:
+        found["first"] = shown(browser, server.address)
         found.update(browser.wait(PLAY))
         found["seeks"] = [browser.wait(SEEK, place) for place in (0.7, 0.2, 0.9, 0.45, 0.6)]
-        # A film that was opened once is open.
-        browser.go(server.address)
-        found["again"] = browser.wait(FIRST)
+        # What was made once is there.
+        found["again"] = shown(browser, server.address)
         found["peak"] = int(re.search(r"VmHWM:\s+(\d+)", open(f"/proc/{server.process.pid}/status").read()).group(1)) // 1024
+    with Server(options.work) as server, watching() as browser:
+        listed = urllib.request.urlopen(server.address).read().decode()
+        page = re.search(r'href="(/' + os.path.basename(path).split(".")[0] + r'-[^"]*)"', listed).group(1)
+        found["folder"] = shown(browser, server.address.rstrip("/") + page)
     return found
+
+
+def forwards():
+    with Files() as address, watching() as browser:
+        return {"first": shown(browser, address), **browser.wait(PLAY)}
 
 
 def speed(path):
@@ -111,13 +155,17 @@ for name, path in (("a minute", minute()), ("an hour", hour())):
     found = {**played(path), "speed": speed(path)}
     print(name, json.dumps(found), file=sys.stderr)
     seeks = sorted(found["seeks"])
-    rows.append(f"| {name} | {found['first'] / 1000:.2f} s | {found['again'] / 1000:.2f} s | {seeks[2] / 1000:.2f} s, {seeks[-1] / 1000:.2f} s | "
+    rows.append(f"| {name} | {found['first'] / 1000:.2f} s | {found['folder'] / 1000:.2f} s | {found['again'] / 1000:.2f} s | {seeks[2] / 1000:.2f} s, {seeks[-1] / 1000:.2f} s | "
                 f"{found['played']:.1f} s, {found['dropped']} of {found['frames']} | {found['stalls']}, {found['stood'] / 1000:.1f} s | {found['speed']:.1f} | {found['peak']} MiB |")
+found = forwards()
+print("forwards", json.dumps(found), file=sys.stderr)
+rows.append(f"| for comparison: the minute's file itself, forwards | {found['first'] / 1000:.2f} s | | | | "
+            f"{found['played']:.1f} s, {found['dropped']} of {found['frames']} | {found['stalls']}, {found['stood'] / 1000:.1f} s | | |")
 processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
 version = subprocess.run([options.retrograde, "--version"], capture_output=True, text=True).stdout.strip()
 table = "\n".join([
     f"`make bench-serve`, {version}, {os.cpu_count()} cores ({processor}), which the browser shares; 1080p30, H.264 and AAC, a group of pictures of four seconds.", "",
-    "| film | first picture | again | seek: median, longest | played in 10 s, frames dropped | stalls | made, times as fast as watched | most memory |", "|---|---|---|---|---|---|---|---|", *rows, ""])
+    "| film | first picture | in a folder | again | seek: median, longest | played in 10 s, frames dropped | stalls | made, times as fast as watched | most memory |", "|---|---|---|---|---|---|---|---|---|", *rows, ""])
 print(table)
 if options.write:
     text = open(options.write).read()

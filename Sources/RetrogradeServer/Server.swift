@@ -47,7 +47,8 @@ package final class Server: Sendable {
       configuration: ApplicationConfiguration(
         address: .hostname(settings.host, port: settings.port),
         availableConnectionsDelegate: MaximumAvailableConnections(Server.mostConnections)),
-      onServerRunning: { [settings] channel in
+      onServerRunning: { [settings, desk] channel in
+        desk.prepare()
         let port = channel.localAddress?.port ?? settings.port
         let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
         onListening("http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? ""))
@@ -100,7 +101,8 @@ package final class Server: Sendable {
       work.cancel()
     }
     return answer.response(
-      isHead: request.method == .head, pace: Pace(channel: context.channel, patience: settings.patience))
+      isHead: request.method == .head, pace: Pace(channel: context.channel, client: client, patience: settings.patience)
+    )
   }
 
   private static func cannotListen(_ settings: ServerSettings, _ reason: Int32) -> RetrogradeError {

@@ -28,6 +28,13 @@ import Testing
     #expect(bytes.count - 4 <= MP4Fragment.overhead(samples: 2))
   }
 
+  @Test func whatFollowsInASegmentSaysNotAgainWhatItIs() {
+    let fragment = MP4Fragment(number: 3, start: 90, samples: [.init(bytes: [1, 2, 3], duration: 100)])
+    let rest = fragment.bytes(isStart: false)
+    #expect(Box.all(in: rest[...]).map(\.type) == ["moof", "mdat"])
+    #expect(fragment.bytes.suffix(rest.count) == rest[...])
+  }
+
   @Test func anInitializationHidesThePriming() throws {
     let header = MP4Initialization(
       kind: .audio, description: [0, 0, 0, 0, 0, 0, 0, 0], timescale: 48_000, priming: 1024, duration: 96_000,

@@ -18,12 +18,19 @@ final class FakeStream: MirrorStream {
   let warnings: [Warning] = []
   private let gate: FakeGate?
   private let size: Int
+  private let ahead: Int
+  private let fails: Bool
 
   /// - Parameters:
   ///   - gate: what segments wait for.
   ///   - size: of a segment but for its last two bytes.
-  init(gate: FakeGate? = nil, size: Int = 100, subtitles: [SegmentedMirror.Subtitles] = []) {
-    (self.gate, self.size) = (gate, size)
+  ///   - ahead: how much of a segment is given out before the gate.
+  ///   - fails: whether nothing comes after it.
+  init(
+    gate: FakeGate? = nil, size: Int = 100, ahead: Int = 0, fails: Bool = false,
+    subtitles: [SegmentedMirror.Subtitles] = []
+  ) {
+    (self.gate, self.size, self.ahead, self.fails) = (gate, size, ahead, fails)
     self.subtitles = subtitles
     chapters = [Chapter(span: TimeSpan(start: .zero, end: ClockTime(seconds: 4)), title: "The end")]
     renditions = [
@@ -48,9 +55,21 @@ final class FakeStream: MirrorStream {
 
   func initialization(_ rendition: Int, _ cancellation: Cancellation) -> [UInt8] { [UInt8(rendition), 255] }
 
-  func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+  func pieces(ofSegment number: Int, of rendition: Int) -> Int {
+    FakeStream.segments.indices.contains(number) ? 4 : 0
+  }
+
+  /// What segments hold but for their last two bytes.
+  var content: [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0) } }
+
+  func segment(
+    _ number: Int, from piece: Int, of rendition: Int, _ cancellation: Cancellation,
+    _ take: @escaping @Sendable ([UInt8]) -> Void
+  ) throws {
+    if ahead > 0 { take(Array(content[(piece * size / 4)..<ahead])) }
     try gate?.pass(cancellation)
-    return (0..<size).map { UInt8(truncatingIfNeeded: $0) } + [UInt8(rendition), UInt8(number)]
+    if fails { throw RetrogradeError(.damagedInput, about: "a film", "can't be decoded") }
+    take(content[max(ahead, piece * size / 4)...] + [UInt8(rendition), UInt8(number)])
   }
 
   func picture(at time: ClockTime, height: Int, isExact: Bool, _ cancellation: Cancellation) -> [UInt8] {
@@ -139,17 +158,18 @@ struct FakeDesk {
 }
 
 extension Answer {
-  /// What it carries.
+  /// What it carries, when all of that is there.
   var bytes: [UInt8] {
-    get throws {
+    get async throws {
       switch body {
       case .bytes(let bytes): Array(bytes[range ?? 0..<bytes.count])
       case .stored(let stored): try stored.read(range ?? 0..<stored.count)
+      case .begun: try await whole().bytes
       }
     }
   }
 
-  var text: String { get throws { String(decoding: try bytes, as: UTF8.self) } }
+  var text: String { get async throws { String(decoding: try await bytes, as: UTF8.self) } }
 
   subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
 }

@@ -62,8 +62,14 @@ import Testing
       ("/film-01234567/sideways/info.json", nil), ("/Film-01234567/usual/info.json", nil),
       (
         "/film-01234567/usual/0123456789ab/540/12.m4s",
-        .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .segment(12, rendition: "540")))
+        .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .segment(12, from: 0, rendition: "540")))
       ),
+      (
+        "/film-01234567/usual/0123456789ab/540/12-7.m4s",
+        .stream(file: "film-01234567", .usual, .made(version: "0123456789ab", .segment(12, from: 7, rendition: "540")))
+      ),
+      ("/film-01234567/usual/0123456789ab/540/12-0.m4s", nil), ("/film-01234567/usual/0123456789ab/540/12-07.m4s", nil),
+      ("/film-01234567/usual/0123456789ab/540/12-7-1.m4s", nil), ("/film-01234567/usual/0123456789ab/540/12-.m4s", nil),
       ("/film-01234567/usual/0123456789ab/540/012.m4s", nil), ("/film-01234567/usual/0123456789ab/540/-1.m4s", nil),
       ("/film-01234567/usual/0123456789AB/540/1.m4s", nil), ("/film-01234567/usual/0123456789ab/540/1.m4s/", nil),
       (

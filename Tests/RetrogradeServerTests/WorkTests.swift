@@ -47,6 +47,108 @@ import Testing
     #expect(try await works.value("a", body) == 7, "what was given up is made anew")
   }
 
+  /// What makes 100 bytes: 60, and the rest when the gate is open.
+  private func making(_ gate: FakeGate) -> Makings.Making {
+    { token, give in
+      give(Array(0..<60))
+      try await onOwnThread("a", token) { try gate.pass(token) }
+      give(Array(60..<100))
+    }
+  }
+
+  private func makings() -> Makings { Makings { StoredBytes($1) } }
+
+  /// What a reader gets from `offset` on.
+  private func rest(_ reader: PartReader, after offset: Int = 0) async throws -> [UInt8] {
+    var all: [UInt8] = []
+    while true {
+      switch try await reader.more(after: offset + all.count) {
+      case .bytes(let bytes): all += bytes
+      case .whole(let stored): return all + (try stored.read(offset + all.count..<stored.count))
+      }
+    }
+  }
+
+  @Test func whoComesInTheMiddleGetsWhatIsThereAndThenTheRest() async throws {
+    let makings = makings()
+    let gate = FakeGate()
+    let first = makings.reader("a", making(gate))
+    guard case .bytes(let begun) = try await first.more(after: 0) else { throw FakeGate.Late(seen: gate.seen) }
+    #expect(begun == Array(0..<60))
+    try await gate.wait { $0.entered == 1 }
+    let second = makings.reader("a", making(gate))
+    guard case .bytes(let known) = try await second.more(after: 10) else { throw FakeGate.Late(seen: gate.seen) }
+    #expect(known == Array(10..<60))
+    async let all = (rest(first), rest(second), second.whole())
+    gate.open()
+    let (one, two, stored) = try await all
+    #expect(one == Array(0..<100) && two == one)
+    #expect(try stored.read(0..<100) == one)
+    #expect(gate.seen.entered == 1)
+    while makings.count > 0 { await Task.yield() }
+  }
+
+  @Test func whatFailsInTheMiddleFailsForAllWhoReadIt() async throws {
+    let makings = makings()
+    let gate = FakeGate()
+    let make: Makings.Making = { token, give in
+      give([1, 2])
+      try await onOwnThread("a", token) { try gate.pass(token) }
+      throw RetrogradeError(.damagedInput, "damaged")
+    }
+    let readers = (0..<3).map { _ in makings.reader("a", make) }
+    try await gate.wait { $0.entered == 1 }
+    let reading = readers.map { reader in Task { try await rest(reader) } }
+    gate.open()
+    for task in reading { await #expect(throws: RetrogradeError.self) { try await task.value } }
+  }
+
+  @Test func makingGoesOnAsLongAsSomebodyReads() async throws {
+    let makings = makings()
+    let gate = FakeGate()
+    let first = makings.reader("a", making(gate))
+    try await gate.wait { $0.entered == 1 }
+    var second: PartReader? = makings.reader("a", making(gate))
+    #expect(makings.readers(of: "a") == 2)
+    let waiting = Task { try await first.whole() }
+    await Task.yield()
+    // Whoever waits is told.
+    first.leave()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    #expect(makings.readers(of: "a") == 1)
+    #expect(gate.seen.cancelled == 0)
+    _ = second
+    second = nil
+    try await gate.wait { $0.cancelled == 1 }
+    gate.open()
+    #expect(try await rest(makings.reader("a", making(gate))) == Array(0..<100), "what was given up is made anew")
+  }
+
+  @Test func aReaderWhoseTaskIsCancelledWaitsNoLonger() async throws {
+    let makings = makings()
+    let gate = FakeGate()
+    let reader = makings.reader("a", making(gate))
+    let task = Task { try await rest(reader) }
+    try await gate.wait { $0.entered == 1 }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(makings.readers(of: "a") == 1)
+    gate.open()
+    #expect(try await reader.whole().count == 100)
+  }
+
+  @Test func everyoneIsToldWhenAllIsMade() async throws {
+    let makings = makings()
+    let gate = FakeGate()
+    let done = Counter()
+    let readers = (0..<3).map { _ in makings.reader("a", onMade: { done.add() }, making(gate)) }
+    try await gate.wait { $0.entered == 1 }
+    #expect(done.value == 0)
+    gate.open()
+    for reader in readers { _ = try await reader.whole() }
+    while makings.count > 0 || done.value < 3 { await Task.yield() }
+  }
+
   @Test func noMoreIsDoneAtOnceThanThereIsRoomFor() async throws {
     let line = WorkLine(slots: 2, longest: 100)
     final class Counts: Sendable {

@@ -56,6 +56,17 @@ import Testing
     #expect(SegmentCuts.timescale(for: nil) == 90_000)
   }
 
+  /// Of a segment that is 1 s long: 5 frames of 40 ms, one of 600 ms, 5 of 40 ms.
+  @Test func piecesBeginWithTheFrameThatIsOnShow() {
+    let times = [0, 40, 80, 120, 160, 200, 800, 840, 880, 920, 960, 1000].map { $0 * 90 }
+    let cuts = SegmentCuts(times: times, timescale: 90_000, segments: [0..<11])
+    #expect(cuts.pieces(of: 0) == [0, 5, 5, 5])
+    let even = SegmentCuts(times: (0...100).map { $0 * 3600 }, timescale: 90_000, segments: [0..<50, 50..<100])
+    #expect(even.pieces(of: 1) == [50, 56, 62, 68, 75, 81, 87, 93])
+    let short = SegmentCuts(times: [0, 9000], timescale: 90_000, segments: [0..<1])
+    #expect(short.pieces(of: 0) == [0])
+  }
+
   @Test func packetsOfAudioLieOnOneGrid() {
     let grid = PacketGrid(
       samples: 100_000, packet: 1024, priming: 1024, rate: 48_000,

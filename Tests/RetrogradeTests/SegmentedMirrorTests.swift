@@ -1,9 +1,11 @@
 import Foundation
 import GStreamer
 import MediaTime
+import Synchronization
 import TestSupport
 import Testing
 
+@testable import Containers
 @testable import Retrograde
 @testable import RetrogradeEngine
 
@@ -26,6 +28,45 @@ import Testing
     var settings = SegmentedMirror.Settings(playback: playback, target: .seconds(1))
     settings.isLossless = true
     return settings
+  }
+
+  /// What a mirror gives of a segment, bit by bit.
+  private func bits(_ mirror: SegmentedMirror, _ number: Int, from piece: Int = 0) throws -> [[UInt8]] {
+    let bits = Mutex<[[UInt8]]>([])
+    try mirror.segment(number, from: piece, of: 0, Cancellation()) { more in bits.withLock { $0.append(more) } }
+    return bits.withLock { $0 }
+  }
+
+  /// From whichever of its pieces a segment is had, its frames are those of the whole, at their times.
+  @Test func aSegmentIsHadFromEachOfItsPiecesOn() async throws {
+    let source = try media.write(to: folder)
+    let mirror = try mirror(source, settings())
+    let whole = try FFmpeg.frames(try write(mirror, 0, "video.mp4"))
+    let header = try mirror.initialization(0, Cancellation())
+    for (number, segment) in mirror.renditions[0].segments.enumerated() {
+      let count = mirror.pieces(ofSegment: number, of: 0)
+      #expect(count == Int((segment.duration.seconds / 0.25).rounded(.up)))
+      for piece in 0..<count {
+        let bits = try bits(mirror, number, from: piece)
+        #expect(bits.count == count - piece, "each is given out by itself")
+        try Data(header + bits.joined()).write(to: URL(fileURLWithPath: folder.path("part.mp4")))
+        let frames = try FFmpeg.frames(folder.path("part.mp4"))
+        let start = segment.start + SegmentedMirror.pieceLength * piece
+        // The frame that is on show when the piece begins is its first.
+        let first = mirror.frameStarts.endOfPrefix { $0 <= start } - 1
+        let end = mirror.frameStarts.endOfPrefix { $0 < segment.end }
+        #expect(frames.map(\.sum) == whole[first..<end].map(\.sum), "\(number) \(piece)")
+        // FFmpeg counts from the first frame, which the fragment itself places.
+        let times = whole[first..<end].map { $0.time - whole[first].time }
+        #expect(zip(frames, times).allSatisfy { abs($0.time - $1) <= 1 }, "\(number) \(piece)")
+        let begin = try #require(bits[0].box("traf", "tfdt", in: Box.all(in: bits[0][...])[1].body))
+        let time = ClockTime(sampleIndex: bits[0].integer(begin.lowerBound + 8), rate: 90_000)
+        #expect(time == mirror.frameStarts[first])
+      }
+      #expect(throws: RetrogradeError.self) { _ = try bits(mirror, number, from: count) }
+    }
+    #expect(mirror.pieces(ofSegment: 0, of: 1) == 1)
+    #expect(mirror.pieces(ofSegment: 99, of: 0) == 0 && mirror.pieces(ofSegment: 0, of: 9) == 0)
   }
 
   private func mirror(_ source: String, _ settings: SegmentedMirror.Settings) throws -> SegmentedMirror {
@@ -295,5 +336,14 @@ import Testing
       _ = try SegmentedMirror(folder.path("a.flac"), SegmentedMirror.Settings(), Cancellation())
     }
     #expect(error?.description.contains("192000 samples a second") ?? false)
+  }
+}
+
+extension SegmentedMirror {
+  /// All of a segment.
+  fileprivate func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+    let bytes = Mutex<[UInt8]>([])
+    try segment(number, from: 0, of: rendition, cancellation) { more in bytes.withLock { $0 += more } }
+    return bytes.withLock { $0 }
   }
 }

@@ -1,4 +1,4 @@
-/// A media segment of fragmented MP4: the packets of one track over a stretch of time, in a `moof` and an `mdat`.
+/// A media segment of fragmented MP4, or a part of one: the packets of one track over a stretch of time, in a `moof` and an `mdat`.
 /// Source: ISO/IEC 14496-12, 8.8, and 23000-19 (CMAF), 7.5.
 package struct MP4Fragment {
   /// Times in units of the track's timescale.
@@ -29,11 +29,15 @@ package struct MP4Fragment {
   /// How many bytes there are around those of `samples` packets, at the most.
   package static func overhead(samples: Int) -> Int { 128 + 16 * samples }
 
-  package var bytes: [UInt8] {
+  package var bytes: [UInt8] { bytes(isStart: true) }
+
+  /// - Parameter isStart: whether a segment begins with it; else it follows another fragment of the same one.
+  package func bytes(isStart: Bool) -> [UInt8] {
     // Where the data begin depends on how long this is, and not on what it says.
     let size = movieFragment(dataOffset: 0).count
     let media = samples.reduce(0) { $0 + $1.bytes.count }
-    var all = Box.bytes("styp", Array("msdh".utf8), .big(UInt32(0)), Array("msdhmsixcmfciso6".utf8))
+    var all =
+      isStart ? Box.bytes("styp", Array("msdh".utf8), .big(UInt32(0)), Array("msdhmsixcmfciso6".utf8)) : []
     all.reserveCapacity(all.count + size + 8 + media)
     all += movieFragment(dataOffset: size + 8)
     all += Box.header("mdat", media)

@@ -69,13 +69,18 @@ struct EncodingDescription {
 
   /// What encodes one video, or one audio stream, by itself, into a file of packets whose name is set later.
   func kept(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
+    ([packets(kind, number, form)] + PacketFile.writing).joined(separator: " ! ")
+  }
+
+  /// What encodes one video, or one audio stream, by itself; nothing takes the packets.
+  func packets(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
     let encoding =
       kind == .video
       ? frames(number, nil) + ["encodebin profile=\(Description.quoted(choice.videos[number].profile))"]
       : samples(number, nil)
         + (choice.audioCodecs[number].isRaw
           ? [] : ["encodebin profile=\(Description.quoted(choice.audioProfiles[number]))"])
-    return (encoding + form + PacketFile.writing).joined(separator: " ! ")
+    return (encoding + form).joined(separator: " ! ")
   }
 
   /// A pad of the muxer, or of `encodebin`.

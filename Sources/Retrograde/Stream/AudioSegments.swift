@@ -2,6 +2,7 @@ import Containers
 import GStreamer
 import MediaTime
 import RetrogradeEngine
+import Synchronization
 
 /// One audio stream as segments, cut between packets of the encoder.
 ///
@@ -33,7 +34,7 @@ struct AudioSegments: Sendable {
       output: name, in: .segments, videos: [], audio: [track], duration: source.index.presentationEnd, frameRate: 0,
       options: options)
     encoder = SegmentEncoder(
-      description: EncodingDescription(path: "", choice: choice).kept(.audio, 0, []),
+      description: EncodingDescription(path: "", choice: choice).packets(.audio, 0, []),
       stream: .init(name: "audio0", caps: track.caps), kind: .audio, name: name, resources: settings.resources)
     header = try encoder.header(cancellation)
     guard header.caps.int("rate") ?? track.rate == track.rate else {
@@ -63,7 +64,8 @@ struct AudioSegments: Sendable {
   func make(_ number: Int, _ cancellation: Cancellation) throws -> [UInt8] {
     let wanted = grid.segments[number]
     let given = grid.samples(for: wanted)
-    let packets = try encoder.packets(header, cancellation) { pipeline, sink in
+    let found = Mutex<[SegmentEncoder.Packet]>([])
+    _ = try encoder.encode(header, cancellation) { pipeline, sink in
       var player = AudioPlayer(track, source.heard, isPadded: true)
       var ahead = try player.skip(given.lowerBound)
       var count = 0
@@ -80,7 +82,10 @@ struct AudioSegments: Sendable {
         try pipeline.push(buffer, to: sink)
       }
       return MuxedCount.Given(count: count)
+    } take: { packet in
+      found.withLock { $0.append(packet) }
     }
+    let packets = found.withLock { $0 }
     let first = wanted.lowerBound - given.lowerBound / grid.packet
     guard packets.count >= first + wanted.count else {
       throw RetrogradeError(

@@ -12,6 +12,9 @@ struct SegmentCuts: Sendable {
   /// The frames of each segment.
   let segments: [Range<Int>]
 
+  /// How long the pieces are in which a segment is given out while it is made, about.
+  static let piece = ClockTime.milliseconds(250)
+
   /// How much shorter or longer a segment may be than it should for the sake of a group.
   private static let tolerance = 0.25
   /// How long the first segments are, in parts of the usual length: whoever begins to watch waits for all of one.
@@ -34,6 +37,14 @@ struct SegmentCuts: Sendable {
     shown = frames.map(\.shown)
     segments = SegmentCuts.segments(
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
+  }
+
+  /// Of frames of which no more is known than when they are shown.
+  init(times: [Int], timescale: Int, segments: [Range<Int>]) {
+    (self.times, self.timescale, self.segments) = (times, timescale, segments)
+    shown = zip(times, times.dropFirst()).map {
+      TimeSpan(start: ClockTime(sampleIndex: $0, rate: timescale), end: ClockTime(sampleIndex: $1, rate: timescale))
+    }
   }
 
   /// - Parameters:
@@ -93,6 +104,19 @@ struct SegmentCuts: Sendable {
     let frames = segments[number]
     let start = ClockTime(sampleIndex: times[frames.lowerBound], rate: timescale)
     return .init(start: start, duration: ClockTime(sampleIndex: times[frames.upperBound], rate: timescale) - start)
+  }
+
+  /// The frames with which the pieces of a segment begin: those that are on show at its start, a ``piece`` later, and so on; where a frame is on
+  /// show for longer, more than one piece begins with it.
+  func pieces(of number: Int) -> [Int] {
+    let frames = segments[number]
+    let (start, end) = (times[frames.lowerBound], times[frames.upperBound])
+    let length = max(SegmentCuts.piece.sampleIndex(rate: timescale), 1)
+    var place = frames.lowerBound
+    return stride(from: start, to: end, by: length).map { time in
+      while place + 1 < frames.upperBound, times[place + 1] <= time { place += 1 }
+      return place
+    }
   }
 
   /// When each frame is shown, rounded to the track's time.

@@ -3,6 +3,7 @@ import GStreamer
 import Glibc
 import MediaTime
 import RetrogradeEngine
+import Synchronization
 
 /// Encodes stretches of one stream, each by itself, such that one header is good for all.
 struct SegmentEncoder: Sendable {
@@ -36,7 +37,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Of a pipeline that writes a file of packets, in `gst-launch-1.0` syntax.
+  /// Of a pipeline that encodes, in `gst-launch-1.0` syntax; nothing takes the packets.
   let description: String
   let stream: EncodingPipeline.Stream
   let kind: StreamKind
@@ -44,26 +45,20 @@ struct SegmentEncoder: Sendable {
   let name: String
   let resources: Resources
 
-  /// Encodes what `give` pushes.
-  ///
   /// - Parameters:
+  ///   - ending: what takes the packets, in `gst-launch-1.0` syntax.
   ///   - priming: what is known of that; nil: it is measured.
+  ///   - prepare: called before the pipeline starts; says which file is written, or nothing where none is.
   ///   - give: pushes into the pipeline, and says what.
-  func encode<Result>(
-    _ cancellation: Cancellation, priming: Int? = nil,
-    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given,
-    _ take: (EncodingPipeline, PacketFile) throws -> Result
-  ) throws -> Result {
-    guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
-      throw RetrogradeError(
-        .inputOutput, about: resources.spoolDirectory, "no file can be made there, in which segments are encoded",
-        remedy: "set TMPDIR to a folder that can be written to")
-    }
-    defer { if let name = file.name { unlink(name) } }
+  private func run(
+    _ ending: [String], _ cancellation: Cancellation, priming: Int?,
+    prepare: @escaping @Sendable (Pipeline) throws -> String,
+    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given
+  ) throws -> (given: MuxedCount.Given, priming: Int) {
     let isVideo = kind == .video
     var contents = EncodingPipeline.Contents(
-      description: description, videos: isVideo ? [stream] : [], audio: isVideo ? [] : [stream]
-    ) { try $0.write(to: file.path) }
+      description: ([description] + ending).joined(separator: " ! "), videos: isVideo ? [stream] : [],
+      audio: isVideo ? [] : [stream], prepare: prepare)
     contents.hasEditLists = true
     contents.priming = priming.map { AudioPriming(leadIn: .zero, samples: [$0]) }
     let pipeline = try EncodingPipeline(contents, for: name, cancellation)
@@ -73,47 +68,73 @@ struct SegmentEncoder: Sendable {
     let given = try give(pipeline, source)
     pipeline.end(source)
     _ = try pipeline.finish(isVideo ? .init(videos: [given]) : .init(audio: [given]))
-    return try take(pipeline, PacketFile(path: file.path))
+    return (given, pipeline.priming.samples.first ?? 0)
   }
 
-  /// The packets of what `give` pushes.
-  /// - Parameter header: that of all stretches.
-  func packets(
-    _ header: Header, _ cancellation: Cancellation, _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given
-  ) throws -> [Packet] {
-    try encode(cancellation, priming: header.priming, give) { _, file in
-      let stream = try file.open(for: name)
-      defer { stream.stop() }
-      var packets: [Packet] = []
-      while let sample = try stream.next(cancellation) {
-        guard let time = sample.streamTime else { continue }
-        guard packets.isEmpty ? sample.caps?.buffer("codec_data") == header.caps.buffer("codec_data") : true else {
-          throw RetrogradeError(
-            .internalFailure, about: name,
-            "can't be made into segments: their encoder gave one another header than the others")
-        }
-        packets.append(
-          Packet(
-            bytes: try sample.buffer.withBytes { Array($0) }, time: time, isKeyframe: sample.buffer.isKeyframe))
+  /// Encodes what `give` pushes.
+  ///
+  /// - Parameters:
+  ///   - header: that of all stretches.
+  ///   - take: gets each packet as it comes, on a thread of the pipeline; what it throws ends the encoding.
+  /// - Returns: what was given.
+  func encode(
+    _ header: Header, _ cancellation: Cancellation,
+    _ give: (EncodingPipeline, AppSource) throws -> MuxedCount.Given,
+    take: @escaping @Sendable (Packet) throws -> Void
+  ) throws -> MuxedCount.Given {
+    let failure = Mutex<(any Error)?>(nil)
+    let name = name
+    let isFirst = Atomic(true)
+    @Sendable func pass(_ buffer: Buffer, _ pad: Pad) throws {
+      guard let time = buffer.pts.map({ pad.segment.streamTime(of: $0) }) else { return }
+      if isFirst.exchange(false, ordering: .relaxed),
+        pad.caps?.buffer("codec_data") != header.caps.buffer("codec_data")
+      {
+        throw RetrogradeError(
+          .internalFailure, about: name,
+          "can't be made into segments: their encoder gave one another header than the others")
       }
-      return packets
+      try take(Packet(bytes: try buffer.withBytes { Array($0) }, time: time, isKeyframe: buffer.isKeyframe))
+    }
+    do {
+      return try run(["fakesink name=packets sync=false"], cancellation, priming: header.priming) { pipeline in
+        pipeline.element("packets")?.staticPad("sink")?.watchBuffers { buffer, pad in
+          guard failure.withLock({ $0 == nil }) else { return }
+          do { try pass(buffer, pad) } catch { failure.withLock { $0 = error } }
+        }
+        return ""
+      } _: { pipeline, source in
+        let given = try give(pipeline, source)
+        if let error = failure.withLock({ $0 }) { throw error }
+        return given
+      }.given
+    } catch {
+      throw failure.withLock { $0 } ?? error
     }
   }
 
   /// The header, from the encoding of nothing: black, or silence.
   func header(_ cancellation: Cancellation) throws -> Header {
-    try encode(cancellation) { pipeline, source in
+    guard let written = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else {
+      throw RetrogradeError(
+        .inputOutput, about: resources.spoolDirectory, "no file can be made there, in which segments are encoded",
+        remedy: "set TMPDIR to a folder that can be written to")
+    }
+    defer { if let name = written.name { unlink(name) } }
+    let (_, priming) = try run(PacketFile.writing, cancellation, priming: nil) {
+      try $0.write(to: written.path)
+    } _: { pipeline, source in
       let buffer = try empty
       try pipeline.push(buffer, to: source)
       return .init(count: kind == .video ? 1 : SegmentEncoder.silence)
-    } _: { pipeline, file in
-      guard let caps = Caps(try file.content(for: name, cancellation).caps),
-        let description = try sampleDescription(file, cancellation)
-      else {
-        throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder gave no header")
-      }
-      return Header(caps: caps, description: description, priming: pipeline.priming.samples.first ?? 0)
     }
+    let file = PacketFile(path: written.path)
+    guard let caps = Caps(try file.content(for: name, cancellation).caps),
+      let description = try sampleDescription(file, cancellation)
+    else {
+      throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder gave no header")
+    }
+    return Header(caps: caps, description: description, priming: priming)
   }
 
   private static let silence = 8192

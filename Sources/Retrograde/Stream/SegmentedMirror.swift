@@ -106,9 +106,28 @@ package final class SegmentedMirror: Sendable {
       ? videos[rendition].initialization : audio[rendition - videos.count].initialization
   }
 
-  /// Segment `number` of a rendition, counted from 0: `moof` and `mdat`.
-  /// - Throws: ``RetrogradeError``, of code `usage` where there is no such segment; or `CancellationError`.
-  package func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8] {
+  /// How many pieces segment `number` of a rendition has, from each of which on it can be had: of a video, each about ``pieceLength`` long. 0 where
+  /// there is no such segment.
+  package func pieces(ofSegment number: Int, of rendition: Int) -> Int {
+    guard renditions.indices.contains(rendition), renditions[rendition].segments.indices.contains(number) else {
+      return 0
+    }
+    return rendition < videos.count ? videos[rendition].pieces(of: number) : 1
+  }
+
+  package static var pieceLength: ClockTime { SegmentCuts.piece }
+
+  /// Segment `number` of a rendition, counted from 0: `moof` and `mdat`, once or more often.
+  ///
+  /// - Parameters:
+  ///   - piece: with which of its pieces to begin, counted from 0. What begins later is made sooner.
+  ///   - take: gets it bit by bit, as it is made, from one thread after the other.
+  /// - Throws: ``RetrogradeError``, of code `usage` where there is no such segment or piece; or `CancellationError`. What was given out until then is
+  ///   not all.
+  package func segment(
+    _ number: Int, from piece: Int = 0, of rendition: Int, _ cancellation: Cancellation,
+    _ take: @escaping @Sendable ([UInt8]) -> Void
+  ) throws {
     try check(rendition)
     guard renditions[rendition].segments.indices.contains(number) else {
       throw RetrogradeError(
@@ -116,8 +135,14 @@ package final class SegmentedMirror: Sendable {
         "segment \(number) of \(renditions[rendition].name): there are \(renditions[rendition].segments.count), counted from 0"
       )
     }
-    guard rendition < videos.count else { return try audio[rendition - videos.count].make(number, cancellation) }
-    return try DecodedMemory.during { try videos[rendition].make(number, cancellation) }
+    let pieces = pieces(ofSegment: number, of: rendition)
+    guard (0..<pieces).contains(piece) else {
+      throw RetrogradeError(
+        .usage, about: name,
+        "piece \(piece) of segment \(number) of \(renditions[rendition].name): there are \(pieces), counted from 0")
+    }
+    guard rendition < videos.count else { return take(try audio[rendition - videos.count].make(number, cancellation)) }
+    try DecodedMemory.during { try videos[rendition].make(number, from: piece, cancellation, take) }
   }
 
   private func check(_ rendition: Int) throws {

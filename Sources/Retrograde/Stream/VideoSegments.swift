@@ -60,7 +60,7 @@ struct VideoSegments: Sendable {
       ]
     }
     encoder = SegmentEncoder(
-      description: EncodingDescription(path: "", choice: choice).kept(
+      description: EncodingDescription(path: "", choice: choice).packets(
         .video, 0, PacketOutput.conversion(of: codec, for: .segments)),
       stream: stream, kind: .video, name: name, resources: settings.resources)
     header = try encoder.header(cancellation)
@@ -71,7 +71,10 @@ struct VideoSegments: Sendable {
       ).bytes
     // Each segment begins with a full buffer, and of those at the beginning two make up three quarters of a usual one (RFC 8216, 4.3.4.2).
     let ahead = VideoSegments.buffer / settings.target
-    let overhead = Double(MP4Fragment.overhead(samples: Int(frameRate.rounded(.up)))) * 8
+    let pieces = (1 / SegmentCuts.piece.seconds).rounded(.up) + 1
+    let overhead =
+      (Double(MP4Fragment.overhead(samples: Int(frameRate.rounded(.up)))) + pieces
+        * Double(MP4Fragment.overhead(samples: 0))) * 8
     rendition = .init(
       kind: .video(width: width, height: height, frameRate: frameRate), name: "\(height)", codecs: header.codecs,
       averageBandwidth: Int(Double(rate) * (1 + ahead) + overhead),
@@ -79,50 +82,41 @@ struct VideoSegments: Sendable {
       segments: cuts.all)
   }
 
+  func pieces(of number: Int) -> Int { cuts.pieces(of: number).count }
+
   /// Makes segment `number`.
-  func make(_ number: Int, _ cancellation: Cancellation) throws -> [UInt8] {
-    let frames = cuts.segments[number]
+  ///
+  /// - Parameters:
+  ///   - piece: with which of its pieces to begin (``SegmentCuts/pieces(of:)``).
+  ///   - take: gets one after the other, as soon as it is made.
+  func make(
+    _ number: Int, from piece: Int, _ cancellation: Cancellation, _ take: @escaping @Sendable ([UInt8]) -> Void
+  ) throws {
+    let bounds = cuts.pieces(of: number)
+    let frames = bounds[piece]..<cuts.segments[number].upperBound
     let span = TimeSpan(start: cuts.shown[frames.lowerBound].start, end: cuts.shown[frames.upperBound - 1].end)
-    var places: [Int] = []
-    let packets = try encoder.packets(header, cancellation) { pipeline, sink in
+    let pieces = SegmentPieces(cuts, frames, bounds: bounds, name: encoder.name, take: take)
+    let given = try encoder.encode(header, cancellation) { pipeline, sink in
       var given = MuxedCount.Given(count: 0)
       var caps: Caps?
       let player = VideoPlayer(
         video, source.legs, from: span.start, to: span.end, timing: timing, cancellation)
       while let frame = try player.next(offset: .zero - span.start) {
-        guard let place = cuts.place(of: frame.shown.start, among: frames), place > places.last ?? -1 else { continue }
+        guard let place = cuts.place(of: frame.shown.start, among: frames), pieces.note(place) else { continue }
         if let caps, !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
         caps = frame.caps
         try pipeline.push(frame.buffer, to: sink)
         given.add(1, frame.buffer)
-        places.append(place)
       }
       return given
+    } take: {
+      try pieces.add($0)
     }
-    guard packets.count == places.count, !packets.isEmpty else {
+    guard pieces.count == given.count, given.count > 0 else {
       throw RetrogradeError(
         .damagedInput, about: encoder.name,
-        "of \(frames.count) frames from \(span.start) on \(packets.count) can be made")
+        "of \(frames.count) frames from \(span.start) on \(pieces.count) can be made")
     }
-    return fragment(number, packets, places).bytes
-  }
-
-  /// - Parameter places: which of the output's frames they are, in the order in which they are shown.
-  private func fragment(_ number: Int, _ packets: [SegmentEncoder.Packet], _ places: [Int]) -> MP4Fragment {
-    let frames = cuts.segments[number]
-    // Of frames that are missing, the one before stays on show.
-    let starts = [cuts.times[frames.lowerBound]] + places.dropFirst().map { cuts.times[$0] }
-    let ends = Array(starts.dropFirst()) + [cuts.times[frames.upperBound]]
-    let order = packets.indices.sorted { packets[$0].time < packets[$1].time }
-    var shown = [Int](repeating: 0, count: packets.count)
-    for (rank, packet) in order.enumerated() { shown[packet] = starts[rank] }
-    // The n-th packet is decoded when the n-th frame is shown.
-    return MP4Fragment(
-      number: number + 1, start: starts[0],
-      samples: packets.indices.map { place in
-        .init(
-          bytes: packets[place].bytes, duration: ends[place] - starts[place],
-          offset: shown[place] - starts[place], isKeyframe: packets[place].isKeyframe)
-      })
+    pieces.finish()
   }
 }

@@ -5,11 +5,15 @@ struct Answer: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])
     case stored(StoredBytes)
+    /// What is being made.
+    case begun(PartReader)
 
-    var count: Int {
+    /// nil where that is not known yet.
+    var count: Int? {
       switch self {
       case .bytes(let bytes): bytes.count
       case .stored(let stored): stored.count
+      case .begun: nil
       }
     }
   }
@@ -32,8 +36,30 @@ struct Answer: Sendable {
   init(_ stored: StoredBytes, _ type: MediaType) {
     body = .stored(stored)
     fields[.contentType] = type.rawValue
-    fields[.eTag] = "\"\(String(stored.number, radix: 36))\""
+    fields[.eTag] = Answer.tag(stored)
   }
+
+  init(_ found: MadeParts.Found, _ type: MediaType) {
+    switch found {
+    case .whole(let stored): self.init(stored, type)
+    case .begun(let reader):
+      self.init(status: 200)
+      body = .begun(reader)
+      fields[.contentType] = type.rawValue
+    }
+  }
+
+  /// The same, with all of what is being made.
+  func whole() async throws -> Answer {
+    guard case .begun(let reader) = body else { return self }
+    var answer = self
+    let stored = try await reader.whole()
+    answer.body = .stored(stored)
+    answer.fields[.eTag] = Answer.tag(stored)
+    return answer
+  }
+
+  private static func tag(_ stored: StoredBytes) -> String { "\"\(String(stored.number, radix: 36))\"" }
 
   /// Why there is nothing else.
   static func refusal(_ status: Int, _ reason: String) -> Answer {
@@ -74,17 +100,18 @@ struct Answer: Sendable {
       answer.body = .bytes([])
       return answer
     }
+    guard let count = answer.body.count else { return answer }
     // A part of what is no longer the same is of no use (RFC 9110, 13.1.5).
     if let known = field(.ifRange), known != answer.fields[.eTag] { return answer }
-    switch ByteRange(field(.range), of: body.count) {
+    switch ByteRange(field(.range), of: count) {
     case .all: break
     case .part(let range):
       answer.status = 206
       answer.range = range
-      answer.fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(body.count)"
+      answer.fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(count)"
     case .unsatisfiable:
       answer = .refusal(416, "There is nothing in that range.").secured()
-      answer.fields[.contentRange] = "bytes */\(body.count)"
+      answer.fields[.contentRange] = "bytes */\(count)"
     }
     return answer
   }

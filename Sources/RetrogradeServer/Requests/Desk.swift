@@ -31,6 +31,24 @@ final class Desk: Sendable {
   /// How much is being made, and how much waits.
   var load: (running: Int, waiting: Int) { line.load }
 
+  /// Opens the file already that is the only one, and makes what its first picture takes: it is what is going to be asked for. Of several, what all
+  /// of them need is loaded.
+  func prepare() {
+    guard catalog.isSingle, let file = catalog.files.first else {
+      Task {
+        try? await onOwnThread("load plugins", Cancellation()) {
+          FilmPlugins.load(and: ["videoconvertscale", "encoding", "x264"])
+        }
+      }
+      return
+    }
+    // What stands in the way is said to who asks.
+    Task { [streams, parts] in
+      guard let stream = try? await streams.stream(file, .usual) else { return }
+      parts.makeFirst(of: stream)
+    }
+  }
+
   /// Ends all work.
   func close() {
     streams.close()
@@ -62,6 +80,12 @@ final class Desk: Sendable {
     if known == .grantedByQuery, let token = settings.token {
       answer.fields[.setCookie] =
         "\(Guard.cookie)=\(token.percentEncoded); Path=/; HttpOnly; SameSite=Strict"
+    }
+    // Of what is asked for in parts, or only about, all has to be known.
+    if request.method == .head || request.headerFields[.range] != nil {
+      let begun = answer
+      answer = await checked { try await begun.whole() }
+      try Task.checkCancellation()
     }
     return answer.conditioned { request.headerFields[$0] }
   }
@@ -137,9 +161,11 @@ final class Desk: Sendable {
   ) async throws -> Answer {
     switch part {
     case .master(let prefix):
+      parts.makeFirst(of: stream)
       return Answer(Playlist.master(stream.mirror, at: prefix + stream.version, suffix: suffix), .playlist)
         .kept(forever: false).secured()
     case .info:
+      parts.makeFirst(of: stream)
       return Answer(StreamInfo(stream).json, .json).kept(forever: false).secured()
     case .command:
       guard let stretch = Stretch(query) else { return Desk.noStretch }
@@ -178,8 +204,8 @@ final class Desk: Sendable {
       }
       return Answer(bytes, .bytes).kept(forever: true).secured()
     case .initialization, .segment, .waveform, .picture:
-      guard let bytes = try await parts.part(part, of: stream) else { return Desk.nothing }
-      return Answer(bytes, Desk.type(part, mirror)).kept(forever: true).secured()
+      guard let found = try await parts.part(part, of: stream) else { return Desk.nothing }
+      return Answer(found, Desk.type(part, mirror)).kept(forever: true).secured()
     }
   }
 
@@ -196,7 +222,7 @@ final class Desk: Sendable {
     switch part {
     case .picture: .jpeg
     case .waveform: .json
-    case .initialization(let name), .segment(_, let name):
+    case .initialization(let name), .segment(_, _, let name):
       mirror.renditions.first { $0.name == name }?.isVideo ?? true ? .mp4 : .audio
     default: .bytes
     }

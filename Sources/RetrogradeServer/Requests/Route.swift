@@ -64,7 +64,8 @@ enum StreamPart: Equatable, Sendable {
 enum MadePart: Hashable, Sendable {
   case playlist(rendition: String)
   case initialization(rendition: String)
-  case segment(Int, rendition: String)
+  /// A segment, from one of its pieces on.
+  case segment(Int, from: Int, rendition: String)
   case subtitlePlaylist(Int)
   case subtitles(Int)
   case chapters
@@ -96,8 +97,16 @@ enum MadePart: Hashable, Sendable {
       case "media.m3u8": self = .playlist(rendition: rendition)
       case "init.mp4": self = .initialization(rendition: rendition)
       default:
-        guard let number = Int(numbered: last, ".m4s") else { return nil }
-        self = .segment(number, rendition: rendition)
+        let ends = last.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        if let number = Int(numbered: last, ".m4s") {
+          self = .segment(number, from: 0, rendition: rendition)
+        } else if ends.count == 2, let number = Int(numbered: ends[0], ""), let piece = Int(numbered: ends[1], ".m4s"),
+          piece > 0
+        {
+          self = .segment(number, from: piece, rendition: rendition)
+        } else {
+          return nil
+        }
       }
     default: return nil
     }
@@ -108,7 +117,8 @@ enum MadePart: Hashable, Sendable {
     switch self {
     case .playlist(let rendition): "\(rendition)/media.m3u8"
     case .initialization(let rendition): "\(rendition)/init.mp4"
-    case .segment(let number, let rendition): "\(rendition)/\(number).m4s"
+    case .segment(let number, let piece, let rendition):
+      "\(rendition)/\(number)\(piece > 0 ? "-\(piece)" : "").m4s"
     case .subtitlePlaylist(let number): "subtitles/\(number).m3u8"
     case .subtitles(let number): "subtitles/\(number).vtt"
     case .chapters: "chapters.json"

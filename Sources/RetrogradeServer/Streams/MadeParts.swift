@@ -8,37 +8,73 @@ import Synchronization
 final class MadeParts: Sendable {
   private let store: ByteStore
   private let line: WorkLine
-  private let works = SharedWork<String, StoredBytes>()
+  private let makings: Makings
   /// What is made unasked: what a player asks for next, most likely.
   private let ahead: Ahead
 
   init(_ store: ByteStore, _ line: WorkLine, _ ahead: Ahead) {
     (self.store, self.line, self.ahead) = (store, line, ahead)
+    makings = Makings { key, bytes in
+      try await onOwnThread("keep", Cancellation()) { store.add(key, bytes) }
+    }
   }
 
+  /// What of a part is there.
+  enum Found {
+    case whole(StoredBytes)
+    /// Some of it, and the rest as it is made.
+    case begun(PartReader)
+  }
+
+  /// A part of a stream, of which a beginning is there at least.
   /// - Returns: nil where the stream has no such part.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
-  func part(_ part: MadePart, of stream: OpenStream) async throws -> StoredBytes? {
-    guard let (urgency, make) = MadeParts.recipe(part, stream) else { return nil }
-    let bytes = try await made(stream.version + "/" + part.name, urgency, make)
-    if case .segment(let number, let rendition) = part {
-      let next = MadePart.segment(number + 1, rendition: rendition)
-      let key = stream.version + "/" + next.name
-      if store.find(key) == nil, line.isIdle, let (_, make) = MadeParts.recipe(next, stream) {
-        ahead.begin { [self] in _ = try await made(key, .usual, make) }
-      }
+  func part(_ part: MadePart, of stream: OpenStream) async throws -> Found? {
+    let key = stream.version + "/" + part.name
+    guard let recipe = MadeParts.recipe(part, stream) else { return nil }
+    // All of a segment has what it ends with.
+    if let kept = store.find(key) ?? MadeParts.whole(part).flatMap({ store.find(stream.version + "/" + $0.name) }) {
+      makeNext(part, of: stream)
+      return .whole(kept)
     }
-    return bytes
+    let reader = reader(key, recipe) { [weak self] in self?.makeNext(part, of: stream) }
+    guard recipe.isLong else { return .whole(try await reader.whole()) }
+    switch try await reader.more(after: 0) {
+    case .whole(let bytes): return .whole(bytes)
+    case .bytes: return .begun(reader)
+    }
   }
 
-  /// What `make` gives, unless it is kept under that key. It runs on a thread of its own.
-  func made(
-    _ key: String, _ urgency: WorkLine.Urgency, _ make: @escaping @Sendable (Cancellation) throws -> [UInt8]
-  ) async throws -> StoredBytes {
-    if let kept = store.find(key) { return kept }
-    return try await works.value(key) { [store, line] cancellation in
-      try await line.perform(urgency) {
-        try await onOwnThread("make", cancellation) { store.add(key, try make(cancellation)) }
+  private static func whole(_ part: MadePart) -> MadePart? {
+    guard case .segment(let number, let piece, let rendition) = part, piece > 0 else { return nil }
+    return .segment(number, from: 0, rendition: rendition)
+  }
+
+  /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice, nothing: a player makes it.
+  func makeFirst(of stream: OpenStream) {
+    guard stream.mirror.renditions.count(where: \.isVideo) <= 1, stream.mirror.renditions.count <= 2 else { return }
+    for rendition in stream.mirror.renditions { makeAhead(.segment(0, from: 0, rendition: rendition.name), of: stream) }
+  }
+
+  private func makeNext(_ part: MadePart, of stream: OpenStream) {
+    guard case .segment(let number, _, let rendition) = part else { return }
+    makeAhead(.segment(number + 1, from: 0, rendition: rendition), of: stream)
+  }
+
+  private func makeAhead(_ part: MadePart, of stream: OpenStream) {
+    let key = stream.version + "/" + part.name
+    guard line.isIdle, let recipe = MadeParts.recipe(part, stream), store.find(key) == nil else { return }
+    ahead.begin { [self] done in
+      var recipe = recipe
+      recipe.urgency = .usual
+      _ = try await reader(key, recipe, onMade: done).whole()
+    }
+  }
+
+  private func reader(_ key: String, _ recipe: Recipe, onMade: (@Sendable () -> Void)? = nil) -> PartReader {
+    makings.reader(key, onMade: onMade) { [line] cancellation, give in
+      try await line.perform(recipe.urgency) {
+        try await onOwnThread("make", cancellation) { try recipe.make(cancellation, give) }
       }
     }
   }
@@ -53,11 +89,11 @@ final class MadeParts: Sendable {
     if let drawn = store.find(none) { return (drawn, .drawing) }
     if let kept = store.find(key) { return (kept, .jpeg) }
     do {
-      let bytes = try await works.value(key) { [store, line] _ in
+      let reader = makings.reader(key) { [line] _, give in
         let file = try await line.perform(.low) { try await MadeParts.grab(file, resources) }
-        return store.add(key, try file.read(0..<file.size))
+        give(try file.read(0..<file.size))
       }
-      return (bytes, .jpeg)
+      return (try await reader.whole(), .jpeg)
     } catch let error as RetrogradeError where [.damagedInput, .usage, .missingPlugin].contains(error.code) {
       return (store.add(none, Page.standIn), .drawing)
     }
@@ -81,39 +117,50 @@ final class MadeParts: Sendable {
   /// Ends all work.
   func cancel() {
     ahead.cancel()
-    works.cancelAll()
+    makings.cancelAll()
   }
 
   /// So high are pictures for the strip, in pixels, and so many points has a waveform.
   static let pictureHeight = 120
   static let waveformPoints = 2000
 
-  private static func recipe(
-    _ part: MadePart, _ stream: OpenStream
-  ) -> (WorkLine.Urgency, @Sendable (Cancellation) throws -> [UInt8])? {
+  /// How a part is made.
+  private struct Recipe: Sendable {
+    var urgency: WorkLine.Urgency
+    /// Whether it takes so long that its beginning is of use while the rest is made.
+    var isLong = false
+    let make: @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
+
+    init(
+      _ urgency: WorkLine.Urgency, isLong: Bool = false,
+      _ make: @escaping @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
+    ) {
+      (self.urgency, self.isLong, self.make) = (urgency, isLong, make)
+    }
+  }
+
+  private static func recipe(_ part: MadePart, _ stream: OpenStream) -> Recipe? {
     let mirror = stream.mirror
     switch part {
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return nil }
-      return (.high, { try mirror.initialization(rendition, $0) })
-    case .segment(let number, let name):
-      guard let rendition = stream.rendition(name), mirror.renditions[rendition].segments.indices.contains(number)
-      else { return nil }
-      return (.high, { try mirror.segment(number, of: rendition, $0) })
+      return Recipe(.high) { $1(try mirror.initialization(rendition, $0)) }
+    case .segment(let number, let piece, let name):
+      guard let rendition = stream.rendition(name), piece < mirror.pieces(ofSegment: number, of: rendition) else {
+        return nil
+      }
+      return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)
       guard !mirror.frameStarts.isEmpty, time < mirror.duration else { return nil }
-      return (.low, { try mirror.picture(at: time, height: pictureHeight, isExact: false, $0) })
+      return Recipe(.low) { $1(try mirror.picture(at: time, height: pictureHeight, isExact: false, $0)) }
     case .waveform:
       guard mirror.renditions.contains(where: { !$0.isVideo }) else { return nil }
-      return (
-        .low,
-        { cancellation in
-          let peaks = try mirror.waveform(points: waveformPoints, cancellation)
-          // A byte each is as fine as a line on a screen.
-          return Array(try JSONEncoder().encode(peaks.map { Int(($0.clampedToUnit * 255).rounded()) }))
-        }
-      )
+      return Recipe(.low) { cancellation, give in
+        let peaks = try mirror.waveform(points: waveformPoints, cancellation)
+        // A byte each is as fine as a line on a screen.
+        give(Array(try JSONEncoder().encode(peaks.map { Int(($0.clampedToUnit * 255).rounded()) })))
+      }
     default: return nil
     }
   }
@@ -132,14 +179,16 @@ final class Ahead: Sendable {
   init(most: Int) { self.most = most }
 
   /// Begins it, unless there is enough already.
-  func begin(_ body: @escaping @Sendable () async throws -> Void) {
+  /// - Parameter body: calls `done` when another one may begin, if that is before it ends.
+  func begin(_ body: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) async throws -> Void) {
     state.withLock { state in
       guard state.tasks.count < most else { return }
       state.count += 1
       let number = state.count
-      state.tasks[number] = Task { [weak self] in
-        try? await body()
-        self?.end(number)
+      let end: @Sendable () -> Void = { [weak self] in self?.end(number) }
+      state.tasks[number] = Task {
+        try? await body(end)
+        end()
       }
     }
   }

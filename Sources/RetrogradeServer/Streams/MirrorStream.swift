@@ -12,7 +12,10 @@ package protocol MirrorStream: Sendable {
   var warnings: [Warning] { get }
 
   func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8]
-  func segment(_ number: Int, of rendition: Int, _ cancellation: Cancellation) throws -> [UInt8]
+  func pieces(ofSegment number: Int, of rendition: Int) -> Int
+  func segment(
+    _ number: Int, from piece: Int, of rendition: Int, _ cancellation: Cancellation,
+    _ take: @escaping @Sendable ([UInt8]) -> Void) throws
   func picture(at time: ClockTime, height: Int, isExact: Bool, _ cancellation: Cancellation) throws -> [UInt8]
   func waveform(points: Int, _ cancellation: Cancellation) throws -> [Float]
 }

@@ -36,6 +36,8 @@ struct StreamInfo: Encodable {
   var version: String
   var duration: Double
   var frames: Int
+  /// How long the pieces are, from each of which on a segment can be had.
+  var piece: Double
   var renditions: [Rendition]
   var subtitles: [Track]
   var chapters: [Mark]
@@ -50,6 +52,7 @@ struct StreamInfo: Encodable {
     version = stream.version
     duration = mirror.duration.seconds
     frames = mirror.frameStarts.count
+    piece = SegmentedMirror.pieceLength.inSeconds
     let videos = mirror.renditions.count(where: \.isVideo)
     renditions = mirror.renditions.enumerated().map { Rendition($1, audio: $0 - videos) }
     subtitles = mirror.subtitles.enumerated().map { number, track in

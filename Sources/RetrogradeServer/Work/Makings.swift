@@ -1,0 +1,210 @@
+import RetrogradeEngine
+import Synchronization
+
+/// Bytes that are made once, however many ask for them at the same time, and that can be read while they are made. The work ends when nobody wants
+/// them any more.
+final class Makings: Sendable {
+  /// Makes bytes, and gives them out bit by bit.
+  typealias Making = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
+
+  private struct State {
+    var flights: [String: Flight] = [:]
+    var isClosed = false
+  }
+
+  private let keep: @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes
+  private let state = Mutex(State())
+
+  /// - Parameter keep: keeps what was made.
+  init(keep: @escaping @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes) { self.keep = keep }
+
+  /// How many pieces of work are under way.
+  var count: Int { state.withLock { $0.flights.count } }
+
+  /// How many want a piece of work.
+  func readers(of key: String) -> Int { state.withLock { $0.flights[key] }?.readers ?? 0 }
+
+  /// What `make` gives, which runs unless somebody else's for the same key does already.
+  /// - Parameter onMade: called when all of it was made, if it was: that of who came first before the others.
+  func reader(
+    _ key: String, onMade: (@Sendable () -> Void)? = nil, _ make: @escaping Making
+  ) -> PartReader {
+    state.withLock { state in
+      // One that everybody has left ends.
+      if let flight = state.flights[key], flight.join(onMade) { return PartReader(flight) }
+      let flight = Flight(onMade)
+      state.flights[key] = flight
+      flight.start { [self] in
+        defer { remove(key, flight) }
+        try await make(flight.cancellation) { flight.add($0) }
+        return try await keep(key, flight.bytes)
+      }
+      return PartReader(flight)
+    }
+  }
+
+  /// Ends all work.
+  func cancelAll() { for flight in state.withLock({ Array($0.flights.values) }) { flight.cancel() } }
+
+  private func remove(_ key: String, _ flight: Flight) {
+    state.withLock { if $0.flights[key] === flight { $0.flights[key] = nil } }
+  }
+}
+
+/// One piece of work, and what has been made by now.
+final class Flight: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var outcome: Result<StoredBytes, any Error>?
+    var readers = 1
+    var task: Task<Void, Never>?
+    var onMade: [@Sendable () -> Void] = []
+    var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+    var count = 0
+  }
+
+  let cancellation = Cancellation()
+  private let state: Mutex<State>
+
+  init(_ onMade: (@Sendable () -> Void)?) {
+    state = Mutex(State())
+    state.withLock { $0.onMade = [onMade].compactMap { $0 } }
+  }
+
+  var bytes: [UInt8] { state.withLock { $0.bytes } }
+  var readers: Int { state.withLock { $0.readers } }
+
+  func start(_ body: @escaping @Sendable () async throws -> StoredBytes) {
+    let task = Task { [self] in
+      do {
+        end(.success(try await withTaskCancellationHandler(operation: body) { self.cancellation.cancel() }))
+      } catch {
+        end(.failure(error))
+      }
+    }
+    state.withLock { $0.task = task }
+  }
+
+  /// - Returns: whether there is anything to join: not where all have left.
+  func join(_ onMade: (@Sendable () -> Void)?) -> Bool {
+    state.withLock { state in
+      guard state.readers > 0 else { return false }
+      state.readers += 1
+      state.onMade += [onMade].compactMap { $0 }
+      return true
+    }
+  }
+
+  func leave() {
+    let isLast = state.withLock { state in
+      state.readers -= 1
+      return state.readers == 0
+    }
+    if isLast { cancel() }
+  }
+
+  func cancel() {
+    cancellation.cancel()
+    state.withLock { $0.task }?.cancel()
+  }
+
+  func add(_ more: [UInt8]) { change { $0.bytes += more } }
+
+  private func end(_ outcome: Result<StoredBytes, any Error>) {
+    var onMade: [@Sendable () -> Void] = []
+    change { state in
+      state.outcome = outcome
+      // From here on they are read where they are kept.
+      state.bytes = []
+      if case .success = outcome { onMade = state.onMade }
+      state.onMade = []
+    }
+    for body in onMade { body() }
+  }
+
+  private func change(_ body: (inout sending State) -> Void) {
+    let waiting = state.withLock { state in
+      body(&state)
+      defer { state.waiting = [:] }
+      return Array(state.waiting.values)
+    }
+    for waiter in waiting { waiter.resume() }
+  }
+
+  enum Found {
+    case bytes([UInt8])
+    case whole(StoredBytes)
+  }
+
+  /// What follows on the first `offset` bytes, `most` at the most; all of it, once all of it was made.
+  /// - Parameter isWanted: whether whoever asks still does; looked at each time that something changed.
+  func more(after offset: Int, most: Int, while isWanted: @escaping @Sendable () -> Bool) async throws -> Found {
+    while true {
+      try Task.checkCancellation()
+      guard isWanted() else { throw CancellationError() }
+      let found: Found? = try state.withLock { state in
+        if let outcome = state.outcome { return .whole(try outcome.get()) }
+        guard offset < state.bytes.count else { return nil }
+        return .bytes(Array(state.bytes[offset..<min(offset + most, state.bytes.count)]))
+      }
+      if let found { return found }
+      await change(after: offset, isWanted)
+    }
+  }
+
+  /// Waits until something is there that was not, nobody waits for it any more, or the task is cancelled.
+  private func change(after offset: Int, _ isWanted: @escaping @Sendable () -> Bool) async {
+    let number = state.withLock { state in
+      state.count += 1
+      return state.count
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          // Whoever cancels, or leaves, does so before this or sees who waits.
+          if state.outcome != nil || offset < state.bytes.count || Task.isCancelled || !isWanted() { return true }
+          state.waiting[number] = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+    }
+  }
+
+  /// Has all who wait look again whether they still want it.
+  func wake() { change { _ in } }
+}
+
+/// Who wants bytes that are being made, until it is let go or leaves.
+final class PartReader: Sendable {
+  private let flight: Flight
+  private let isGone = Atomic(false)
+
+  /// - Parameter flight: of which this is one of the readers.
+  init(_ flight: Flight) { self.flight = flight }
+
+  deinit { leave() }
+
+  /// Wants no more of it; whoever waits in ``more(after:)`` is told so.
+  func leave() {
+    guard !isGone.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    flight.leave()
+    flight.wake()
+  }
+
+  /// What follows on the first `offset` bytes, as soon as there is anything; all of it, once all of it was made.
+  /// - Throws: what the work ended with; `CancellationError` where this one left.
+  func more(after offset: Int) async throws -> Flight.Found {
+    try await flight.more(after: offset, most: Pace.piece) { !self.isGone.load(ordering: .acquiring) }
+  }
+
+  /// All of it, when it is made.
+  func whole() async throws -> StoredBytes {
+    while true {
+      // There are never as many bytes as that.
+      if case .whole(let bytes) = try await more(after: .max / 2) { return bytes }
+    }
+  }
+}
