@@ -52,7 +52,7 @@ struct StreamInfo: Encodable {
     version = stream.version
     duration = mirror.duration.seconds
     frames = mirror.frameStarts.count
-    piece = SegmentedMirror.pieceLength.inSeconds
+    piece = SegmentedMirror.pieceLength.seconds
     let videos = mirror.renditions.count(where: \.isVideo)
     renditions = mirror.renditions.enumerated().map { Rendition($1, audio: $0 - videos) }
     subtitles = mirror.subtitles.enumerated().map { number, track in
