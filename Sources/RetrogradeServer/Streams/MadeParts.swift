@@ -142,9 +142,6 @@ final class MadeParts: Sendable {
   private static func recipe(_ part: MadePart, _ stream: OpenStream) -> Recipe? {
     let mirror = stream.mirror
     switch part {
-    case .initialization(let name):
-      guard let rendition = stream.rendition(name) else { return nil }
-      return Recipe(.high) { $1(try mirror.initialization(rendition, $0)) }
     case .segment(let number, let piece, let name):
       guard let rendition = stream.rendition(name), piece < mirror.pieces(ofSegment: number, of: rendition) else {
         return nil
