@@ -10,7 +10,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var size = 0
   /// What the file says that it holds; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
-  /// In order, of all kinds; MP4, MOV, Matroska and WebM.
+  /// In order, of all kinds; MP4, MOV, Matroska and WebM, and the only one of an AVI file that holds nothing but PCM.
   package private(set) var tracks: [ContainerTrack] = []
   /// MP4 and MOV.
   package private(set) var chapters: [ChapterMark] = []
@@ -72,7 +72,9 @@ package struct ContainerFacts: Sendable {
       report = .transportStream(scan)
       correction = scan.correction
     case .au: report = .au(file)
-    case .avi: report = .avi(file)
+    case .avi:
+      report = .avi(file)
+      tracks = StoredAudio(avi: file).map { [ContainerTrack(kind: .audio, disposition: nil, stored: $0)] } ?? []
     case .ogg:
       report = .ogg(file)
       isContinuous = true

@@ -3,7 +3,8 @@ package import MediaTime
 /// What a container says of a track and GStreamer 1.22's demuxer passes over.
 package struct ContainerTrack: Sendable {
   package let kind: StreamKind
-  package let disposition: Disposition
+  /// nil where the container has no word for it.
+  package let disposition: Disposition?
   /// GST_TAG_IMAGE_ORIENTATION; nil where the container has no word for it, or says nothing.
   package var orientation: String?
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's `CodecDelay`,

@@ -26,8 +26,8 @@ import Testing
     #expect(facts.chapters.map(\.start) == [.zero, ClockTime(seconds: 1)])
     let video = try #require(facts.tracks.first { $0.kind == .video })
     // A kind of which nothing is enabled is not played at all.
-    #expect(video.orientation == "flip-rotate-90" && video.disposition.isDefault)
-    #expect(facts.tracks.first { $0.kind == .audio }?.disposition.isDefault == true)
+    #expect(video.orientation == "flip-rotate-90" && video.disposition?.isDefault == true)
+    #expect(facts.tracks.first { $0.kind == .audio }?.disposition?.isDefault == true)
     #expect(facts.report?.streams.first { $0.kind == .video }?.frames == media.frameCount)
     #expect(facts.report?.presentationEnd == end && facts.report?.isCut == false)
   }

@@ -1,3 +1,4 @@
+import Containers
 import Foundation
 import MediaTime
 import TestSupport
@@ -42,7 +43,7 @@ import Testing
 
   @Test(arguments: [
     ("s.mov", "qtmux", "S16LE"), ("s.mov", "qtmux", "S24LE"), ("s.w64", "avmux_w64", "S16LE"),
-    ("s.mkv", "matroskamux", "S24LE"),
+    ("s.mkv", "matroskamux", "S24LE"), ("s.avi", "avimux", "S16LE"),
   ])
   func soItIsInOtherContainers(_ name: String, _ muxer: String, _ format: String) async throws {
     let folder = try TemporaryFolder()
@@ -57,6 +58,32 @@ import Testing
     let mirror = try DecodedMedia(folder.path("o.wav"), like: media).audio
     #expect(mirror.count == 150_000 * 16)
     #expect(mirror == reversed(plain))
+  }
+
+  @Test(arguments: [("o.mkv", "matroskamux"), ("o.mov", "qtmux"), ("o.avi", "avimux")])
+  func theMirrorOfAMirrorIsTheSourceInEveryContainer(_ name: String, _ muxer: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = media("S16LE", channels: 2)
+    media.sampleCount = 150_000
+    let source = try media.write(to: folder)
+    try await Reverser(source).reverse(to: folder.path(name))
+    try await Reverser(folder.path(name)).reverse(to: folder.path("back.wav"))
+    #expect(
+      try DecodedMedia(folder.path("back.wav"), like: media).audio == DecodedMedia(source, like: media).audio)
+  }
+
+  @Test func anAVIWithPacketsOfAnythingElseIsReadPacketByPacket() throws {
+    let folder = try TemporaryFolder()
+    var media = media("S16LE", channels: 2)
+    (media.name, media.muxer) = ("s.avi", "avimux")
+    let source = try media.write(to: folder)
+    #expect(ContainerFacts(source).tracks.first?.stored?.count == 150_001)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+    let first = try #require(bytes.range(of: Data("00wb".utf8)))
+    let second = try #require(bytes.range(of: Data("00wb".utf8), in: first.upperBound..<bytes.count))
+    bytes.replaceSubrange(second, with: Data("01wb".utf8))
+    try bytes.write(to: URL(fileURLWithPath: source))
+    #expect(ContainerFacts(source).tracks.isEmpty)
   }
 
   @Test(arguments: [0, 500])
@@ -78,10 +105,11 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test func aCutMovieGoesTheOldWay() async throws {
+  @Test(arguments: [("s.mov", "qtmux faststart=true"), ("s.avi", "avimux")])
+  func aCutMovieGoesTheOldWay(_ name: String, _ muxer: String) async throws {
     let folder = try TemporaryFolder()
     var media = media("S16LE", channels: 2)
-    (media.name, media.muxer) = ("s.mov", "qtmux faststart=true")
+    (media.name, media.muxer) = (name, muxer)
     let source = try media.write(to: folder)
     let file = try #require(FileHandle(forWritingAtPath: source))
     try file.truncate(atOffset: 400_000)

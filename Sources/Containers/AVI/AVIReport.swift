@@ -16,12 +16,12 @@ extension ContainerReport {
     guard file.text(at: 12) == "LIST", file.text(at: 20) == "hdrl",
       let size = file.number(at: 16, 4, isLittleEndian: true), (4..<1 << 24).contains(size)
     else { return declared }
-    let lists = chunks(file, in: 24..<20 + size).filter { $0.name == "LIST" }
+    let lists = file.chunks(in: 24..<20 + size).filter { $0.name == "LIST" }
     let total = lists.first { file.text(at: $0.body.lowerBound) == "odml" }.flatMap {
       file.number(at: $0.body.lowerBound + 12, 4, isLittleEndian: true)
     }
-    for list in lists where list.body.count >= 4 && file.text(at: list.body.lowerBound) == "strl" {
-      guard let header = chunks(file, in: list.body.lowerBound + 4..<list.body.upperBound).first, header.name == "strh",
+    for list in file.aviStreams {
+      guard let header = file.chunks(in: list).first, header.name == "strh",
         let kind = file.text(at: header.body.lowerBound), ["vids", "auds"].contains(kind)
       else { continue }
       func field(_ offset: Int) -> Int? { file.number(at: header.body.lowerBound + offset, 4, isLittleEndian: true) }
@@ -36,18 +36,5 @@ extension ContainerReport {
           kind: kind == "vids" ? .video : .audio, frames: kind == "vids" ? length : nil, end: ClockTime(seconds: end)))
     }
     return declared
-  }
-
-  /// The chunks in `range`, none of them longer than it.
-  private static func chunks(_ file: RandomAccessFile, in range: Range<Int>) -> [(name: String, body: Range<Int>)] {
-    var found: [(name: String, body: Range<Int>)] = []
-    var place = range.lowerBound
-    while place + 8 <= range.upperBound, let name = file.text(at: place),
-      let size = file.number(at: place + 4, 4, isLittleEndian: true)
-    {
-      found.append((name, place + 8..<min(place + 8 + size, range.upperBound)))
-      place += 8 + size + size % 2
-    }
-    return found
   }
 }

@@ -9,7 +9,8 @@ package final class RandomAccessFile {
   private let isCancelled: () -> Bool
   /// What was read last, and where it lies: headers are walked through in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
-  private static let blockSize = 1 << 16
+  /// The bytes of a block: few where headers lie far apart, and more with each that goes on where the last one ends.
+  private static let blockSizes = 1 << 9...1 << 16
 
   /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
   /// what it writes.
@@ -33,9 +34,12 @@ package final class RandomAccessFile {
   /// nil where that is not all in the file, or can't be read (``readingFailure``), or when reading was cancelled.
   package func read(_ range: Range<Int>) -> [UInt8]? {
     guard range.lowerBound >= 0, range.upperBound <= size else { return nil }
-    if range.count > RandomAccessFile.blockSize { return load(range) }
+    let sizes = RandomAccessFile.blockSizes
+    if range.count > sizes.upperBound { return load(range) }
     if !(block.place.lowerBound <= range.lowerBound && range.upperBound <= block.place.upperBound) {
-      let place = range.lowerBound..<min(range.lowerBound + RandomAccessFile.blockSize, size)
+      let goesOn = block.place.contains(range.lowerBound - 1)
+      let length = max(goesOn ? min(block.bytes.count * 4, sizes.upperBound) : sizes.lowerBound, range.count)
+      let place = range.lowerBound..<min(range.lowerBound + length, size)
       guard let bytes = load(place) else { return nil }
       block = (place, bytes)
     }

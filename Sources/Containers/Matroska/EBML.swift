@@ -100,14 +100,25 @@ extension RandomAccessFile {
   /// - Parameter last: none is looked for after the first of these; nil: all are wanted.
   package func elements(in range: Range<Int>, upTo last: UInt32? = nil) -> [(id: UInt32, body: Range<Int>)] {
     var found: [(id: UInt32, body: Range<Int>)] = []
-    var place = range.lowerBound
-    while found.count < EBMLElement.most, last == nil || found.last?.id != last, place < range.upperBound,
-      let bytes = read(place..<min(place + 12, size)),
-      let header = EBMLElement.header(in: bytes[...]), place + header.size + header.length <= size
-    {
-      found.append((header.id, place + header.size..<place + header.size + header.length))
-      place += header.size + header.length
+    _ = forEachElement(in: range) { id, body in
+      found.append((id, body))
+      return id != last
     }
     return found
+  }
+
+  /// Calls `body` with each element of a master that lies in `range`, up to the first that has no known length, until it returns
+  /// false.
+  /// - Returns: whether they fill `range`, and none was refused.
+  func forEachElement(in range: Range<Int>, _ visit: (_ id: UInt32, _ body: Range<Int>) -> Bool) -> Bool {
+    var place = range.lowerBound
+    for _ in 0..<EBMLElement.most {
+      guard place < range.upperBound, let bytes = read(place..<min(place + 12, size)),
+        let header = EBMLElement.header(in: bytes[...]), place + header.size + header.length <= size
+      else { break }
+      guard visit(header.id, place + header.size..<place + header.size + header.length) else { return false }
+      place += header.size + header.length
+    }
+    return place == range.upperBound && !range.isEmpty
   }
 }

@@ -20,42 +20,35 @@ extension StoredAudio {
     else { return nil }
     self.init(frameBytes: Int(channels * bits / 8), rate: rate)
     var scale: Int64 = 1_000_000
-    let parts = file.elements(in: segment)
     // What is damaged, or has no known length, ends the list before the file does.
-    guard parts.last?.body.upperBound == segment.upperBound else { return nil }
-    for (id, body) in parts {
+    let isWhole = file.forEachElement(in: segment) { id, body in
       if id == MatroskaID.info {
-        guard body.count < 1 << 20, let bytes = file.read(body) else { return nil }
+        guard body.count < 1 << 20, let bytes = file.read(body) else { return false }
         scale = EBMLElement.all(in: bytes).first { $0.id == MatroskaID.timestampScale }?.number ?? scale
-      } else if id == MatroskaID.cluster, !append(cluster: body, of: file, UInt8(0x80 | name), scale) {
-        return nil
       }
+      return id != MatroskaID.cluster || append(cluster: body, of: file, UInt8(0x80 | name), scale)
     }
-    if runs.isEmpty { return nil }
+    if !isWhole || runs.isEmpty { return nil }
   }
 
   /// Notes the blocks of a cluster.
   /// - Returns: false where they do not simply follow on those before.
   private mutating func append(cluster: Range<Int>, of file: RandomAccessFile, _ track: UInt8, _ scale: Int64) -> Bool {
     var time: Int?
-    let parts = file.elements(in: cluster)
-    guard parts.last?.body.upperBound == cluster.upperBound else { return false }
-    for (id, body) in parts {
+    return file.forEachElement(in: cluster) { id, body in
       switch id {
       case MatroskaID.timestamp: time = file.number(at: body.lowerBound, min(body.count, 8))
-      case MatroskaID.simpleBlock:
-        guard append(block: body, of: file, track, time, scale) else { return false }
+      case MatroskaID.simpleBlock: return append(block: body, of: file, track, time, scale)
       case MatroskaID.blockGroup:
         let parts = file.elements(in: body)
         // What else there may be changes what is heard, as `DiscardPadding` does.
         let blocks = parts.filter { $0.id != MatroskaID.blockDuration }
-        guard let block = blocks.first, blocks.count == 1, block.id == MatroskaID.block,
-          append(block: block.body, of: file, track, time, scale)
-        else { return false }
+        guard let block = blocks.first, blocks.count == 1, block.id == MatroskaID.block else { return false }
+        return append(block: block.body, of: file, track, time, scale)
       default: break
       }
+      return true
     }
-    return true
   }
 
   /// - Parameter time: of its cluster, in ticks.

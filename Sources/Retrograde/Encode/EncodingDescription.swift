@@ -21,16 +21,26 @@ struct EncodingDescription {
     copiesVideo || copiesAudio || !choice.subtitles.isEmpty || choice.videos.contains { $0.packets != nil }
   }
 
+  /// Samples that nothing encodes, and nothing else: the muxer takes them as they are, and there is no other stream that it could wait for.
+  private var areBareSamples: Bool {
+    videos.isEmpty && audio.count == 1 && choice.audioCodecs[0].isRaw && choice.subtitles.isEmpty
+      && choice.container.caps != nil && !choice.muxer.isEmpty
+  }
+
   var text: String {
     let location = Description.quoted(path)
     let file = "filesink name=file location=\(location)"
+    let form = isLongWave ? ["audio/x-rf64"] : []
+    if areBareSamples {
+      return (samples(0, audio[0]) + ["\(choice.muxer) name=encode"] + form + [file]).joined(separator: " ! ")
+    }
     var lines: [String] = []
     if choice.container.imageFormat == nil {
       lines.append(
         isInParts
           ? "\(choice.muxer) name=encode ! \(file)"
           : "encodebin name=encode flags=3 profile=\(Description.quoted(choice.profile))"
-            + (choice.container.tagger.map { " ! \($0)" } ?? "") + (isLongWave ? " ! audio/x-rf64" : "") + " ! \(file)")
+            + ([choice.container.tagger].compactMap { $0 } + form + [file]).map { " ! \($0)" }.joined())
     }
     for (number, tags) in videos.enumerated() {
       let isCopied = number == 0 && copiesVideo || choice.videos[number].packets != nil

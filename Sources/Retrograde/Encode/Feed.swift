@@ -188,18 +188,25 @@ struct Feed: Sendable {
     return Frames(given: given)
   }
 
+  /// How far audio is, is told no more often.
+  private static let tellingStep = ClockTime(nanoseconds: 20_000_000)
+
   /// Gives an audio stream to the pipeline.
   private func play(_ track: AudioTrack, _ source: AppSource, isMain: Bool) throws -> MuxedCount.Given {
     let watch = Stopwatch()
     var given = MuxedCount.Given(count: 0)
     var player = AudioPlayer(track, heard, isPadded: isPadded, partSize: audioPartSize)
     let total = isMain ? player.sampleCount ?? 0 : 0
+    var told = ClockTime.zero
     while let part = try player.next() {
       try work.cancellation.check()
       part.buffer.stamp(pts: pipeline.mirrorStart + lead + part.shown.start, duration: part.shown.duration)
       try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
-      if isMain {
+      let elapsed = watch.elapsed
+      // Where nothing is encoded there are thousands a second.
+      if isMain, told == .zero || given.count == total || elapsed >= told + Feed.tellingStep {
+        told = elapsed
         work.report(
           .reversing, done: given.count, of: max(given.count, total),
           position: part.shown.end, duration: length, since: watch)

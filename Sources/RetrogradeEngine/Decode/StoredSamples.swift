@@ -41,20 +41,53 @@ final class StoredSamples: SampleStore {
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
     var done = 0
-    var number = starts.endOfPrefix { $0 <= offset } - 1
     while done < bytes.count {
-      guard runs.indices.contains(number) else { throw RetrogradeError(reading: source, errno: EIO) }
-      let skipped = offset + done - starts[number]
-      let count = min(bytes.count - done, runs[number].count - skipped)
-      guard
-        readAll(
-          UnsafeMutableRawBufferPointer(rebasing: bytes[done..<done + count]), from: descriptor,
-          at: runs[number].lowerBound + skipped)
-      else { throw RetrogradeError(reading: source, errno: errno) }
+      let pieces = pieces(bytes.count - done, at: offset + done)
+      guard let first = pieces.first, let last = pieces.last else { throw RetrogradeError(reading: source, errno: EIO) }
+      let count = pieces.reduce(0) { $0 + $1.count }
+      let target = UnsafeMutableRawBufferPointer(rebasing: bytes[done..<done + count])
+      let span = first.lowerBound..<last.upperBound
+      if pieces.count == 1 {
+        guard readAll(target, from: descriptor, at: span.lowerBound) else {
+          throw RetrogradeError(reading: source, errno: errno)
+        }
+      } else {
+        try withUnsafeTemporaryAllocation(byteCount: span.count, alignment: 1) { all in
+          guard readAll(all, from: descriptor, at: span.lowerBound) else {
+            throw RetrogradeError(reading: source, errno: errno)
+          }
+          var next = 0
+          for piece in pieces {
+            let start = piece.lowerBound - span.lowerBound
+            UnsafeMutableRawBufferPointer(rebasing: target[next..<next + piece.count])
+              .copyMemory(from: UnsafeRawBufferPointer(rebasing: all[start..<start + piece.count]))
+            next += piece.count
+          }
+        }
+      }
       done += count
-      number += 1
     }
   }
+
+  /// Where the next of `count` bytes from `offset` on lie, as many pieces of them as are worth reading with what is between.
+  private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
+    var pieces: [Range<Int>] = []
+    var done = 0
+    var number = starts.endOfPrefix { $0 <= offset } - 1
+    while done < count, runs.indices.contains(number) {
+      let start = runs[number].lowerBound + offset + done - starts[number]
+      if let last = pieces.last, !(last.upperBound...last.upperBound + StoredSamples.gap).contains(start) { break }
+      guard start < runs[number].upperBound else { break }
+      let piece = start..<min(runs[number].upperBound, start + count - done)
+      pieces.append(piece)
+      done += piece.count
+      number += 1
+    }
+    return pieces
+  }
+
+  /// What lies between two runs is read with them where it is no longer, in bytes: the system takes as long to be asked again.
+  private static let gap = 256
 
   /// The audio of a stream that is PCM and of which its container says where it lies; nil of all else.
   static func track(_ stream: StreamPath, of topology: Topology) throws -> AudioTrack? {

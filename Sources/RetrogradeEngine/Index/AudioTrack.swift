@@ -74,16 +74,22 @@ package struct AudioTrack: Sendable {
 
   /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and outside `limits`.
   func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
-    bytes.initializeMemory(as: UInt8.self, repeating: zero)
+    func silence(_ part: Range<Int>) {
+      UnsafeMutableRawBufferPointer(rebasing: bytes[part]).initializeMemory(as: UInt8.self, repeating: zero)
+    }
+    var done = 0
     let first = chunks.endOfPrefix { $0.position + $0.count <= range.lowerBound }
     for chunk in chunks[first...] {
       guard chunk.position < range.upperBound else { break }
       let part = range.clamped(to: limits).clamped(to: chunk.position..<chunk.position + chunk.count)
       if part.isEmpty { continue }
       let target = (part.lowerBound - range.lowerBound) * bytesPerFrame
+      silence(done..<target)
+      done = target + part.count * bytesPerFrame
       try store.read(
-        UnsafeMutableRawBufferPointer(rebasing: bytes[target..<target + part.count * bytesPerFrame]),
+        UnsafeMutableRawBufferPointer(rebasing: bytes[target..<done]),
         at: (chunk.offset + part.lowerBound - chunk.position) * bytesPerFrame)
     }
+    silence(done..<bytes.count)
   }
 }

@@ -219,21 +219,26 @@ extension Topology {
         if !found.isComplete { found.pads.append(pad) }
         return !found.isComplete
       }
-      guard isFirst, let elements = pad.origin?.element.upstream.compactMap(\.factoryName),
-        elements.contains(where: Shared.prompt.contains)
-      else { return }
+      guard isFirst, let element = pad.origin?.element else { return }
+      let elements = element.upstream.compactMap(\.factoryName)
+      let isSole = element.factoryName.map(Shared.sole.contains) ?? false
+      guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
       // Where another program takes the place of one, parsebin takes the elements of that one apart: it must not come to that while
       // they are looked at, nor read all of a long recording.
-      let isBroadcast = elements.contains("tsdemux")
+      let isLast = isSole || elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()
-        if isBroadcast, isReady { pad.block() }
+        if isLast, isReady { pad.block() }
       }
     }
 
     /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads (gst_parse_bin_expose, 1.22, which
     /// does not say that there are no more). Others find streams on their way.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
+
+    /// What gives out one stream, and never another: PCM as it lies in a WAVE file, and a file that is a stream by itself. Read to its end
+    /// it would tell nothing more.
+    private static let sole: Set = ["wavparse", "typefind"]
 
     func complete() { found.withLock { $0.isComplete = true } }
 
@@ -293,7 +298,7 @@ extension StreamPath {
       stream.trim = gapless
     }
     // A demuxer's pads are named and numbered by kind, in the order of the tracks.
-    let pad = steps.first { ["qtdemux", "matroskademux"].contains($0.factory) }?.pad.split(separator: "_")
+    let pad = steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
     let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
     guard let pad, let kind = pad.first.flatMap({ kinds[$0] }), let number = pad.last.flatMap({ Int($0) }),
       let track = facts.tracks.filter({ $0.kind == kind }).dropFirst(number).first

@@ -1,0 +1,45 @@
+extension StoredAudio {
+  /// The samples of an AVI file that holds PCM and nothing else, in chunks one after the other ("AVI RIFF File Reference", Microsoft; its
+  /// relative for long files, "OpenDML AVI File Format Extensions").
+  /// - Returns: nil where something is left out, comes between, or is not simply there.
+  init?(avi file: RandomAccessFile) {
+    let streams = file.aviStreams
+    guard streams.count == 1, let parts = streams.first.map({ file.chunks(in: $0) }),
+      let header = parts.first, header.name == "strh", file.text(at: header.body.lowerBound) == "auds",
+      let form = parts.first(where: { $0.name == "strf" }),
+      let pcm = PCMFormat(file, at: (form.body.lowerBound, form.body.count)), pcm.name != nil
+    else { return nil }
+    func field(_ offset: Int) -> Int? { file.number(at: header.body.lowerBound + offset, 4, isLittleEndian: true) }
+    // It begins when the file does, with no samples before, and counts sample frames.
+    guard let scale = field(20), let rate = field(24), field(16) == 0, field(28) == 0, field(44) == pcm.frameBytes,
+      scale > 0, rate == pcm.rate * scale
+    else { return nil }
+    self.init(frameBytes: pcm.frameBytes, rate: pcm.rate)
+    let isWhole = file.forEachChunk(in: 0..<file.size) { name, body in
+      guard name == "RIFF", ["AVI ", "AVIX"].contains(file.text(at: body.lowerBound) ?? "") else { return false }
+      return file.forEachChunk(in: body.dropFirst(4)) { name, body in
+        guard name == "LIST", file.text(at: body.lowerBound) == "movi" else { return true }
+        return append(list: body.dropFirst(4), of: file)
+      }
+    }
+    if !isWhole || runs.isEmpty { return nil }
+  }
+
+  /// Notes the packets of a list, and of those in it.
+  /// - Returns: false where they do not simply follow on each other.
+  private mutating func append(list: Range<Int>, of file: RandomAccessFile, isNested: Bool = false) -> Bool {
+    file.forEachChunk(in: list) { name, body in
+      switch name {
+      case "00wb":
+        append(body)
+        return body.count.isMultiple(of: frameBytes)
+      // An index, and nothing.
+      case "ix00", "JUNK": return true
+      case "LIST":
+        return !isNested && file.text(at: body.lowerBound) == "rec "
+          && append(list: body.dropFirst(4), of: file, isNested: true)
+      default: return false
+      }
+    }
+  }
+}
