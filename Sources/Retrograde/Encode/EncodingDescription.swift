@@ -24,7 +24,7 @@ struct EncodingDescription {
   /// Samples that nothing encodes, and nothing else: the muxer takes them as they are, and there is no other stream that it could wait for.
   private var areBareSamples: Bool {
     videos.isEmpty && audio.count == 1 && choice.audioCodecs[0].isRaw && choice.subtitles.isEmpty
-      && choice.container.caps != nil && !choice.muxer.isEmpty
+      && choice.profile == "\(choice.container.caps ?? ""):audio/x-raw" && !choice.muxer.isEmpty
   }
 
   var text: String {
