@@ -31,6 +31,13 @@ package struct ServerSettings: Sendable {
     (self.resources, self.cache, self.jobs, self.patience) = (resources, cache, jobs, patience)
   }
 
+  /// For one of the things that are made at a time: as many as there are jobs, and a file that is taken away.
+  var share: Resources {
+    Resources(
+      memory: ByteCount(max(resources.memory.bytes / (max(jobs, 1) + 1), 1 << 20)),
+      spoolDirectory: resources.spoolDirectory)
+  }
+
   /// Whether only programs of this machine can reach the address.
   package var isLoopback: Bool { host == "localhost" || host == "::1" || host.hasPrefix("127.") }
 }

@@ -27,6 +27,15 @@ import Testing
     #expect(
       found.map(\.start) == [ClockTime.zero, ClockTime(seconds: 1.5)]
         && found.map(\.end) == [ClockTime(seconds: 1.5), ClockTime(seconds: 2)])
+    // Pictures of the chapters may come first.
+    let pictures = box(
+      "trak",
+      header(3) + box("mdia", box("hdlr", word(0) + word(0) + Array("vide".utf8) + [UInt8](repeating: 0, count: 13))))
+    let both = box(
+      "moov",
+      box("trak", header(1) + box("tref", box("chap", word(3) + word(2)))) + pictures + box("trak", header(2) + media))
+    try Data(box("mdat", texts.flatMap { $0 }) + both).write(to: URL(fileURLWithPath: folder.path("c.mov")))
+    #expect(ContainerFacts(folder.path("c.mov")).chapters.map(\.title) == ["One", "Zwei"])
     // What a damaged table promises neither crashes nor fills the memory.
     var generator = SeededGenerator(3)
     for _ in 0..<2000 {

@@ -237,8 +237,8 @@ import Testing
     ("reverse", "from=2.01&to=3.59", "'a film (reverse).mp4' --start 6.4 --end 8"),
     ("forward", "from=2", "'a film (forward).mp4' --loop forward --start 2 --end 10"),
     ("ping-pong", "from=1&to=3", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 3"),
-    ("ping-pong", "from=1&to=8", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 5"),
-    ("reverse-forward", "from=1&to=3", "'a film (reverse-forward).mp4' --loop reverse-forward --start 2 --end 4"),
+    ("ping-pong", "from=1&to=8", "'a film (ping-pong).mp4' --loop ping-pong --start 1 --end 5.04"),
+    ("reverse-forward", "from=1&to=3", "'a film (reverse-forward).mp4' --loop reverse-forward --start 2.04 --end 4.04"),
     ("0..1 x0.5, 1..0", "from=1&to=2", "'a film (score).mp4' --score '0..1 x0.5, 1..0'"),
   ])
   func theCommandMakesWhatIsChosen(score: String, query: String, words: String) async throws {

@@ -13,6 +13,7 @@ final class FakeStream: MirrorStream {
   let renditions: [SegmentedMirror.Rendition]
   let duration = ClockTime(seconds: 10)
   let frameStarts = (0..<250).map { ClockTime(sampleIndex: $0, rate: 25) }
+  var frameTimes: [ClockTime] { frameStarts }
   let chapters: [Chapter]
   let subtitles: [SegmentedMirror.Subtitles]
   let warnings: [Warning] = []

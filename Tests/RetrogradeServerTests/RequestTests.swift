@@ -96,7 +96,7 @@ import Testing
   func aRangeIsHeededWhereItIsOne(field: String?, range: ByteRange) { #expect(ByteRange(field, of: 100) == range) }
 
   @Test func onlyThisMachinesOwnNamesAreAnswered() {
-    let door = Guard(token: nil, isLoopback: true)
+    let door = Guard(token: nil, loopback: "127.0.0.1")
     for host in ["127.0.0.1", "127.0.0.1:8080", "localhost:1", "[::1]", "[::1]:8080", "LocalHost"] {
       #expect(door.check(path, ["host": host]) == .granted, "\(host)")
     }
@@ -109,11 +109,14 @@ import Testing
         continue
       }
     }
-    #expect(Guard(token: nil, isLoopback: false).check(path, ["host": "films.example"]) == .granted)
+    let other = Guard(token: nil, loopback: "127.0.0.2")
+    #expect(other.check(path, ["host": "127.0.0.2:8080"]) == .granted)
+    #expect(other.check(path, ["host": "127.0.0.3:8080"]) != .granted)
+    #expect(Guard(token: nil, loopback: nil).check(path, ["host": "films.example"]) == .granted)
   }
 
   @Test func pagesOfOtherSitesMayLinkHereAndNoMore() {
-    let door = Guard(token: nil, isLoopback: true)
+    let door = Guard(token: nil, loopback: "127.0.0.1")
     let from = ["host": "localhost", "sec-fetch-site": "cross-site"]
     guard case .refused(403, _) = door.check(path, from.merging(["sec-fetch-mode": "no-cors"]) { $1 }) else {
       Issue.record("a picture in another site's page")
@@ -123,7 +126,7 @@ import Testing
   }
 
   @Test func aTokenIsKnownInThreeWaysAndInNoOther() throws {
-    let door = Guard(token: "s3cret/+ü", isLoopback: false)
+    let door = Guard(token: "s3cret/+ü", loopback: nil)
     #expect(door.check(try #require(RequestPath("/?token=s3cret%2F%2B%C3%BC")), [:]) == .grantedByQuery)
     #expect(door.check(path, ["authorization": "Bearer s3cret/+ü"]) == .granted)
     #expect(door.check(path, ["cookie": "a=b; retrograde-token=s3cret%2F%2B%C3%BC"]) == .granted)

@@ -118,7 +118,7 @@ import Testing
   }
 
   /// A picture of another size, shape and chroma; one that lies on its side; one whose pixels are not square; one of fields.
-  @Test(arguments: ["large", "turned", "wide", "fields"])
+  @Test(arguments: ["large", "turned", "wide", "fields", "fields, the lower first"])
   func picturesAreMadeToFitTheFirst(_ kind: String) async throws {
     let folder = try TemporaryFolder()
     let first = try TestMedia.matroska(frames: 10).write(to: folder)
@@ -132,9 +132,12 @@ import Testing
     case "wide":
       media.video =
         "videoscale ! video/x-raw,width=160,height=160,pixel-aspect-ratio=4/3 ! \(try #require(media.video))"
-    case "fields":
+    case "fields", "fields, the lower first":
       (media.width, media.height) = (192, 128)
-      media.video = "x264enc interlaced=true key-int-max=20 bframes=0 pass=qual quantizer=10 ! h264parse"
+      let order = kind == "fields" ? "top" : "bottom"
+      media.video =
+        "capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=\(order)-field-first ! "
+        + "x264enc interlaced=true key-int-max=20 bframes=0 pass=qual quantizer=10 ! h264parse"
       fit = "deinterlace method=linear fields=top ! \(fit)"
     default:
       media.video = "videoconvert ! video/x-raw,format=Y444 ! \(try #require(media.video))"

@@ -146,11 +146,40 @@ import Testing
       chapters(try index(folder.path("a.mkv")).chapters) == [
         "0-1200 Rest []", "1200-2000 Début [\"1600-1800 inner []\"]",
       ])
-    try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mp4"))
+    let written = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mp4"))
+    #expect(
+      written.warnings.map(\.description) == [
+        "left out: a chapter that is part of another, which this container can't hold"
+      ])
     let flat = chapters(try index(folder.path("a.mp4")).chapters)
     #expect(flat == ["0-1200 Rest []", "1200-2000 Début []"])
     let ts = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.ts"))
     #expect(ts.warnings.contains { $0.message.contains("chapters") })
+  }
+
+  /// MP4 counts its chapters in one byte, and the bytes of each title.
+  @Test func chaptersForWhichThereIsNoRoomAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let contents = TableOfContents(
+      entries: (0..<300).map { number in
+        .init(
+          start: .milliseconds(number * 6), end: .milliseconds(number * 6 + 6),
+          title: number == 299 ? String(repeating: "long ", count: 60) : "\(number)", children: [])
+      })
+    try make("\(PresentationTests.film) ! matroskamux ! filesink location=\(folder.path("in.mkv"))") { pipeline in
+      #expect(pipeline.setTableOfContents(contents))
+    }
+    let written = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mp4"))
+    #expect(
+      written.warnings.map(\.description) == [
+        "left out: 45 of 300 chapters, from 0:00:01.730 of the output on: this container has room for 255",
+        "cut: the title of 1 chapter, of which this container holds 255 bytes",
+      ])
+    #expect(written.warnings.map(\.count) == [45, 1])
+    let held = try index(folder.path("a.mp4")).chapters
+    #expect(held.count == 255 && held.dropFirst().first?.title == "298")
+    let whole = try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("a.mkv"))
+    #expect(try whole.warnings.isEmpty && index(folder.path("a.mkv")).chapters.count == 300)
   }
 
   @Test func whatAnMP3SaysOfItselfIsTheFiles() async throws {

@@ -321,6 +321,17 @@ import Testing
     }
   }
 
+  /// Rounds that last too long, and so many that are played so fast that their frames would fill the memory.
+  @Test(arguments: ["0..end x1", "0..end x100"])
+  func whatIsTooLongIsRefused(score: String) throws {
+    let path = try media.write(to: folder)
+    var settings = settings()
+    settings.playback.score = try Score(parsing: score)
+    settings.playback.count = 1_000_000
+    let error = #expect(throws: RetrogradeError.self) { _ = try SegmentedMirror(path, settings, Cancellation()) }
+    #expect(error?.code == .usage && error?.description.contains("can't be made into segments") ?? false)
+  }
+
   /// AAC has no rate above 96 kHz: the film is played without.
   @Test func audioThatAACDoesNotTakeIsLeftOut() throws {
     let film = folder.path("a.mkv")

@@ -29,12 +29,12 @@ enum MP4Chapters {
 
   private static func track(_ index: MP4Index, _ file: RandomAccessFile) -> [ChapterMark]? {
     let bytes = index.bytes
-    let wanted = index.tracks.lazy.compactMap { bytes.box("tref", "chap", in: $0) }.first.flatMap {
-      $0.count >= 4 ? bytes.integer($0.lowerBound) : nil
-    }
-    guard let wanted,
+    // A track of pictures of the chapters may be in the same list.
+    let named = MP4Track.chapters(of: index)
+    guard
       let track = index.tracks.first(where: { track in
-        bytes.box("tkhd", in: track).flatMap { MP4Track.identifier(in: $0, of: bytes) } == wanted
+        MP4Track.identifier(of: track, bytes).map(named.contains) ?? false
+          && MP4Track.kind(of: track, bytes) != .video
       }),
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
@@ -94,12 +94,11 @@ enum MP4Chapters {
   /// The body of a `moov` box with a list of chapters in its user data.
   static func adding(_ chapters: [ChapterMark], to movie: [UInt8]) -> [UInt8] {
     var list: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0]
-    // One byte counts them.
-    let kept = chapters.prefix(255)
+    let kept = chapters.prefix(MP4Header.mostChapters)
     list.append(UInt8(kept.count))
     for chapter in kept {
       var title = chapter.title
-      while title.utf8.count > 255 { title.removeLast() }
+      while title.utf8.count > MP4Header.longestTitle { title.removeLast() }
       list += withUnsafeBytes(of: (chapter.start.nanoseconds / 100).bigEndian, Array.init)
       list += [UInt8(title.utf8.count)] + Array(title.utf8)
     }

@@ -54,10 +54,15 @@ package struct MP4Header {
   /// Written beside what is there (`chpl`), where the header is the last thing in the file.
   package var chapters: [ChapterMark] = []
 
+  /// How many chapters a file has room for, and how many bytes of each title: one byte counts them.
+  package static let mostChapters = 255
+  package static let longestTitle = 255
+
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
+  /// - Returns: whether the chapters are in it: there is room for them where the header is the last of the file.
   /// - Throws: ``FileError``.
-  package func apply(to path: String) throws {
+  @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
     guard let movie = file.boxes.first(where: { $0.type == "moov" }) else {
       throw FileError.missing("its header (moov)")
@@ -68,14 +73,17 @@ package struct MP4Header {
     // Behind it are no media where it comes last, only what qtmux says of them in XMP.
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
-    if !chapters.isEmpty, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
+    var hasChapters = chapters.isEmpty
+    if !hasChapters, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
       bytes = MP4Chapters.adding(chapters, to: bytes)
       guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else {
         throw FileError.last
       }
       bytes += rest
+      hasChapters = true
     }
     guard file.write(bytes, at: movie.body.lowerBound) else { throw FileError.last }
+    return hasChapters
   }
 
   /// Changes the movie's header in place.

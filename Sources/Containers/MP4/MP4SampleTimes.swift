@@ -24,7 +24,7 @@ package struct MP4SampleTimes {
     guard let file = RandomAccessFile(path), let index = MP4Index(file), !index.isFragmented else { return nil }
     let bytes = index.bytes
     let tracks = index.tracks.filter { track in
-      bytes.box("mdia", "hdlr", in: track).map { MP4Track.kind(ofHandler: $0, of: bytes) == .video } ?? false
+      MP4Track.kind(of: track, bytes) == .video
     }
     guard tracks.indices.contains(number), let media = bytes.box("mdia", "mdhd", in: tracks[number]),
       let timescale = bytes.timescale(media), timescale > 0,

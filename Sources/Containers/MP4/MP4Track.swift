@@ -4,21 +4,37 @@ enum MP4Track {
   /// - Parameter fileSize: in bytes.
   static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes
-    let lists = index.tracks.compactMap { bytes.box("tref", "chap", in: $0) }
-    let chapters = Set(
-      lists.flatMap { list in
-        stride(from: list.lowerBound, through: list.upperBound - 4, by: 4).map { bytes.integer($0) }
-      })
+    let chapters = chapters(of: index)
     return index.tracks.compactMap { track -> ContainerTrack? in
       guard let header = bytes.box("tkhd", in: track), let identifier = identifier(in: header, of: bytes),
         !chapters.contains(identifier)
       else { return nil }
-      let kind = bytes.box("mdia", "hdlr", in: track).map { self.kind(ofHandler: $0, of: bytes) } ?? StreamKind.other
+      let kind = kind(of: track, bytes)
       return ContainerTrack(
         kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
         orientation: MP4Matrix.orientation(in: header, of: bytes),
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
+  }
+
+  /// The tracks that hold names or pictures of chapters.
+  static func chapters(of index: MP4Index) -> Set<Int> {
+    let bytes = index.bytes
+    let lists = index.tracks.compactMap { bytes.box("tref", "chap", in: $0) }
+    return Set(
+      lists.flatMap { list in
+        stride(from: list.lowerBound, through: list.upperBound - 4, by: 4).map { bytes.integer($0) }
+      })
+  }
+
+  /// - Parameter track: the body of a `trak` box.
+  static func kind(of track: Range<Int>, _ bytes: [UInt8]) -> StreamKind {
+    bytes.box("mdia", "hdlr", in: track).map { kind(ofHandler: $0, of: bytes) } ?? .other
+  }
+
+  /// - Parameter track: the body of a `trak` box.
+  static func identifier(of track: Range<Int>, _ bytes: [UInt8]) -> Int? {
+    bytes.box("tkhd", in: track).flatMap { identifier(in: $0, of: bytes) }
   }
 
   /// - Parameter handler: the body of an `hdlr` box (ISO/IEC 14496-12, 8.4.3).

@@ -203,7 +203,7 @@ final class EncodingPipeline: Sendable {
 
   /// What the container can't hold of what was to be written.
   var unheld: [Warning] {
-    losesChapters ? [Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")] : []
+    losesChapters ? [.noChapters] : []
   }
 
   /// Starts writing.
@@ -324,13 +324,14 @@ final class EncodingPipeline: Sendable {
     let texts = zip(counts.texts, given.texts).map { $0.cues(of: $1) }
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
+    var unheld: [Warning] = []
     if !path.isEmpty {
       guard RandomAccessFile(path)?.size != 0 else {
         throw RetrogradeError(
           .cannotCreateOutput,
           about: target, "can't be made: nothing of what was encoded reached the file", remedy: "try another format")
       }
-      try header.apply(to: path, for: target, videos, audio)
+      unheld = try header.apply(to: path, for: target, videos, audio)
     }
     let spans = (videos + audio).compactMap(\.span)
     var written = Written()
@@ -340,7 +341,7 @@ final class EncodingPipeline: Sendable {
     written.span = spans.first.map { first in
       spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
     }
-    written.warnings = (videos + audio + texts).compactMap(\.warning)
+    written.warnings = (videos + audio + texts).compactMap(\.warning) + unheld
     written.concessions = animation.concessions
     let animated = contents.animation.map { _ in WrittenMedia.containerName(of: target) }
     written.streams =

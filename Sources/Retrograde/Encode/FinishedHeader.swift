@@ -32,22 +32,25 @@ struct FinishedHeader: Sendable {
   /// - Parameters:
   ///   - target: the output's own name, for messages.
   ///   - videos: what of them came to the muxer, as of `audio`.
+  /// - Returns: what the file had no room for.
   func apply(
     to path: String, for target: String, _ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]
-  ) throws {
+  ) throws -> [Warning] {
     Log.write.info("\(target): finishes the header of \(format?.rawValue ?? "nothing: its muxer wrote all there is")")
     do {
       switch format {
-      case .mp4: try mp4(videos, audio).apply(to: path)
+      case .mp4:
+        return try mp4(videos, audio).apply(to: path) ? Warning.notInMP4(contents.chapters) : [.noChapters]
       case .matroska: try matroska.apply(to: path)
       case .mp3:
-        guard let priming = priming.first, let heard = audio.first?.count else { return }
+        guard let priming = priming.first, let heard = audio.first?.count else { return [] }
         try MP3Header(priming: priming, heard: heard).apply(to: path)
       case nil: break
       }
     } catch let error as FileError {
       throw RetrogradeError(finishing: target, error)
     }
+    return []
   }
 
   private var matroska: MatroskaHeader {

@@ -32,14 +32,23 @@ extension SegmentedMirror.Settings {
         "can't be made into segments: which frames \(setting: .frameRate) leaves out of a score depends on those before",
         remedy: "leave out \(setting: .frameRate)")
     }
-    let frames = (source.legs.duration ?? .zero).seconds * (source.video?.shown.timeline.frameRate ?? 0)
-    guard frames <= Double(OutputPlan.mostPlannedFrames) else {
+    guard source.legs.duration ?? .zero <= Self.longest else {
       throw RetrogradeError(
-        .usage, about: path,
-        "can't be made into segments: it would have more than \(OutputPlan.mostPlannedFrames) frames",
+        .usage, about: path, "can't be made into segments: it would last longer than \(Self.longest)",
+        remedy: "lower \(setting: .count)")
+    }
+    // However fast it is played, no frame is left out.
+    let played = source.legs.all.reduce(0) { $0 + $1.span.duration.seconds }
+    guard played * (source.video?.shown.timeline.frameRate ?? 0) <= Double(Self.mostFrames) else {
+      throw RetrogradeError(
+        .usage, about: path, "can't be made into segments: it would have more than \(Self.mostFrames) frames",
         remedy: "lower \(setting: .count)")
     }
   }
+
+  /// What is known of each frame and segment is held in memory, some 70 bytes of a frame: 38 hours at 30 a second.
+  private static let mostFrames = 1 << 22
+  private static let longest = ClockTime(seconds: 100 * 3600)
 
   /// The heights in which a video is had, the greatest first, all of them even.
   func heights(of video: VideoSource) throws -> [Int] {

@@ -10,8 +10,10 @@ package final class SegmentedMirror: Sendable {
   package let renditions: [Rendition]
   /// How long the output is.
   package let duration: ClockTime
-  /// When each frame of the output is shown, ascending; none: there is no video.
+  /// When each frame of the output is shown, as the segments have it, ascending; none: there is no video.
   package let frameStarts: [ClockTime]
+  /// The same, as the source has it, to the nanosecond.
+  package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
   /// What the source promises and the output lacks, as far as its index tells.

@@ -8,7 +8,7 @@ struct VideoSegments: Sendable {
   private let source: PlayableSource
   private let video: VideoSource
   private let timing: Timing
-  private let cuts: SegmentCuts
+  let cuts: SegmentCuts
   private let encoder: SegmentEncoder
   private let header: SegmentEncoder.Header
   let initialization: [UInt8]

@@ -69,7 +69,13 @@ package final class Catalog: Sendable {
 
   /// Looks at the folders anew, but for requests that come thick and fast. Blocks.
   func refreshSometimes() {
-    let isDue = state.withLock { $0.looked.map { ContinuousClock.now - $0 > .seconds(1) } ?? true }
+    let isDue = state.withLock { state in
+      let now = ContinuousClock.now
+      guard state.looked.map({ now - $0 > .seconds(1) }) ?? true else { return false }
+      // Whoever asks meanwhile is answered from what is known.
+      state.looked = now
+      return true
+    }
     if isDue { refresh() }
   }
 

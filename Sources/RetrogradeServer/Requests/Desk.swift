@@ -18,13 +18,13 @@ final class Desk: Sendable {
   /// - Throws: ``RetrogradeError`` of code `inputOutput` where nothing can be kept in the spool's folder.
   init(_ settings: ServerSettings, _ catalog: Catalog, open: @escaping OpenStreams.Opening) throws {
     (self.settings, self.catalog) = (settings, catalog)
-    guarding = Guard(token: settings.token, isLoopback: settings.isLoopback)
+    guarding = Guard(token: settings.token, loopback: settings.isLoopback ? settings.host : nil)
     let ahead = Ahead(most: settings.jobs)
     line = WorkLine(slots: settings.jobs, longest: settings.jobs * 8) { ahead.cancel() }
     streams = OpenStreams(settings, line, open: open)
     parts = MadeParts(
       try ByteStore(directory: settings.resources.spoolDirectory, capacity: settings.cache.bytes), line, ahead)
-    downloads = Downloads(settings.resources)
+    downloads = Downloads(settings.share)
     page = Page()
   }
 
@@ -215,7 +215,7 @@ final class Desk: Sendable {
   }
 
   private func picture(of file: Catalog.File) async throws -> Answer {
-    let (bytes, type) = try await parts.picture(of: file, settings.resources)
+    let (bytes, type) = try await parts.picture(of: file, settings.share)
     return Answer(bytes, type).kept(forever: false).secured()
   }
 

@@ -2,8 +2,8 @@
 struct Guard: Sendable {
   /// nil: nothing is asked for.
   let token: String?
-  /// Whether the server listens on a loopback address.
-  let isLoopback: Bool
+  /// The loopback address that the server listens at, which it may be called by; nil: it listens at another.
+  let loopback: String?
 
   /// The cookie that holds the token.
   static let cookie = "retrograde-token"
@@ -18,8 +18,8 @@ struct Guard: Sendable {
   /// - Parameter field: the value of a header field, by its name in small letters.
   func check(_ path: RequestPath, _ field: (String) -> String?) -> Answer {
     // A site whose name was made to lead to this machine (DNS rebinding) still has that name here.
-    if isLoopback, !Guard.isLoopbackName(field("host") ?? "") {
-      return .refused(421, "This server is asked by the name 127.0.0.1 or localhost.")
+    if let loopback, !Guard.isName(field("host") ?? "", of: loopback) {
+      return .refused(421, "This server is asked by the name \(loopback) or localhost.")
     }
     // Pages of other sites may link here, and not have this machine work unseen.
     if field("sec-fetch-site") == "cross-site", field("sec-fetch-mode") != "navigate" {
@@ -34,14 +34,14 @@ struct Guard: Sendable {
     return .refused(401, "This server asks for its token: open the address that it printed.")
   }
 
-  /// Whether a Host field names this machine by a loopback address, with a port or without.
-  static func isLoopbackName(_ host: String) -> Bool {
+  /// Whether a Host field names this machine by that address or a usual one for itself, with a port or without.
+  static func isName(_ host: String, of loopback: String) -> Bool {
     var name = host.lowercased()[...]
     if let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") {
       guard name[name.index(after: colon)...].utf8.allSatisfy({ (48...57).contains($0) }) else { return false }
       name = name[..<colon]
     }
-    return ["localhost", "127.0.0.1", "[::1]"].contains(String(name))
+    return ["localhost", "127.0.0.1", "[::1]", loopback].contains(String(name))
   }
 
   /// Compares two texts in a time that says nothing of where they differ.

@@ -7,6 +7,7 @@ package protocol MirrorStream: Sendable {
   var renditions: [SegmentedMirror.Rendition] { get }
   var duration: ClockTime { get }
   var frameStarts: [ClockTime] { get }
+  var frameTimes: [ClockTime] { get }
   var chapters: [Chapter] { get }
   var subtitles: [SegmentedMirror.Subtitles] { get }
   var warnings: [Warning] { get }

@@ -66,13 +66,9 @@ final class OpenStreams: Sendable {
     guard let stamp = FileStamp(file.path) else {
       throw RetrogradeError(.noInput, about: file.name, "is no longer there")
     }
-    var resources = settings.resources
-    resources = Resources(
-      memory: ByteCount(max(resources.memory.bytes / max(settings.jobs, 1), 1 << 20)),
-      spoolDirectory: resources.spoolDirectory)
     let playback = name.playback(settings.playback)
     let mirror = try open(
-      file.path, SegmentedMirror.Settings(playback: playback, heights: settings.heights, resources: resources),
+      file.path, SegmentedMirror.Settings(playback: playback, heights: settings.heights, resources: settings.share),
       cancellation)
     guard !mirror.renditions.isEmpty else {
       throw RetrogradeError(.damagedInput, about: file.name, "holds nothing to play", remedy: "name another file")

@@ -31,7 +31,7 @@ struct Stretch: Hashable, Sendable {
     guard playback.score == nil, from != nil || to != nil else { return playback }
     let duration = stream.mirror.duration
     // No frame is shown for a part of its time only, because somebody let go of a button in the middle of it.
-    let frames = stream.mirror.frameStarts
+    let frames = stream.mirror.frameTimes
     let (from, to) = (
       frames.nearest(min(from ?? .zero, duration), or: duration),
       frames.nearest(min(to ?? duration, duration), or: duration)
@@ -39,20 +39,23 @@ struct Stretch: Hashable, Sendable {
     guard from < to else { return playback }
     // Where the source's stretch, of which all of the output is made, begins, and how long it is.
     let first = playback.start?.time ?? .zero
-    let span: (start: ClockTime, end: ClockTime)
-    switch playback.loop {
-    case .forward: span = (from, to)
-    case .reverse: span = (duration - to, duration - from)
-    case .pingPong, .reverseForward:
-      // The turn is in the middle, but for the frame there, which is shown once.
-      let half = duration / 2
-      let ends = [from, to].map { $0 < half ? $0 : duration - $0 }.sorted()
-      let inner = playback.loop == .pingPong ? ends : ends.map { half - $0 }.sorted()
-      let turn = playback.loop == .pingPong ? half : .zero
-      let hasTurn = from < half && to > half
-      span =
-        hasTurn
-        ? (min(inner[0], turn), max(inner[1], turn)) : (inner[0], inner[1])
+    // The frame at the turn is shown once, and so is in the middle; with its end all of the source has been played.
+    let turn = frames.first { $0 > duration / 2 } ?? (frames.isEmpty ? duration / 2 : duration)
+    let places = [from, to].map { time in
+      switch playback.loop {
+      case .forward: time
+      case .reverse: duration - time
+      case .pingPong: time <= turn ? time : duration - time
+      case .reverseForward: time <= turn ? turn - time : time - (duration - turn)
+      }
+    }
+    var span = (start: min(places[0], places[1]), end: max(places[0], places[1]))
+    if from < turn, to > turn {
+      switch playback.loop {
+      case .pingPong: span.end = turn
+      case .reverseForward: span.start = .zero
+      case .forward, .reverse: break
+      }
     }
     playback.start = .time(first + span.start)
     playback.end = .time(first + span.end)
@@ -70,6 +73,7 @@ struct Stretch: Hashable, Sendable {
     }
     if let start = playback.start { words += ["--start", Stretch.word("\(start)")] }
     if let end = playback.end { words += ["--end", Stretch.word("\(end)")] }
+    if let joint = playback.joint { words += ["--joint", "\(joint.seconds)"] }
     if playback.keepsPitch { words.append("--keep-pitch") }
     return words.joined(separator: " ")
   }

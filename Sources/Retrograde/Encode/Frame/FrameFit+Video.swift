@@ -11,7 +11,7 @@ extension FrameFit {
     let turn = own.turn.then(wanted.turn.inverse)
     let isSameSize = (own.width, own.height, own.aspect) == (wanted.width, wanted.height, wanted.aspect)
     let (caps, target) = (video.caps.withColorimetry, first.caps.withColorimetry)
-    let losesFields = video.caps.isInterlaced && (!first.caps.isInterlaced || !isSameSize || turn != .none)
+    let losesFields = FrameFit.losesFields(video, like: first)
     let hasOtherColours = caps.differsInMatrix(from: target)
     let isSameForm = caps.string("format") == target.string("format") && !hasOtherColours
     guard !(isSameSize && isSameForm && turn == .none && !losesFields) else { return nil }
@@ -34,6 +34,15 @@ extension FrameFit {
       form:
         "video/x-raw,format=\(target.string("format") ?? "I420"),width=\(wanted.width),height=\(wanted.height)\(colours)"
     )
+  }
+
+  /// Whether whole frames are made of fields: they can't be scaled or turned, and the first file says how all of them lie.
+  private static func losesFields(_ video: VideoSource, like first: VideoSource) -> Bool {
+    let (own, wanted) = (video.shownFrame, first.shownFrame)
+    return video.caps.isInterlaced
+      && (!first.caps.isInterlaced || video.isTopFieldFirst != first.isTopFieldFirst
+        || (own.width, own.height, own.aspect) != (wanted.width, wanted.height, wanted.aspect)
+        || own.turn.then(wanted.turn.inverse) != .none)
   }
 
   /// Whether more than the rounding of a pixel is between the shapes of the two.
@@ -63,7 +72,7 @@ extension FrameFit {
     if caps.differsInMatrix(from: target) {
       parts.append("colours \(caps.string("colorimetry") ?? "") are now \(target.string("colorimetry") ?? "")")
     }
-    if video.caps.isInterlaced && !first.caps.isInterlaced { parts.append("fields are now whole frames") }
+    if losesFields(video, like: first) { parts.append("fields are now whole frames") }
     if video.caps.dynamicRange != first.caps.dynamicRange {
       func range(_ video: VideoSource) -> String { video.caps.dynamicRange ?? "standard dynamic range" }
       parts.append("\(range(video)) is left as it is, and taken for \(range(first))")

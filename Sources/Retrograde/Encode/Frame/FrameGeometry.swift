@@ -152,8 +152,10 @@ extension FrameGeometry {
 
   /// What makes whole frames of interlaced ones.
   static let deinterlacing = [
-    // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times.
-    "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top",
+    // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times. The order of a
+    // frame's fields does not matter where one of them is kept; told of it, it would give a frame whose second field is the one
+    // that is kept only when the next frame has come.
+    "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
   /// All that is done with one frame after the other.
