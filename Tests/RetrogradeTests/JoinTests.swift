@@ -136,7 +136,7 @@ import Testing
       (media.width, media.height) = (192, 128)
       let order = kind == "fields" ? "top" : "bottom"
       media.video =
-        "capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=\(order)-field-first ! "
+        "videoconvert ! video/x-raw,format=I420 ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=\(order)-field-first ! "
         + "x264enc interlaced=true key-int-max=20 bframes=0 pass=qual quantizer=10 ! h264parse"
       fit = "deinterlace method=linear fields=top ! \(fit)"
     default:

@@ -321,12 +321,9 @@ import Testing
     }
   }
 
-  /// Rounds that last too long, and so many that are played so fast that their frames would fill the memory.
-  @Test(arguments: ["0..end x1", "0..end x100"])
-  func whatIsTooLongIsRefused(score: String) throws {
+  @Test func roundsThatLastTooLongAreRefused() throws {
     let path = try media.write(to: folder)
     var settings = settings()
-    settings.playback.score = try Score(parsing: score)
     settings.playback.count = 1_000_000
     let error = #expect(throws: RetrogradeError.self) { _ = try SegmentedMirror(path, settings, Cancellation()) }
     #expect(error?.code == .usage && error?.description.contains("can't be made into segments") ?? false)
