@@ -198,17 +198,12 @@ final class Desk: Sendable {
       return Answer(Playlist.timed(mirror.subtitles[number].text), .subtitles).kept(forever: true).secured()
     case .chapters:
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
-    case .frames:
-      let bytes = mirror.frameStarts.flatMap { time in
-        withUnsafeBytes(of: time.seconds.bitPattern.littleEndian) { Array($0) }
-      }
-      return Answer(bytes, .bytes).kept(forever: true).secured()
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return Desk.nothing }
       // It is there: whoever asks for it waits for nobody, and has nothing stopped that was begun for what is asked for next.
       return Answer(try mirror.initialization(rendition, Cancellation()), Desk.type(part, mirror))
         .kept(forever: true).secured()
-    case .segment, .waveform, .picture:
+    case .frames, .segment, .waveform, .picture:
       guard let found = try await parts.part(part, of: stream) else { return Desk.nothing }
       return Answer(found, Desk.type(part, mirror)).kept(forever: true).secured()
     }

@@ -81,7 +81,9 @@ final class MadeParts: Sendable {
 
   /// A picture that tells a file from others: of its third second, since many films begin in the dark. What has none gets a drawing.
   func picture(of file: Catalog.File, _ resources: Resources) async throws -> (StoredBytes, Answer.MediaType) {
-    guard let stamp = FileStamp(file.path), let known = try? JSONEncoder().encode(stamp) else {
+    guard let stamp = try await onOwnThread("look", Cancellation(), { FileStamp(file.path) }),
+      let known = try? JSONEncoder().encode(stamp)
+    else {
       throw RetrogradeError(.noInput, about: file.name, "is no longer there")
     }
     let key = "\(file.id)/\(String(decoding: known, as: UTF8.self))/picture"
@@ -147,6 +149,9 @@ final class MadeParts: Sendable {
         return nil
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
+    case .frames:
+      // Of a long film they are megabytes.
+      return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)
       guard !mirror.frameStarts.isEmpty, time < mirror.duration else { return nil }
@@ -195,6 +200,19 @@ final class Ahead: Sendable {
   }
 
   private func end(_ number: Int) { state.withLock { $0.tasks[number] = nil } }
+}
+
+extension [ClockTime] {
+  /// As seconds, 8 bytes each, the lowest first.
+  fileprivate var seconds: [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: count * 8) { bytes, filled in
+      for (number, time) in enumerated() {
+        UnsafeMutableRawBufferPointer(bytes).storeBytes(
+          of: time.seconds.bitPattern.littleEndian, toByteOffset: number * 8, as: UInt64.self)
+      }
+      filled = count * 8
+    }
+  }
 }
 
 extension Float {
