@@ -8,10 +8,6 @@ int system_open_unnamed(const char *directory, unsigned mode);
 /// read as zeros then. -1 and errno where that fails: EOPNOTSUPP where the file system has no such holes.
 int system_punch_hole(int descriptor, long offset, long count);
 
-/// sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE): has the system begin to write what the disk does not have of a file. -1 and errno
-/// where that fails.
-int system_write_soon(int descriptor);
-
 /// renameat2(from, to, RENAME_NOREPLACE): fails with EEXIST rather than replace.
 int system_rename_new(const char *from, const char *to);
 /// Has two files change names in one step: renameat2 with RENAME_EXCHANGE.

@@ -173,11 +173,9 @@ final class EncodingPipeline: Sendable {
     }
     if let tags = contents.tags?.withDate.removing(EncodingPipeline.technical), !tags.isEmpty { pipeline.setTags(tags) }
     let moved = moved
-    let behind = path.isEmpty ? nil : WriteBehind(path)
     for sink in pipeline.elements(ofClass: "Sink") {
-      sink.firstSinkPad?.onBuffer { buffer in
+      sink.firstSinkPad?.onBuffer { _ in
         moved.add()
-        behind?.wrote(buffer.size)
         return nil
       }
     }
