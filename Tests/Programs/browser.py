@@ -28,14 +28,16 @@ window.heard = name => new Promise((go, stop) => {
   video.addEventListener(name, go, { once: true });
   setTimeout(() => stop(name + " never came: " + document.getElementById("notice").textContent), 20000);
 });
-window.sought = async action => { const seeked = heard("seeked"); action(); await seeked; return number(); };
+window.shown = () => new Promise(go => video.requestVideoFrameCallback(go));
+// A seek may have ended before its frame is painted.
+window.sought = async action => { const frame = shown(), seeked = heard("seeked"); action(); await seeked; await frame; return number(); };
 """
 
 seen = {}
 with Browser(downloads=downloads) as browser:
     browser.go(address)
     browser.run(HELPERS)
-    seen["first"] = browser.wait("if (video.readyState < 2) await heard('loadeddata'); return number();")
+    seen["first"] = browser.wait("if (video.readyState < 2) await heard('loadeddata'); while (!number()) await new Promise(requestAnimationFrame); return number();")
     seen["page"] = browser.run("""
       const line = document.getElementById("line");
       return [document.getElementById("title").textContent, video.duration, line.getAttribute("role"), line.getAttribute("aria-valuemax"),
