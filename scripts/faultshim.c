@@ -46,6 +46,12 @@ __attribute__((destructor)) static void end(void) {
   fclose(file);
 }
 
+void _exit(int status) {
+  end();
+  NEXT(_exit)(status);
+  __builtin_unreachable();
+}
+
 static int fails(void) {
   long number = atomic_fetch_add(&calls, 1) + 1;
   return number >= first && number <= last && first > 0;

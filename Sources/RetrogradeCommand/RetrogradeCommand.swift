@@ -54,6 +54,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         print(fullMessage(for: error))  // --help, --version, completion scripts: this program's own words
       }
       try Terminal.finishOutput()
+      Terminal.exit(0)
     } catch let reported as ReportedError {
       Terminal.exit(interruption.status(of: reported.error))
     } catch let error as RetrogradeError {

@@ -6,8 +6,12 @@ import RetrogradeEngine
 
 /// Where messages for people go.
 enum Terminal {
-  /// Ends the process.
-  static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+  /// Ends the process, when what was printed is written. Threads may still be at work, loading a plugin for one: exit(3) would take the libraries
+  /// down under them, and the loader would begin those anew (glibc's `_dl_fini` marks them as not begun), at which GObject aborts.
+  static func exit(_ status: Int32) -> Never {
+    _ = system_flush_output()
+    _exit(status)
+  }
 
   /// Has standard input, output and error be something, so that no file which is opened later gets a message for what is closed.
   /// Writing to what was closed fails as before.

@@ -215,6 +215,21 @@ import Testing
     while fake.desk.load.running > 0 { await Task.yield() }
   }
 
+  @Test func whenItIsClosedWorkEndsAndNoneBegins() async throws {
+    let gate = FakeGate()
+    let fake = try FakeDesk(ServerSettings(), FakeStream(gate: gate))
+    let base = "/\(fake.id)/usual/\(try await fake.version)"
+    let asking = Task { try await fake.ask("\(base)/540/2.m4s") }
+    try await gate.wait { $0.entered == 1 }
+    fake.desk.close()
+    #expect(try await asking.value.status == 503)
+    #expect(gate.seen.passed == 0)
+    gate.open()
+    for path in ["\(base)/540/1.m4s", "/\(fake.id)/ping-pong/master.m3u8", "/\(fake.id)/usual/mirror?from=1&to=2"] {
+      #expect(try await fake.ask(path).status == 503, "\(path)")
+    }
+  }
+
   @Test func aFileThatChangedIsOpenedAnew() async throws {
     let fake = try FakeDesk()
     let version = try await fake.version

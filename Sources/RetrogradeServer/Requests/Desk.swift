@@ -49,11 +49,11 @@ final class Desk: Sendable {
     }
   }
 
-  /// Ends all work.
+  /// Ends all work; none begins from now on.
   func close() {
     streams.close()
-    parts.cancel()
-    downloads.cancel()
+    parts.close()
+    downloads.close()
   }
 
   /// - Throws: `CancellationError`, where nobody waits for the answer any more.

@@ -33,7 +33,8 @@ final class Downloads: Sendable {
     }
   }
 
-  func cancel() { works.cancelAll() }
+  /// Ends what is being made; nothing is from now on.
+  func close() { works.close() }
 
   private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {
     let options = ReverseOptions(playback: stretch.playback(stream), resources: resources)

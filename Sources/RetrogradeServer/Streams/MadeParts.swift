@@ -116,10 +116,10 @@ final class MadeParts: Sendable {
     throw RetrogradeError(.damagedInput, about: file.name, "has no picture")
   }
 
-  /// Ends all work.
-  func cancel() {
+  /// Ends all work; none begins from now on.
+  func close() {
     ahead.cancel()
-    makings.cancelAll()
+    makings.close()
   }
 
   /// So high are pictures for the strip, in pixels, and so many points has a waveform.

@@ -52,9 +52,9 @@ final class OpenStreams: Sendable {
     }
   }
 
-  /// Closes all of them, and ends what is being opened.
+  /// Closes all of them, and ends what is being opened; none is opened from now on.
   func close() {
-    openings.cancelAll()
+    openings.close()
     state.withLock { $0.streams = [:] }
   }
 

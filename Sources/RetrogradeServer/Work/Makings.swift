@@ -39,12 +39,19 @@ final class Makings: Sendable {
         try await make(flight.cancellation) { flight.add($0) }
         return try await keep(key, flight.bytes)
       }
+      if state.isClosed { flight.cancel() }
       return PartReader(flight)
     }
   }
 
-  /// Ends all work.
-  func cancelAll() { for flight in state.withLock({ Array($0.flights.values) }) { flight.cancel() } }
+  /// Ends all work; what begins from now on is ended at once.
+  func close() {
+    let flights = state.withLock { state in
+      state.isClosed = true
+      return Array(state.flights.values)
+    }
+    for flight in flights { flight.cancel() }
+  }
 
   private func remove(_ key: String, _ flight: Flight) {
     state.withLock { if $0.flights[key] === flight { $0.flights[key] = nil } }

@@ -13,6 +13,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct State {
     var flights: [Key: Flight] = [:]
     var count = 0
+    var isClosed = false
   }
 
   private let state = Mutex(State())
@@ -30,7 +31,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     _ key: Key, _ body: @escaping @Sendable (Cancellation) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    let (number, task) = state.withLock { state in
+    let (number, task) = try state.withLock { state in
+      if state.isClosed { throw CancellationError() }
       if let flight = state.flights[key] {
         state.flights[key]?.waiting += 1
         return (flight.number, flight.task)
@@ -56,9 +58,13 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     }
   }
 
-  /// Ends all work.
-  func cancelAll() {
-    for flight in state.withLock({ Array($0.flights.values) }) { flight.task.cancel() }
+  /// Ends all work; none begins from now on.
+  func close() {
+    let flights = state.withLock { state in
+      state.isClosed = true
+      return Array(state.flights.values)
+    }
+    for flight in flights { flight.task.cancel() }
   }
 
   private func leave(_ key: Key, _ number: Int) {
