@@ -94,6 +94,21 @@ import Testing
     #expect(try #require(ContainerFacts(path).report).streams.isEmpty)
   }
 
+  /// Their product has no room in 64 bits.
+  @Test func ratesOfAVIThatAreAsHighAsCanBeAreNoAudio() throws {
+    let folder = try TemporaryFolder()
+    let most = little(UInt32.max)
+    let header = bytes(
+      "strh", little(56), "auds", [UInt8](repeating: 0, count: 16), most, most, [UInt8](repeating: 0, count: 28))
+    let format = bytes("strf", little(16), little(0x0001_0001), most, little(16000), little(0x0010_0002))
+    let stream = bytes("strl", header, format)
+    let list = bytes("hdrl", "LIST", little(UInt32(stream.count)), stream)
+    let file = bytes("AVI ", "LIST", little(UInt32(list.count)), list)
+    let path = folder.path("a.avi")
+    try Data(bytes("RIFF", little(UInt32(file.count)), file)).write(to: URL(fileURLWithPath: path))
+    #expect(ContainerFacts(path).tracks.isEmpty)
+  }
+
   /// A chunk of 5 bytes without the byte that fills it up, and one of a size that no file has.
   @Test(arguments: [5, 0x7FFF_FFFF])
   func aWaveFileWhoseChunksLeadNowhereHasNoAudio(size: UInt32) throws {

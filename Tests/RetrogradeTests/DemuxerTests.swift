@@ -142,6 +142,10 @@ import Testing
     let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
     let source = try PlayableSource(try OpenedSource(path, settings), settings) { _ in }
     #expect(source.video?.caps.string("format") == format)
+    // AVI has no room for what says whether it is RGB.
+    #expect(
+      source.video.map { PacketOutput.containers(for: $0.video, ReverseOptions()).0 }
+        == (["Y444", "RGB"].contains(format) ? [] : ["avi"]))
   }
 
   /// tsdemux takes three seconds without a clock reference for a jump of time.

@@ -12,7 +12,7 @@ extension StoredAudio {
     func field(_ offset: Int) -> Int? { file.number(at: header.body.lowerBound + offset, 4, isLittleEndian: true) }
     // It begins when the file does, with no samples before, and counts sample frames.
     guard let scale = field(20), let rate = field(24), field(16) == 0, field(28) == 0, field(44) == pcm.frameBytes,
-      scale > 0, rate == pcm.rate * scale
+      scale > 0, rate.isMultiple(of: scale), rate / scale == pcm.rate
     else { return nil }
     self.init(frameBytes: pcm.frameBytes, rate: pcm.rate)
     let isWhole = file.forEachChunk(in: 0..<file.size) { name, body in

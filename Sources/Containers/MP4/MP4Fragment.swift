@@ -4,22 +4,20 @@ package struct MP4Fragment {
   /// Times in units of the track's timescale.
   package struct Sample {
     package var bytes: [UInt8]
-    /// How long until the next sample is decoded.
+    /// How long until the next sample is decoded, and shown.
     package var duration: Int
-    /// How much later than it is decoded it is shown; negative where it comes, in the stream, after one that is shown later.
-    package var offset: Int
     package var isKeyframe: Bool
 
-    package init(bytes: [UInt8], duration: Int, offset: Int = 0, isKeyframe: Bool = true) {
-      (self.bytes, self.duration, self.offset, self.isKeyframe) = (bytes, duration, offset, isKeyframe)
+    package init(bytes: [UInt8], duration: Int, isKeyframe: Bool = true) {
+      (self.bytes, self.duration, self.isKeyframe) = (bytes, duration, isKeyframe)
     }
   }
 
   /// Its number among those of the track, counted from 1.
   package var number: Int
-  /// When the first sample is decoded.
+  /// When the first sample is decoded, and shown.
   package var start: Int
-  /// In the order in which they are decoded.
+  /// In the order in which they are decoded, which is that in which they are shown.
   package var samples: [Sample]
 
   package init(number: Int, start: Int, samples: [Sample]) {
@@ -27,7 +25,7 @@ package struct MP4Fragment {
   }
 
   /// How many bytes there are around those of `samples` packets, at the most.
-  package static func overhead(samples: Int) -> Int { 128 + 16 * samples }
+  package static func overhead(samples: Int) -> Int { 128 + 12 * samples }
 
   package var bytes: [UInt8] { bytes(isStart: true) }
 
@@ -46,11 +44,10 @@ package struct MP4Fragment {
   }
 
   private func movieFragment(dataOffset: Int) -> [UInt8] {
-    // The data offset, and of each sample its duration, size, flags and composition offset, which is signed.
+    // Of each sample its duration, size and flags.
     let run = samples.flatMap { sample in
       .big(UInt32(clamping: sample.duration)) + .big(UInt32(clamping: sample.bytes.count))
         + .big(sample.isKeyframe ? MP4Fragment.independent : MP4Fragment.dependent)
-        + .big(Int32(clamping: sample.offset))
     }
     return Box.bytes(
       "moof",
@@ -61,7 +58,7 @@ package struct MP4Fragment {
         Box.full("tfhd", flags: 0x020000, .big(UInt32(1))),
         Box.full("tfdt", version: 1, .big(UInt64(clamping: start))),
         Box.full(
-          "trun", version: 1, flags: 0x000F01, .big(UInt32(clamping: samples.count)), .big(Int32(clamping: dataOffset)),
+          "trun", flags: 0x000701, .big(UInt32(clamping: samples.count)), .big(Int32(clamping: dataOffset)),
           run)))
   }
 

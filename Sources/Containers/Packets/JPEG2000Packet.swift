@@ -9,6 +9,9 @@ package struct JPEG2000Packet: Sendable {
 
   package let components: [Component]
 
+  /// Whether the components may be RGB as well as YUV: nothing in the codestream says which.
+  package var mayBeRGB: Bool { components.count > 2 && !components.contains(where: \.isSubsampled) }
+
   /// - Returns: nil where the packet does not say it in its first bytes.
   package init?(_ packet: UnsafeRawBufferPointer) {
     // SOC, and SIZ, which follows it at once (A.5.1); boxes before them are short.

@@ -77,6 +77,7 @@ struct PacketOutput: Sendable {
     {
       return nil
     }
+    if video.needsItsContainer { return nil }
     // mpegtsmux 1.22 says that it takes it, and then makes no stream of what does not name a broadcaster's level (seen).
     if container.isTransportStream, ["image/x-j2c", "image/x-jpc"].contains(video.caps.mediaType) { return nil }
     let caps = PacketOutput.named(video.caps)

@@ -100,6 +100,7 @@ final class StretchedSamples: Sendable {
         return state.recent
       }
       _ = gone
+      indexer.withLock { $0 = nil }
       return whole
     }
   }

@@ -173,6 +173,7 @@ final class IndexingPipeline {
     var turning: PacketTurning?
     var end: ClockTime?
     var decoder: String?
+    var needsItsContainer = false
     let isVP8 = caps.mediaType == "video/x-vp8"
     // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
     let isOnlyDecoded = path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
@@ -180,7 +181,12 @@ final class IndexingPipeline {
       if packets.isEmpty, let known = sample.caps { caps = known }
       let buffer = sample.buffer
       if buffer.isHeader && buffer.pts == nil { continue }
-      if packets.isEmpty { decoder = try buffer.withBytes { DecodingRecipe.decoder(of: caps, startingWith: $0) } }
+      if packets.isEmpty {
+        try buffer.withBytes { bytes in
+          decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
+          needsItsContainer = path.isBoxed && JPEG2000Packet(bytes)?.mayBeRGB ?? true
+        }
+      }
       turning = turning ?? PacketTurning(caps)
       try turning?.add(sample)
       end = sample.segment.streamEnd
@@ -201,6 +207,7 @@ final class IndexingPipeline {
       caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path.tags), packets: packets, segmentEnd: end)
     index.disposition = path.disposition
     index.decoder = decoder
+    index.needsItsContainer = needsItsContainer
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(
       "\(indexer.topology.source): the packets of \(caps.codecName) "

@@ -114,10 +114,7 @@ extension VideoIndex {
         }
     }
     guard isSame, all.first?.time == beginning.packets.first?.time else { return nil }
-    var index = VideoIndex(caps: caps, tags: tags, packets: all, segmentEnd: segmentEnd)
-    index.disposition = disposition
-    index.obstacle = obstacle
-    index.decoder = decoder
+    let index = replacing(all)
     return index.starts?.count == all.count ? index : nil
   }
 }

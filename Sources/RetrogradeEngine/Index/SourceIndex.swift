@@ -51,6 +51,8 @@ package struct VideoIndex: Sendable {
   package var obstacle: String? = "nobody has looked at its packets"
   /// The decoder that takes its packets where the first by rank does not.
   var decoder: String?
+  /// Whether it lies beside its packets what their colours are: without that they are taken for others.
+  package var needsItsContainer = false
   /// The bytes of the largest packet.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
   /// Whether the packets are the stream's from its first one on.

@@ -171,11 +171,13 @@ extension VideoIndex {
     return replacing(packets.filter { packet in packet.time.map { $0 <= next } ?? true }, isFromStart: isFromStart)
   }
 
-  private func replacing(_ packets: [VideoPacket], isFromStart: Bool) -> VideoIndex {
+  /// The same of the stream, with other packets of it.
+  func replacing(_ packets: [VideoPacket], isFromStart: Bool = true) -> VideoIndex {
     var index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: segmentEnd)
     index.disposition = disposition
     index.obstacle = obstacle
     index.decoder = decoder
+    index.needsItsContainer = needsItsContainer
     index.isFromStart = isFromStart
     return index
   }

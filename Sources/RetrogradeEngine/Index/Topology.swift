@@ -272,12 +272,12 @@ extension StreamPath {
   /// no more than the codestream (seen with 1.22).
   var boxed: StreamPath {
     var path = self
-    guard steps.last?.factory == "jpeg2000parse", steps.dropLast().last?.factory == "qtdemux",
-      caps.int("fields") ?? 1 == 1
-    else { return self }
-    path.steps.removeLast()
+    if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
     return path
   }
+
+  /// Whether its packets are JPEG 2000 out of such boxes.
+  var isBoxed: Bool { steps.last?.factory == "jpeg2000parse" && steps.dropLast().last?.factory == "qtdemux" }
 
   /// Whether an element of that name is on the way.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
