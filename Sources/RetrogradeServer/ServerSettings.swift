@@ -1,5 +1,5 @@
 package import Retrograde
-package import RetrogradeEngine
+import RetrogradeEngine
 
 /// What is served, how, and to whom.
 package struct ServerSettings: Sendable {
