@@ -52,18 +52,20 @@ final class MadeParts: Sendable {
 
   /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice, nothing: a player makes it.
   func makeFirst(of stream: OpenStream) {
-    guard stream.mirror.renditions.count(where: \.isVideo) <= 1, stream.mirror.renditions.count <= 2 else { return }
+    guard stream.mirror.renditions.count(where: \.isVideo) <= 1, stream.mirror.renditions.count <= 2, line.isIdle else {
+      return
+    }
     for rendition in stream.mirror.renditions { makeAhead(.segment(0, from: 0, rendition: rendition.name), of: stream) }
   }
 
   private func makeNext(_ part: MadePart, of stream: OpenStream) {
-    guard case .segment(let number, _, let rendition) = part else { return }
+    guard case .segment(let number, _, let rendition) = part, line.isIdle else { return }
     makeAhead(.segment(number + 1, from: 0, rendition: rendition), of: stream)
   }
 
   private func makeAhead(_ part: MadePart, of stream: OpenStream) {
     let key = stream.version + "/" + part.name
-    guard line.isIdle, let recipe = MadeParts.recipe(part, stream), store.find(key) == nil else { return }
+    guard let recipe = MadeParts.recipe(part, stream), store.find(key) == nil else { return }
     ahead.begin { [self] done in
       var recipe = recipe
       recipe.urgency = .usual

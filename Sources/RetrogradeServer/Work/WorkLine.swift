@@ -47,8 +47,8 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// Whether something could begin at once.
-  var isIdle: Bool { state.withLock { $0.free > 0 && $0.line.isEmpty } }
+  /// Whether nothing is under way: what somebody waits for has all of the machine.
+  var isIdle: Bool { state.withLock { $0.free == slots } }
 
   /// How much is under way, and how much waits.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
