@@ -9,6 +9,7 @@ enum Fuzz {
     "ebml": MatroskaTargets.elements,
     "matroska": MatroskaTargets.file,
     "movie-header": MovieTargets.write,
+    "movie-times": MovieTargets.times,
     "declared": DeclaredTargets.read,
     "wave": AudioTargets.wave,
     "stored-audio": AudioTargets.stored,
@@ -23,6 +24,7 @@ enum Fuzz {
     "parameter-sets": VideoTargets.parameterSets,
     "timeline": VideoTargets.timeline,
     "packets": VideoTargets.packets,
+    "requests": RequestTargets.answer,
   ]
 
   static let target = getenv("FUZZ_TARGET").flatMap { targets[String(cString: $0)] }

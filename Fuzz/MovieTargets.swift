@@ -15,4 +15,11 @@ enum MovieTargets {
     header.subtitles = [true, nil]
     try? header.apply(to: path)
   }
+
+  /// When samples are decoded and shown, by the file's tables.
+  static func times(_ bytes: [UInt8]) {
+    guard let times = MP4SampleTimes(ScratchFile.path(bytes), video: 0) else { return }
+    precondition(
+      times.timescale > 0 && times.samples.allSatisfy { $0.decoded >= 0 && $0.duration >= 0 && $0.bytes >= 0 })
+  }
 }

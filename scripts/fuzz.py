@@ -18,7 +18,7 @@ CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.
               "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob", "pcm.au"]
 # What a target starts from: files, of which those of a container are cut to a fifth of a second, or texts.
 SEEDS = {
-    "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES,
+    "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES, "movie-times": MOVIES,
     "declared": MOVIES + MATROSKA + WAVES + CONTAINERS,
     "stored-audio": STORED + WAVES,
     "wave": WAVES,
@@ -33,6 +33,10 @@ SEEDS = {
     "packets": [bytes([2]) + bytes.fromhex("562b84d19c052f413c6026e95c376f5d1b76979d3ac9c420431e8b9f5520512f4ef8a1683b837d0a4acb") + bytes(84),
                 bytes([0x84]) + bytes(9) + bytes.fromhex("000000016742c00a0000000168ce0fc80000000165888400"), bytes([0]) + bytes.fromhex("ffd8ffe00008415649310100"),
                 bytes(43) + bytes.fromhex("ff4fff51002f") + bytes(34) + bytes.fromhex("0003070101070202070202")],
+    "requests": [f"{path}\n127.0.0.1:80\nbytes=10-19\n\"x\"\nBearer s3cret&more".encode() for path in
+                 ["/", "/?token=s3cret%26more", "/ID/", "/favicon.ico", *(f"/ID/usual/{part}" for part in
+                  ["master.m3u8", "info.json", "command.json?from=1&to=2.5", "VERSION/64/media.m3u8", "VERSION/64/2-3.m4s", "VERSION/64/init.mp4",
+                   "VERSION/subtitles/0.vtt", "VERSION/pictures/1500.jpg", "VERSION/frames.bin", "VERSION/waveform.json", "VERSION/chapters.json"])]],
     "timeline": [b"", bytes(range(128)), bytes(64)],
 }
 CUT = (".mp4", ".mov", ".mkv", ".mka", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",

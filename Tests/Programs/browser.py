@@ -6,32 +6,9 @@
 The frames carry their numbers, as TestMedia paints them; what is on show is read from the page's own video element.
 """
 import json, os, sys
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts"))
-from webdriver import Browser
+from onpage import Browser, HELPERS
 
 address, frames, rate, downloads = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-
-# The number of the frame on show, in sixteen blocks of light and dark; and what waits for the next one of some kind of event.
-HELPERS = """
-window.video = document.querySelector("video");
-window.number = () => {
-  const canvas = new OffscreenCanvas(video.videoWidth, video.videoHeight), context = canvas.getContext("2d", { willReadFrequently: true });
-  context.drawImage(video, 0, 0);
-  let number = 0;
-  for (let block = 0; block < 16; block++) {
-    const [x, y] = [(block % 4 * 2 + 1) * canvas.width / 8, ((block >> 2) * 2 + 1) * canvas.height / 8];
-    if (context.getImageData(x, y, 1, 1).data[1] > 125) number |= 1 << block;
-  }
-  return number;
-};
-window.heard = name => new Promise((go, stop) => {
-  video.addEventListener(name, go, { once: true });
-  setTimeout(() => stop(name + " never came: " + document.getElementById("notice").textContent), 20000);
-});
-window.shown = () => new Promise(go => video.requestVideoFrameCallback(go));
-// A seek may have ended before its frame is painted.
-window.sought = async action => { const frame = shown(), seeked = heard("seeked"); action(); await seeked; await frame; return number(); };
-"""
 
 seen = {}
 with Browser(downloads=downloads) as browser:
@@ -44,7 +21,7 @@ with Browser(downloads=downloads) as browser:
               line.getAttribute("aria-valuetext"), document.querySelectorAll("button:not([aria-label]):empty").length];""")
     steps = []
     for key in [".", ".", ",", "."]:
-        steps.append(browser.wait("return await sought(() => document.dispatchEvent(new KeyboardEvent('keydown', { key: args[0] })));", key))
+        steps.append(browser.wait("return await sought(() => press(args[0]));", key))
     seen["steps"] = steps
     seen["seeks"] = browser.wait("""
       const seen = [];
@@ -73,9 +50,9 @@ with Browser(downloads=downloads) as browser:
       document.querySelector("input[value=reverse]").click();
       await loaded;
       await sought(() => { video.currentTime = 10 / args[0]; });
-      document.dispatchEvent(new KeyboardEvent("keydown", { key: "i" }));
+      press("i");
       await sought(() => { video.currentTime = 40 / args[0]; });
-      document.dispatchEvent(new KeyboardEvent("keydown", { key: "o" }));
+      press("o");
       const code = document.getElementById("command");
       if (!code.textContent.includes("--end")) await new Promise(done => new MutationObserver(() => code.textContent.includes("--end") && done()).observe(code, { childList: true }));
       return code.textContent;""", rate)

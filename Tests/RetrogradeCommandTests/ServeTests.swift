@@ -10,7 +10,7 @@ import Testing
     .appending(path: "Programs")
   private let folder: TemporaryFolder
   private let frames = 90
-  private let path: String
+  private var path: String
 
   init() throws {
     folder = try TemporaryFolder()
@@ -45,7 +45,7 @@ import Testing
     kill(process.processIdentifier, SIGINT)
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
-    #expect(folder.names == ["a film.mp4"], "nothing is left")
+    #expect(folder.names == [path.split(separator: "/").last.map(String.init)], "nothing is left")
   }
 
   /// The numbers that raw grey frames carry.
@@ -152,6 +152,42 @@ import Testing
       let file = downloads.path("file.mp4")
       try FileManager.default.moveItem(atPath: downloads.path("a film (reverse).mp4"), toPath: file)
       #expect(try DecodedMedia(file, like: TestMedia()).numbers == (50..<80).reversed())
+    }
+  }
+
+  @Test mutating func chaptersCaptionsAndTheKeysOfEditorsWorkInABrowser() throws {
+    for (name, text) in [
+      ("text.srt", "1\n00:00:00,200 --> 00:00:00,800\nearly\n\n2\n00:00:02,200 --> 00:00:02,800\nlate\n"),
+      (
+        "chapters",
+        ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=A\n[CHAPTER]\nTIMEBASE=1/1\nSTART=1\nEND=3\ntitle=B\n"
+      ),
+    ] { try text.write(toFile: folder.path(name), atomically: true, encoding: .utf8) }
+    _ = try Program.run(
+      "/usr/bin/ffmpeg",
+      [
+        "-v", "error", "-i", path, "-i", folder.path("text.srt"), "-i", folder.path("chapters"), "-map", "0:v", "-map",
+        "0:a", "-map", "1", "-map_metadata", "2", "-c", "copy", folder.path("film.mkv"),
+      ])
+    for name in folder.names where name != "film.mkv" { try FileManager.default.removeItem(atPath: folder.path(name)) }
+    path = folder.path("film.mkv")
+    try serve { page in
+      let text = try Program.run("/usr/bin/python3", [ServeTests.programs.appending(path: "keys.py").path, page])
+      let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+      #expect(seen["chapters"] as? [String] == ["0:00  B", "0:02  A"])
+      #expect(seen["places"] as? [Int] == [29, 89, 29])
+      #expect(seen["captions"] as? [String] == ["late", "", "early", "disabled"])
+      let there = try #require(seen["there"] as? [Any])
+      #expect(there[0] as? Int == 73)
+      #expect(there[1] as? Bool == true)
+      let on = there.dropFirst(2).compactMap { $0 as? Int }
+      #expect(on.count == 5 && on == on.sorted() && (73...77).contains(on[0]), "\(on)")
+      let back = try #require(seen["back"] as? [Any])
+      #expect(back[0] as? Double == 2)
+      #expect(back[1] as? Bool == true)
+      let off = back.dropFirst(2).compactMap { $0 as? Int }
+      #expect(off.count == 5 && off == off.sorted(by: >) && off[0] <= (on.last ?? 0) + 2, "\(off)")
+      #expect(seen["complaints"] as? [String] == [])
     }
   }
 }
