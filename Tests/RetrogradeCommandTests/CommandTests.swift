@@ -57,7 +57,7 @@ struct Command {
     process.arguments =
       [
         "-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=\(size),framerate=30/1", "!",
-        "x264enc",
+        "x264enc", "speed-preset=superfast",
       ]
       + ["key-int-max=15", "!", "h264parse", "!", "queue", "!", "mux.", "audiotestsrc", "num-buffers=\(frames)"]
       + [
@@ -216,23 +216,21 @@ final class Scratch: Sendable {
     #expect(result.errors.contains("60 frames"))
   }
 
-  @Test(arguments: [
-    (SIGINT, Int32(130)), (SIGTERM, Int32(143)), (SIGHUP, Int32(129)), (SIGQUIT, Int32(131)), (SIGPIPE, Int32(141)),
-    (SIGXFSZ, Int32(153)),
-  ])
-  func stopsAtOnceAndLeavesNothingBehind(signal: Int32, status: Int32) throws {
+  @Test func stopsAtOnceAndLeavesNothingBehind() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 3000)
     let arguments = [
       "reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--progress", "json", "--preset", "veryslow",
     ]
-    let result = try Command.run(arguments) { process, _ in
-      // The first line of progress says that it is well under way.
-      _ = (process.standardError as? Pipe)?.fileHandleForReading.readData(ofLength: 1)
-      kill(process.processIdentifier, signal)
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ] {
+      let result = try Command.run(arguments) { process, _ in
+        // The first line of progress says that it is well under way.
+        _ = (process.standardError as? Pipe)?.fileHandleForReading.readData(ofLength: 1)
+        kill(process.processIdentifier, signal)
+      }
+      #expect(result.status == 128 + signal)
+      #expect(scratch.names == ["a.mp4"])
     }
-    #expect(result.status == status)
-    #expect(scratch.names == ["a.mp4"])
   }
 
   @Test(arguments: [SIGSEGV, SIGABRT])
