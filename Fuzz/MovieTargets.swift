@@ -13,7 +13,7 @@ enum MovieTargets {
       .init(priming: 0, heard: 0, rate: 0, isEnabled: nil),
     ]
     header.subtitles = [true, nil]
-    try? header.apply(to: path)
+    _ = try? header.apply(to: path)
   }
 
   /// When samples are decoded and shown, by the file's tables.
