@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-package import RetrogradeEngine
+import RetrogradeEngine
 import Synchronization
 
 /// What became of the files of a watched folder: a hidden file beside their mirrors, to which a line is added for each. So a file is done once,

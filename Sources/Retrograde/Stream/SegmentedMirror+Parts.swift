@@ -1,5 +1,5 @@
-package import MediaTime
-package import RetrogradeEngine
+import MediaTime
+import RetrogradeEngine
 
 extension SegmentedMirror {
   /// How a source is played and made into segments.

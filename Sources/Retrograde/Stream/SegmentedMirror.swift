@@ -1,4 +1,4 @@
-package import MediaTime
+import MediaTime
 package import RetrogradeEngine
 
 /// A source in its order of play, as segments of fragmented MP4 (CMAF), each of which is made when it is asked for.

@@ -1,4 +1,4 @@
-package import GStreamer
+import GStreamer
 import MediaTime
 
 /// How frames of one video are made like those of another that they are joined to.
