@@ -9,7 +9,8 @@ let fuzzing: [Target] =
     .executableTarget(
       name: "fuzz",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "RetrogradeServer", "Containers", "Images", "GStreamer", "MediaTime", "CSystemSupport",
+        "Retrograde", "RetrogradeEngine", "RetrogradeServer", "Containers", "Images", "GStreamer", "MediaTime",
+        "CSystemSupport",
         .product(name: "HTTPTypes", package: "swift-http-types"),
       ],
       path: "Fuzz",
