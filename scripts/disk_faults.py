@@ -122,7 +122,8 @@ def spread(count, most):
     """Up to `most` of 1...count: the first ones, the last, and some between."""
     if count <= most:
         return list(range(1, count + 1))
-    return sorted({1, 2, 3, count - 1, count} | {1 + round(i * (count - 1) / (most - 5)) for i in range(most - 5)})
+    some = {1, 2, 3, count - 1, count} | {1 + round(i * (count - 1) / (most - 5)) for i in range(most - 5)}
+    return sorted(number for number in some if 1 <= number <= count)
 
 
 def scenario(options, film, fault, whole):
