@@ -77,7 +77,10 @@ final class FakeStream: MirrorStream {
     [0xFF, 0xD8]
   }
 
-  func waveform(points: Int, _ cancellation: Cancellation) -> [Float] { [0, 0.5, 2, .nan] }
+  /// Comes in two parts.
+  func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) -> [Float] {
+    points.upperBound < count ? [0, 0.5] : [2, .nan]
+  }
 }
 
 /// Holds up what is made until it is opened, or the work is cancelled; counts both.

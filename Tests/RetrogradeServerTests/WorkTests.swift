@@ -203,6 +203,28 @@ import Testing
     #expect(waited.value == 2, "what has no urgency hurries nobody")
   }
 
+  @Test func whatDecoratesAPageBeginsOnlyWhenNothingElseIsUnderWay() async throws {
+    let line = WorkLine(slots: 3, longest: 10)
+    let (first, second) = (FakeGate(), FakeGate())
+    let holders = [first, second].map { gate in
+      Task {
+        try await line.perform(.high) { try await onOwnThread("a", Cancellation()) { try gate.pass(Cancellation()) } }
+      }
+    }
+    for gate in [first, second] { try await gate.wait { $0.entered == 1 } }
+    let low = (0..<2).map { _ in Task { try await line.perform(.low) { line.load.running } } }
+    while line.load.waiting < 2 { await Task.yield() }
+    #expect(!line.isIdle)
+    first.open()
+    try await holders[0].value
+    #expect(line.load == (1, 2), "one is still under way")
+    try await line.perform(.usual) {}
+    second.open()
+    try await holders[1].value
+    for task in low { #expect(try await task.value <= 2) }
+    #expect(line.isIdle)
+  }
+
   @Test func whatWasNotUsedForLongestGoesFirst() throws {
     let folder = try TemporaryFolder()
     let store = try ByteStore(directory: folder.url.path, capacity: 10_000)

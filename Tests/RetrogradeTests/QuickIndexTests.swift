@@ -68,7 +68,6 @@ import Testing
         let range = first - 100..<min(first + 20_000, b.frames.upperBound + 100)
         #expect(try bytes(a, range) == bytes(b, range), "\(range)")
       }
-      try a.prepareAll()
       #expect(try bytes(a, b.frames) == bytes(b, b.frames))
     }
   }

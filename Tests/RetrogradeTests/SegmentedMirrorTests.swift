@@ -292,18 +292,22 @@ import Testing
     #expect(try [-1, 0, 1.01, 3.99, 9].map { try number($0) } == [119, 119, 89, 0, 0])
     // Keyframes are 0, 20, 40 and so on.
     #expect(try number(1.01, isExact: false) == 80)
-    #expect(try mirror.waveform(points: 10, Cancellation()) == [])
+    #expect(try mirror.waveform(0..<10, of: 10, Cancellation()) == [])
   }
 
   @Test func theWaveformIsThatOfTheOutput() throws {
     var media = TestMedia.audioOnly("a.wav", muxer: "wavenc", sampleCount: 96_000)
     media.click = 18_000
     let mirror = try mirror(try media.write(to: folder), settings())
-    let peaks = try mirror.waveform(points: 8, Cancellation())
+    let peaks = try mirror.waveform(0..<8, of: 8, Cancellation())
     // In the second eighth of the source, 20,000 of 32,768.
     #expect(peaks.enumerated().allSatisfy { $0 == 6 ? abs($1 - 0.61) < 0.01 : $1 == 0 }, "\(peaks)")
-    #expect(try mirror.waveform(points: 1, Cancellation()).count == 1)
-    #expect(throws: RetrogradeError.self) { _ = try mirror.waveform(points: 0, Cancellation()) }
+    let parts = try [0..<3, 3..<7, 7..<8].flatMap { try mirror.waveform($0, of: 8, Cancellation()) }
+    #expect(parts == peaks)
+    #expect(try mirror.waveform(0..<1, of: 1, Cancellation()).count == 1)
+    for (points, count) in [(0..<0, 0), (-1..<1, 8), (0..<9, 8), (0..<1, 100_001)] {
+      #expect(throws: RetrogradeError.self) { _ = try mirror.waveform(points, of: count, Cancellation()) }
+    }
   }
 
   @Test func whatIsNotThereIsRefused() throws {

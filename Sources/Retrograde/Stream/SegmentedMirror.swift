@@ -170,17 +170,20 @@ package final class SegmentedMirror: Sendable {
     }
   }
 
-  /// How loud the first audio stream is along the output: the greatest magnitude of any sample of any channel, 0 to 1, in each of so many
+  /// How loud the first audio stream is along the output: the greatest magnitude of any sample of any channel, 0 to 1, in some of the
   /// equal parts of it; empty where there is no audio.
   ///
-  /// - Parameter points: 1 to 100000.
+  /// - Parameters:
+  ///   - points: of which parts.
+  ///   - count: how many there are in all, 1 to 100000.
   /// - Throws: ``RetrogradeError``; or `CancellationError`.
-  package func waveform(points: Int, _ cancellation: Cancellation) throws -> [Float] {
-    guard (1...100_000).contains(points) else {
-      throw RetrogradeError(.usage, about: name, "a waveform of \(points) points can't be made: 1 to 100000")
+  package func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float] {
+    guard (1...100_000).contains(count), (0...count).contains(points.upperBound), points.lowerBound >= 0 else {
+      throw RetrogradeError(
+        .usage, about: name, "points \(points) of a waveform of \(count) can't be made: there are 1 to 100000")
     }
     guard let track = source.audio.first else { return [] }
-    return try Waveform(track, source.heard, duration, points: points, cancellation).peaks
+    return try Waveform(track, source.heard, duration, points, of: count, cancellation).peaks
   }
 }
 

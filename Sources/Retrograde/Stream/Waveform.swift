@@ -4,41 +4,54 @@ import RetrogradeEngine
 
 /// How loud audio is along an output.
 struct Waveform {
-  /// The greatest magnitude in each of the parts, 0 to 1.
+  /// The greatest magnitude in each of the points, 0 to 1.
   private(set) var peaks: [Float]
+  private let points: Range<Int>
+  /// How many points all of the output has, and how many sample frames.
+  private let count: Int
+  private let length: Int
 
+  /// - Parameter points: those that are looked at, of `count` that all of the output is cut into.
   init(
-    _ track: AudioTrack, _ legs: PlaybackLegs, _ duration: ClockTime, points: Int, _ cancellation: Cancellation
+    _ track: AudioTrack, _ legs: PlaybackLegs, _ duration: ClockTime, _ points: Range<Int>, of count: Int,
+    _ cancellation: Cancellation
   ) throws {
-    peaks = [Float](repeating: 0, count: points)
-    let length = max(duration.sampleIndex(rate: track.rate), 1)
+    (self.points, self.count) = (points, count)
+    peaks = [Float](repeating: 0, count: points.count)
+    length = max(duration.sampleIndex(rate: track.rate), 1)
+    let frames = start(of: points.lowerBound)..<start(of: points.upperBound)
     do {
-      let samples = try SampleStream(track, legs, rate: track.rate, channels: track.channels, cancellation)
-      var position = 0
+      let samples = try SampleStream(
+        track, legs, from: ClockTime(sampleIndex: frames.lowerBound, rate: track.rate),
+        to: ClockTime(sampleIndex: frames.upperBound, rate: track.rate), rate: track.rate, channels: track.channels,
+        cancellation)
+      var position = frames.lowerBound
       while let part = try samples.next() {
-        let count = part.count / track.channels
-        add(part, track.channels, from: position, of: length)
-        position += count
+        add(part, track.channels, from: position)
+        position += part.count / track.channels
       }
     } catch let error as GStreamerError {
       throw RetrogradeError(.internalFailure, "the audio can't be looked at: \(error.message)", underlying: error)
     }
   }
 
-  /// - Parameter position: of the first sample frame of the part, of `length` in all.
-  private mutating func add(_ part: [Float32], _ channels: Int, from position: Int, of length: Int) {
-    let points = peaks.count
+  /// The first sample frame of a point.
+  private func start(of point: Int) -> Int { (point * length + count - 1) / count }
+
+  /// - Parameter position: of the first sample frame of the part.
+  private mutating func add(_ part: [Float32], _ channels: Int, from position: Int) {
     part.withUnsafeBufferPointer { samples in
-      let count = samples.count / channels
+      let frames = samples.count / channels
       var frame = 0
-      while frame < count {
-        let point = min((position + frame) * points / length, points - 1)
+      while frame < frames {
+        let point = min((position + frame) * count / length, points.upperBound - 1)
         // Where the next point begins, or the part ends.
-        let next = min(max(((point + 1) * length + points - 1) / points - position, frame + 1), count)
-        let end = point == points - 1 ? count : next
+        let next = min(max(start(of: point + 1) - position, frame + 1), frames)
+        let end = point == points.upperBound - 1 ? frames : next
         var peak: Float32 = 0
         for index in frame * channels..<end * channels { peak = max(peak, abs(samples[index])) }
-        peaks[point] = min(max(peaks[point], peak), 1)
+        let place = point - points.lowerBound
+        peaks[place] = min(max(peaks[place], peak), 1)
         frame = end
       }
     }

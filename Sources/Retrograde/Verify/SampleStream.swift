@@ -14,14 +14,15 @@ final class SampleStream {
 
   /// - Parameters:
   ///   - from: where in the output to begin.
+  ///   - end: where in the output to end; nil: where the legs do.
   ///   - rate: of what comes out; the source's own where that is the same.
   init(
-    _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, rate: Int, channels: Int,
-    _ cancellation: Cancellation
+    _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, rate: Int,
+    channels: Int, _ cancellation: Cancellation
   ) throws {
     self.cancellation = cancellation
     self.channels = channels
-    player = AudioPlayer(track, legs, from: from, isPadded: true)
+    player = AudioPlayer(track, legs, from: from, to: end, isPadded: true)
     pipeline = try Pipeline(
       "appsrc name=in format=time block=true max-buffers=2 caps=\(Description.quoted(track.caps.description)) ! "
         + "audioconvert dithering=none ! audioresample ! "

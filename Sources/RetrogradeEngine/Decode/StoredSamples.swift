@@ -6,12 +6,6 @@ import Glibc
 protocol SampleStore: Sendable {
   /// Fills `bytes` with those from `offset` on, in bytes.
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws
-  /// All of them are going to be read.
-  func prepareAll() throws
-}
-
-extension SampleStore {
-  func prepareAll() {}
 }
 
 extension Spool: SampleStore {}

@@ -1,7 +1,7 @@
 import MediaTime
 import Synchronization
 
-/// The audio of a source that is decoded when it is asked for, a stretch at a time, and never all of it unless that is wanted.
+/// The audio of a source that is decoded when it is asked for, a stretch at a time, and never all of it unless it can't be had otherwise.
 ///
 /// Stretches are those of ``StretchIndexer``: their samples are the ones that a pass over all of the source gives.
 final class StretchedSamples: Sendable {
@@ -91,7 +91,7 @@ final class StretchedSamples: Sendable {
   }
 
   /// Decodes all of the audio, if that was not done.
-  @discardableResult fileprivate func decodeAll() throws -> [AudioTrack] {
+  private func decodeAll() throws -> [AudioTrack] {
     try decoding.withLock { _ in
       if let whole = state.withLock({ $0.whole }) { return whole }
       let whole = try opened.indexer(settings).run().audio
@@ -133,6 +133,4 @@ struct StretchedTrack: SampleStore {
       position = next
     }
   }
-
-  func prepareAll() throws { try samples.decodeAll() }
 }

@@ -69,9 +69,6 @@ package struct AudioTrack: Sendable {
 
   func silence(_ count: Int) -> [UInt8] { [UInt8](repeating: zero, count: max(count, 0) * bytesPerFrame) }
 
-  /// To be called before all of it is read, in whichever order: what is decoded only when it is read is decoded at once then.
-  package func prepareAll() throws { try store.prepareAll() }
-
   /// Fills `bytes` with the sample frames of `range`, forwards; silence where there are none, and outside `limits`.
   func read(_ range: Range<Int>, within limits: Range<Int>, into bytes: UnsafeMutableRawBufferPointer) throws {
     func silence(_ part: Range<Int>) {

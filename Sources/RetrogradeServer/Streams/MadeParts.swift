@@ -75,8 +75,10 @@ final class MadeParts: Sendable {
 
   private func reader(_ key: String, _ recipe: Recipe, onMade: (@Sendable () -> Void)? = nil) -> PartReader {
     makings.reader(key, onMade: onMade) { [line] cancellation, give in
-      try await line.perform(recipe.urgency) {
-        try await onOwnThread("make", cancellation) { try recipe.make(cancellation, give) }
+      for step in recipe.steps {
+        try await line.perform(recipe.urgency) {
+          try await onOwnThread("make", cancellation) { try step(cancellation, give) }
+        }
       }
     }
   }
@@ -127,20 +129,24 @@ final class MadeParts: Sendable {
   /// So high are pictures for the strip, in pixels, and so many points has a waveform.
   static let pictureHeight = 120
   static let waveformPoints = 2000
+  /// So much of it is made at a time.
+  private static let waveformStretch = ClockTime(seconds: 8)
 
   /// How a part is made.
   private struct Recipe: Sendable {
+    typealias Step = @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
+
     var urgency: WorkLine.Urgency
     /// Whether it takes so long that its beginning is of use while the rest is made.
     var isLong = false
-    let make: @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
+    /// One after the other; between them what is more urgent has its turn.
+    let steps: [Step]
 
-    init(
-      _ urgency: WorkLine.Urgency, isLong: Bool = false,
-      _ make: @escaping @Sendable (Cancellation, @escaping @Sendable ([UInt8]) -> Void) throws -> Void
-    ) {
-      (self.urgency, self.isLong, self.make) = (urgency, isLong, make)
+    init(_ urgency: WorkLine.Urgency, isLong: Bool = false, _ make: @escaping Step) {
+      (self.urgency, self.isLong, steps) = (urgency, isLong, [make])
     }
+
+    init(_ urgency: WorkLine.Urgency, steps: [Step]) { (self.urgency, self.steps) = (urgency, steps) }
   }
 
   private static func recipe(_ part: MadePart, _ stream: OpenStream) -> Recipe? {
@@ -160,11 +166,18 @@ final class MadeParts: Sendable {
       return Recipe(.low) { $1(try mirror.picture(at: time, height: pictureHeight, isExact: false, $0)) }
     case .waveform:
       guard mirror.renditions.contains(where: { !$0.isVideo }) else { return nil }
-      return Recipe(.low) { cancellation, give in
-        let peaks = try mirror.waveform(points: waveformPoints, cancellation)
-        // A byte each is as fine as a line on a screen.
-        give(Array(try JSONEncoder().encode(peaks.map { Int(($0.clampedToUnit * 255).rounded()) })))
-      }
+      let stretch = waveformStretch.seconds / mirror.duration.seconds * Double(waveformPoints)
+      let starts = Array(stride(from: 0, to: waveformPoints, by: Int(min(max(stretch, 1), Double(waveformPoints)))))
+      return Recipe(
+        .low,
+        steps: zip(starts, starts.dropFirst() + [waveformPoints]).map { start, end in
+          { cancellation, give in
+            let peaks = try mirror.waveform(start..<end, of: waveformPoints, cancellation)
+            // A byte each is as fine as a line on a screen.
+            let values = peaks.map { "\(Int(($0.clampedToUnit * 255).rounded()))" }.joined(separator: ",")
+            give(Array(((start == 0 ? "[" : ",") + values + (end == waveformPoints ? "]" : "")).utf8))
+          }
+        })
     default: return nil
     }
   }

@@ -18,7 +18,7 @@ package protocol MirrorStream: Sendable {
     _ number: Int, from piece: Int, of rendition: Int, _ cancellation: Cancellation,
     _ take: @escaping @Sendable ([UInt8]) -> Void) throws
   func picture(at time: ClockTime, height: Int, isExact: Bool, _ cancellation: Cancellation) throws -> [UInt8]
-  func waveform(points: Int, _ cancellation: Cancellation) throws -> [Float]
+  func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float]
 }
 
 extension SegmentedMirror: MirrorStream {}

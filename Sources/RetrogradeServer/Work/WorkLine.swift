@@ -4,7 +4,7 @@ import Synchronization
 /// line is full, nothing more is taken.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// What decorates a page.
+    /// What decorates a page: it begins only when nothing else is under way.
     case low
     /// What somebody waits for.
     case usual
@@ -25,10 +25,20 @@ final class WorkLine: Sendable {
 
   private struct State {
     var free: Int
+    /// How much of what is under way is not of low urgency.
+    var urgent = 0
     var line: [Waiter] = []
     var count = 0
     /// Those whose task was cancelled before they stood in line.
     var cancelled: Set<Int> = []
+
+    /// Takes a slot, if there is one for such work.
+    mutating func begin(_ urgency: Urgency) -> Bool {
+      guard free > 0, urgency > .low || urgent == 0 else { return false }
+      free -= 1
+      urgent += urgency > .low ? 1 : 0
+      return true
+    }
   }
 
   private let state: Mutex<State>
@@ -47,8 +57,8 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// Whether nothing is under way: what somebody waits for has all of the machine.
-  var isIdle: Bool { state.withLock { $0.free == slots } }
+  /// Whether nothing is under way that somebody waits for, and something could begin.
+  var isIdle: Bool { state.withLock { $0.urgent == 0 && $0.free > 0 } }
 
   /// How much is under way, and how much waits.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
@@ -59,7 +69,7 @@ final class WorkLine: Sendable {
     _ urgency: Urgency, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
     try await enter(urgency)
-    defer { leave() }
+    defer { leave(urgency) }
     return try await body()
   }
 
@@ -82,10 +92,7 @@ final class WorkLine: Sendable {
     enum Answer { case go, wait, refuse(any Error) }
     let answer: Answer = state.withLock { state in
       if state.cancelled.remove(waiter.number) != nil { return .refuse(CancellationError()) }
-      if state.free > 0 {
-        state.free -= 1
-        return .go
-      }
+      if state.begin(waiter.urgency) { return .go }
       guard state.line.count < longest else { return .refuse(Busy()) }
       let place = state.line.firstIndex { $0.urgency < waiter.urgency } ?? state.line.count
       state.line.insert(waiter, at: place)
@@ -109,14 +116,14 @@ final class WorkLine: Sendable {
     waiter?.continuation.resume(throwing: CancellationError())
   }
 
-  private func leave() {
-    let next: Waiter? = state.withLock { state in
-      guard !state.line.isEmpty else {
-        state.free += 1
-        return nil
-      }
-      return state.line.removeFirst()
+  private func leave(_ urgency: Urgency) {
+    let next: [Waiter] = state.withLock { state in
+      state.free += 1
+      state.urgent -= urgency > .low ? 1 : 0
+      var next: [Waiter] = []
+      while let first = state.line.first, state.begin(first.urgency) { next.append(state.line.removeFirst()) }
+      return next
     }
-    next?.continuation.resume()
+    for waiter in next { waiter.continuation.resume() }
   }
 }
