@@ -1,14 +1,14 @@
 #!/usr/bin/python3
-"""first_frame.py FILE...: how long reversesrc takes from the change of state to its first frame of video, and from a seek to the middle,
+"""first_frame.py [--loop LOOP] FILE...: how long reversesrc takes from the change of state to its first frame of video, and from a seek to the middle,
 which is sent then, to the frame there, in seconds.
 
 Each FILE is played five times, each time by a new process, as a player does that was just started: GStreamer's registry has been
 read by then, and no plugin is loaded. Prints the least and the median of both. GST_PLUGIN_PATH says where the plugin is.
 """
-import os, statistics, subprocess, sys, time
+import argparse, os, statistics, subprocess, sys, time
 
 
-def measure(path):
+def measure(path, order):
     import gi
 
     gi.require_version("Gst", "1.0")
@@ -17,6 +17,7 @@ def measure(path):
     Gst.init(None)
     pipeline = Gst.parse_launch("reversesrc name=source ! video/x-raw ! fakesink name=sink signal-handoffs=true sync=false async=false")
     pipeline.get_by_name("source").set_property("uri", Gst.filename_to_uri(os.path.abspath(path)))
+    Gst.util_set_object_arg(pipeline.get_by_name("source"), "loop", order)
     loop = GLib.MainLoop()
     taken = []
     middle = [None]
@@ -50,14 +51,17 @@ def measure(path):
     print(taken[0] - start, taken[2] - taken[1])
 
 
-if sys.argv[1:2] == ["--once"]:
-    measure(sys.argv[2])
+parser = argparse.ArgumentParser()
+parser.add_argument("files", nargs="+")
+parser.add_argument("--loop", default="reverse")
+parser.add_argument("--once", action="store_true", help=argparse.SUPPRESS)
+options = parser.parse_args()
+if options.once:
+    measure(options.files[0], options.loop)
 else:
-    for path in sys.argv[1:]:
-        runs = [
-            map(float, subprocess.run([sys.executable, __file__, "--once", path], check=True, capture_output=True, text=True).stdout.split())
-            for _ in range(5)
-        ]
+    for path in options.files:
+        again = [sys.executable, __file__, "--once", "--loop", options.loop, path]
+        runs = [map(float, subprocess.run(again, check=True, capture_output=True, text=True).stdout.split()) for _ in range(5)]
         first, sought = zip(*runs)
         print(f"{os.path.basename(path)}: {min(first):.2f}, median {statistics.median(first):.2f}; "
               f"sought {min(sought):.2f}, median {statistics.median(sought):.2f}", flush=True)

@@ -110,12 +110,16 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         expose(tail.source, settings, run, at: tail.place)
         wanted = wanted.shared(by: 2)
       }
-      let source = try PlayableSource(opened, wanted, until: tail?.range.start) { progress in
+      let tell: @Sendable (IndexProgress) -> Void = { progress in
         if tail == nil {
           let position = progress.position
           task.post(GST_PROGRESS_TYPE_CONTINUE, "Indexed up to \(position)", ["position": UInt64(position.raw)])
         }
       }
+      // Other orders of play than the mirror need all of the index before their first frame, and not all that it is made of.
+      let source =
+        try tail.map { try PlayableSource(opened, wanted, until: $0.range.start, progress: tell) }
+        ?? PlayableSource(quickly: opened, wanted, progress: tell)
       try run.check()
       if tail == nil { task.post(GST_PROGRESS_TYPE_COMPLETE, "Indexed") }
       ReverseSource.log.write(
