@@ -5,7 +5,7 @@ import Testing
 
 @testable import RetrogradePlugin
 
-/// reversesrc plays the end of a long file while all of it is still being indexed.
+/// reversesrc plays the end of a long file while all of it is still being indexed, and in other orders of play does without that.
 @Suite struct TailTests {
   /// 750 frames of 40 ms with their number in the picture, 1,440,000 samples that tell their place.
   private func media() -> TestMedia {
@@ -17,9 +17,9 @@ import Testing
     return media
   }
 
-  private func source(_ path: String) throws -> Pipeline {
+  private func source(_ path: String, loop: String = "reverse") throws -> Pipeline {
     try pipeline(
-      "reversesrc name=r uri=file://\(path) memory-budget=2000000 "
+      "reversesrc name=r uri=file://\(path) loop=\(loop) memory-budget=2000000 "
         + "r.video_0 ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=video sync=false async=false max-buffers=2 "
         + "r.audio_0 ! queue ! appsink name=audio sync=false async=false")
   }
@@ -72,5 +72,32 @@ import Testing
       // Ends when no thread of it is left.
       pipeline.set(.null)
     }
+  }
+
+  @Test(arguments: [("ping-pong", "mp4mux"), ("reverse-forward", "matroskamux"), ("forward", "matroskamux")])
+  func allOfItIsThereInOtherOrdersOfPlay(_ loop: String, _ muxer: String) throws {
+    let folder = try TemporaryFolder()
+    var media = media()
+    if muxer == "mp4mux" { (media.name, media.muxer, media.audio) = ("t.mp4", muxer, "avenc_alac") }
+    let pipeline = try source(try media.write(to: folder), loop: loop)
+    let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
+    pipeline.set(.playing)
+    var numbers: [Int] = []
+    var sound: [UInt8] = []
+    while let sample = try pipeline.pull(video) { numbers.append(try sample.number()) }
+    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
+    let there = Array(0..<750)
+    let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
+    let frames = [
+      "ping-pong": there + there.dropLast().reversed(), "reverse-forward": there.reversed() + there.dropFirst(),
+      "forward": there,
+    ]
+    let heard = [
+      "ping-pong": samples + samples.dropLast(1920).reversed(),
+      "reverse-forward": samples.reversed() + samples.dropFirst(1920), "forward": samples,
+    ]
+    #expect(numbers == frames[loop])
+    let isExact = try sound.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == #require(heard[loop])
+    #expect(isExact)
   }
 }
