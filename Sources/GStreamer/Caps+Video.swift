@@ -1,4 +1,5 @@
 import CGStreamer
+package import MediaTime
 
 /// What raw video's caps say of the video.
 extension Caps {
@@ -48,5 +49,14 @@ extension Caps {
       value.range != GST_VIDEO_COLOR_RANGE_UNKNOWN, value.matrix != GST_VIDEO_COLOR_MATRIX_UNKNOWN
     else { return nil }
     return (value.range, value.matrix)
+  }
+}
+
+extension FrameRate {
+  /// The one that is usual, if frames so far from each other have about that one.
+  package init?(guessing step: ClockTime) {
+    var (numerator, denominator): (gint, gint) = (0, 1)
+    guard step > .zero, gst_video_guess_framerate(step.raw, &numerator, &denominator) != 0 else { return nil }
+    self.init(Int(numerator), Int(denominator))
   }
 }

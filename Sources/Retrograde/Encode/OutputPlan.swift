@@ -42,7 +42,7 @@ struct OutputPlan: Sendable {
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
       guard video.hasNoRate || source.legs.speed == nil else {
-        if isEven { choice.warnings += [video.shown.timeline.evened].compactMap { $0 } }
+        if isEven { choice.warnings += [video.shown.timeline.evened(to: video.rate)].compactMap { $0 } }
         continue
       }
       throw RetrogradeError(
@@ -193,9 +193,10 @@ struct OutputPlan: Sendable {
 
 extension VideoTimeline {
   /// What is to be said where all frames are shown equally long; nil where they are that anyway, give or take half of it.
-  fileprivate var evened: Warning? {
-    guard let first = starts.first, let last = starts.last, count > 1 else { return nil }
-    let step = (last - first).seconds / Double(count - 1)
+  /// - Parameter rate: how many there will be in a second.
+  fileprivate func evened(to rate: FrameRate?) -> Warning? {
+    guard let first = starts.first, let rate, count > 1 else { return nil }
+    let step = 1 / rate.value
     let moved = starts.enumerated().map { abs(($1 - first).seconds - Double($0) * step) }.filter { $0 > step / 2 }
     guard let most = moved.max() else { return nil }
     return Warning(

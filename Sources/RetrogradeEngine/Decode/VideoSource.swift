@@ -107,7 +107,7 @@ package final class VideoSource: Sendable {
     self.gauge = gauge
     let decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), cancellation)
     changes = decoder.changes
-    caps = decoder.caps
+    caps = video.rhythm.believing(decoder.caps)
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
     var planner = try Planner(resources, frameBytes: decoder.frameBytes)

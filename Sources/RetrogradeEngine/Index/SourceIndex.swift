@@ -43,7 +43,8 @@ package struct VideoIndex: Sendable {
   package let starts: [ClockTime]?
   /// The keyframes' places in display order.
   package let keyframes: [Int]
-  /// How long the frame shown last is shown, by its own account or else the median of the others.
+  let rhythm: FrameRhythm
+  /// How long the frame shown last is shown.
   let lastDuration: ClockTime
   /// The bytes of all packets.
   package let bytes: Int
@@ -57,10 +58,6 @@ package struct VideoIndex: Sendable {
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
   /// Whether the packets are the stream's from its first one on.
   var isFromStart = true
-
-  /// By how many frames before the last one it is judged how long that is shown. Not by all of them: whoever reads only the end of a
-  /// source is to come to the same.
-  static let rhythm = 100
 
   /// How long the frames are shown whose packets are here; nil where those don't say when.
   package var duration: ClockTime? {
@@ -79,7 +76,6 @@ package struct VideoIndex: Sendable {
   package var timesInDecodingOrder: [ClockTime] { packets.compactMap(\.time) }
 
   package init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
-    self.caps = caps
     self.tags = tags
     self.packets = packets
     self.segmentEnd = segmentEnd
@@ -94,14 +90,9 @@ package struct VideoIndex: Sendable {
     let isUsable = timed.count == shown.count && zip(timed, timed.dropFirst()).allSatisfy { $0.time < $1.time }
     starts = isUsable ? timed.map(\.time) : nil
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
-    let gaps = zip(timed, timed.dropFirst()).suffix(VideoIndex.rhythm).map { $1.time - $0.time }.sorted()
-    // Parsers take a variable rate's time base for its rate: no frame is meant to be shown for less than a millisecond.
-    let own = timed.last?.packet.duration.flatMap { $0 >= ClockTime(nanoseconds: 1_000_000) ? $0 : nil }
-    let median = gaps.isEmpty ? ClockTime(nanoseconds: 40_000_000) : gaps[gaps.count / 2]
-    // Where all frames are shown equally long, to the millisecond that containers round to, so is the last, whatever
-    // duration a parser made up for its packet.
-    let isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < ClockTime(nanoseconds: 2_000_000)
-    lastDuration = isConstant ? median : own ?? median
+    rhythm = FrameRhythm(timed.map(\.time))
+    lastDuration = rhythm.lastDuration(timed.last?.packet.duration)
+    self.caps = rhythm.believing(caps)
   }
 }
 

@@ -103,7 +103,7 @@ final class StretchIndexer {
     let videos = reading.videos.enumerated().allSatisfy { number, video in
       guard let keyframe = video.firstKeyframe, keyframe <= start else { return false }
       // How long the last frame of all is shown follows from the frames before it.
-      return closed[number] || video.complete(until: nil).starts.map { $0.count > VideoIndex.rhythm } ?? false
+      return closed[number] || video.complete(until: nil).starts.map { $0.count > FrameRhythm.length } ?? false
     }
     let audios = preRolls.enumerated().allSatisfy { number, preRoll in
       let stream = streams.videos.count + number

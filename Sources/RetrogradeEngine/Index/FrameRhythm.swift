@@ -1,0 +1,47 @@
+import GStreamer
+import MediaTime
+
+/// How frames follow each other at the end of a video.
+struct FrameRhythm: Sendable {
+  /// From one frame to the next.
+  private let median: ClockTime
+  private let mean: ClockTime
+  /// Whether all are shown equally long, to the millisecond that containers round to.
+  private let isConstant: Bool
+
+  /// By how many frames before the last one it is judged. Not by all of them: whoever reads only the end of a source is to come to the same.
+  static let length = 100
+
+  /// - Parameter times: when frames are shown, ascending.
+  init(_ times: [ClockTime]) {
+    let last = times.suffix(FrameRhythm.length + 1)
+    let gaps = zip(last, last.dropFirst()).map { $1 - $0 }.sorted()
+    median = gaps.isEmpty ? .milliseconds(40) : gaps[gaps.count / 2]
+    mean = ClockTime(nanoseconds: gaps.reduce(0) { $0 + $1.nanoseconds } / Int64(max(gaps.count, 1)))
+    isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < .milliseconds(2)
+  }
+
+  /// How long the last frame is shown.
+  /// - Parameter own: by its packet's account. Where all frames are shown equally long, so is the last, whatever a parser made up for it.
+  func lastDuration(_ own: ClockTime?) -> ClockTime {
+    // Parsers take a variable rate's time base for its rate: no frame is meant to be shown for less than a millisecond.
+    isConstant ? median : own.flatMap { $0 >= .milliseconds(1) ? $0 : nil } ?? median
+  }
+
+  /// `caps` with frames per second that can be meant.
+  ///
+  /// Encoders of a variable rate name its time base, and h264parse and h265parse believe them: 1000, 90000 or 10⁹. AVI has no other times than
+  /// that, mp4mux would count in it, in 32 bits, and the frame shown last would be over at once.
+  func believing(_ caps: Caps) -> Caps {
+    guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
+    let rate = Double(named.numerator) / Double(named.denominator)
+    guard rate > FrameRhythm.usual, rate * median.seconds > FrameRhythm.excess else { return caps }
+    let meant = isConstant ? FrameRate(guessing: mean) : nil
+    return caps.setting("framerate", "(fraction)\(meant?.description ?? "0/1")")
+  }
+
+  /// Rates up to this one are named by those who mean them, also where frames come more slowly: by recorders of screens.
+  private static let usual = 120.0
+  /// So many times as many frames as there are can't be meant.
+  private static let excess = 3.0
+}
