@@ -1,6 +1,7 @@
 import Containers
 import Foundation
 import GStreamer
+import MediaTime
 import TestSupport
 import Testing
 
@@ -80,6 +81,34 @@ import Testing
     #expect(warning.count == 1)
     #expect(warning.span == span)
     #expect(span.start > ClockTime(seconds: 0.5))
+  }
+
+  /// x264 that is told of a variable rate names the time base for it, 10⁹, and a transport stream knows no other.
+  @Test(arguments: ["m.mp4", "m.mkv", "m.avi"]) func aTimeBaseIsTakenForNoRate(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    var media = media()
+    (media.times, media.sampleCount) = (TestMedia.regular(50, rate: 25), 0)
+    media.video = "x264enc key-int-max=10 bframes=0 pass=qual quantizer=10 option-string=scenecut=0 ! h264parse"
+    let path = try media.write(to: folder)
+    let summary = try await Reverser(path).start(to: folder.path(name)).summary()
+    #expect(summary.warnings.isEmpty && summary.duration == .seconds(2), "\(summary)")
+    let mirror = try DecodedMedia(folder.path(name), like: media)
+    #expect(mirror.numbers == (0..<50).reversed())
+    #expect(mirror.videoCaps?.fraction("framerate").map { $0 == (25, 1) } ?? false)
+    #expect(mirror.times == (0..<50).map { ClockTime.milliseconds($0 * 40) })
+  }
+
+  @Test func whatHasNoRateIsNotMadeEvenUnasked() async throws {
+    let folder = try TemporaryFolder()
+    var media = media()
+    (media.times, media.sampleCount) = ((0...50).map { ClockTime.milliseconds($0 * 40 + $0 % 5 * 4) }, 0)
+    let path = try media.write(to: folder)
+    await #expect(throws: RetrogradeError.self) {
+      _ = try await Reverser(path).start(to: folder.path("m.avi")).summary()
+    }
+    _ = try await Reverser(path).start(to: folder.path("m.mp4")).summary()
+    let verdict = try await Verifier(path, mirror: folder.path("m.mp4")).verify()
+    #expect(verdict.checks.first { $0.subject == "times" }?.holds == true, "\(verdict)")
   }
 
   @Test func bytesThatAreNoPacketsAreNamed() async throws {
