@@ -17,7 +17,8 @@ struct FrameRhythm: Sendable {
     let last = times.suffix(FrameRhythm.length + 1)
     let gaps = zip(last, last.dropFirst()).map { $1 - $0 }.sorted()
     median = gaps.isEmpty ? .milliseconds(40) : gaps[gaps.count / 2]
-    mean = ClockTime(nanoseconds: gaps.reduce(0) { $0 + $1.nanoseconds } / Int64(max(gaps.count, 1)))
+    let whole = (last.last ?? .zero) - (last.first ?? .zero)
+    mean = ClockTime(nanoseconds: whole.nanoseconds / Int64(max(gaps.count, 1)))
     isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < .milliseconds(2)
   }
 

@@ -43,6 +43,7 @@ package struct VideoIndex: Sendable {
   package let starts: [ClockTime]?
   /// The keyframes' places in display order.
   package let keyframes: [Int]
+  /// How its frames follow each other.
   let rhythm: FrameRhythm
   /// How long the frame shown last is shown.
   let lastDuration: ClockTime
