@@ -101,7 +101,10 @@ import Testing
   @Test func whatHasNoRateIsNotMadeEvenUnasked() async throws {
     let folder = try TemporaryFolder()
     var media = media()
-    (media.times, media.sampleCount) = ((0...50).map { ClockTime.milliseconds($0 * 40 + $0 % 5 * 4) }, 0)
+    // Even at the end, which is all that is looked at of how long the last frame is shown.
+    (media.times, media.sampleCount) = (
+      (0...150).map { ClockTime.milliseconds($0 * 40 + ($0 < 40 ? $0 % 5 * 4 : 0)) }, 0
+    )
     let path = try media.write(to: folder)
     await #expect(throws: RetrogradeError.self) {
       _ = try await Reverser(path).start(to: folder.path("m.avi")).summary()

@@ -1,25 +1,35 @@
 import GStreamer
 import MediaTime
 
-/// How frames follow each other at the end of a video.
+/// How the frames of a video follow each other.
 struct FrameRhythm: Sendable {
-  /// From one frame to the next.
+  /// From one frame to the next, at the end.
   private let median: ClockTime
-  private let mean: ClockTime
-  /// Whether all are shown equally long, to the millisecond that containers round to.
+  /// Whether those at the end are all shown equally long, to the millisecond that containers round to.
   private let isConstant: Bool
+  /// The frames per second where all are; nil where they are not.
+  private let rate: FrameRate?
 
-  /// By how many frames before the last one it is judged. Not by all of them: whoever reads only the end of a source is to come to the same.
+  /// By how many frames before the last one it is judged how long that is shown. Not by all of them: whoever reads only the end of a source is to
+  /// come to the same.
   static let length = 100
+  private static let rounding = ClockTime.milliseconds(2)
 
   /// - Parameter times: when frames are shown, ascending.
   init(_ times: [ClockTime]) {
     let last = times.suffix(FrameRhythm.length + 1)
     let gaps = zip(last, last.dropFirst()).map { $1 - $0 }.sorted()
-    median = gaps.isEmpty ? .milliseconds(40) : gaps[gaps.count / 2]
-    let whole = (last.last ?? .zero) - (last.first ?? .zero)
-    mean = ClockTime(nanoseconds: whole.nanoseconds / Int64(max(gaps.count, 1)))
-    isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < .milliseconds(2)
+    let median = gaps.isEmpty ? .milliseconds(40) : gaps[gaps.count / 2]
+    let isConstant = gaps.count > 1 && (gaps.last ?? .zero) - (gaps.first ?? .zero) < FrameRhythm.rounding
+    let isEven =
+      isConstant
+      && zip(times, times.dropFirst()).allSatisfy {
+        let gap = $1 - $0
+        return max(gap, median) - min(gap, median) < FrameRhythm.rounding
+      }
+    let whole = (times.last ?? .zero) - (times.first ?? .zero)
+    rate = isEven ? FrameRate(guessing: ClockTime(nanoseconds: whole.nanoseconds / Int64(times.count - 1))) : nil
+    (self.median, self.isConstant) = (median, isConstant)
   }
 
   /// How long the last frame is shown.
@@ -35,10 +45,9 @@ struct FrameRhythm: Sendable {
   /// that, mp4mux would count in it, in 32 bits, and the frame shown last would be over at once.
   func believing(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
-    let rate = Double(named.numerator) / Double(named.denominator)
-    guard rate > FrameRhythm.usual, rate * median.seconds > FrameRhythm.excess else { return caps }
-    let meant = isConstant ? FrameRate(guessing: mean) : nil
-    return caps.setting("framerate", "(fraction)\(meant?.description ?? "0/1")")
+    let value = Double(named.numerator) / Double(named.denominator)
+    guard value > FrameRhythm.usual, value * median.seconds > FrameRhythm.excess else { return caps }
+    return caps.setting("framerate", "(fraction)\(rate?.description ?? "0/1")")
   }
 
   /// Rates up to this one are named by those who mean them, also where frames come more slowly: by recorders of screens.
