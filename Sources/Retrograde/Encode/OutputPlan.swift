@@ -43,6 +43,10 @@ struct OutputPlan: Sendable {
       guard isTheora || isEven else { continue }
       guard video.hasNoRate || source.legs.speed == nil else {
         if isEven { choice.warnings += [video.shown.timeline.evened(to: video.rate)].compactMap { $0 } }
+        if choice.container.lacksTimes, !choice.audioCodecs.isEmpty {
+          let played = PlayedFrames(video, source.legs, options.playback.timing)
+          choice.warnings += [played.hurried].compactMap { $0 }
+        }
         continue
       }
       throw RetrogradeError(
@@ -204,6 +208,17 @@ extension VideoTimeline {
       "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
         + "\(Decimals.text(most, 2)) s off; \(setting: .frameRate) thins them out evenly, .mkv and .mp4 keep their times",
       count: moved.count)
+  }
+}
+
+extension PlayedFrames {
+  /// What is to be said where the first frame is shown when the audio starts; nil where it is that anyway, give or take its own length.
+  fileprivate var hurried: Warning? {
+    guard let first = frames.first?.shown, first.start > first.duration else { return nil }
+    return Warning(
+      .converted,
+      "changed: this format has no time for the first frame: it is shown from the start, \(Decimals.text(first.start.seconds, 2)) s too early, and "
+        + "so are all others, against the audio; .mkv and .mp4 keep the two together")
   }
 }
 
