@@ -177,22 +177,22 @@ import Testing
   }
 
   /// Audio goes on for half a second after the last frame, which is the first one of the mirror.
-  @Test(arguments: [("o.avi", [Warning.Code.converted]), ("o.mkv", [])])
-  func videoThatCanNotStartLateIsSaidToBeOutOfStep(_ name: String, _ codes: [Warning.Code]) async throws {
+  @Test(arguments: [("o.avi", true), ("o.mkv", false)])
+  func videoThatCanNotStartLateIsSaidToBeOutOfStep(_ name: String, _ isSaid: Bool) async throws {
     let folder = try TemporaryFolder()
     var (_, media) = try clip(folder)
     media.sampleCount = 72_000
     let source = try media.write(to: folder)
     var options = ReverseOptions()
     let warnings = try await Reverser(source, options: options).reverse(to: folder.path(name)).warnings
-    #expect(warnings.map(\.code) == codes, "\(warnings)")
+    #expect(warnings.map(\.code) == (isSaid ? [.converted] : []), "\(warnings)")
     #expect(warnings.allSatisfy { $0.message.contains("0.50 s too early") }, "\(warnings)")
     options.output.isStrict = true
     let strict = Reverser(source, options: options)
-    if codes.isEmpty {
-      _ = try await strict.reverse(to: folder.path("strict-" + name))
-    } else {
+    if isSaid {
       await #expect(throws: RetrogradeError.self) { _ = try await strict.reverse(to: folder.path("strict-" + name)) }
+    } else {
+      _ = try await strict.reverse(to: folder.path("strict-" + name))
     }
   }
 }
