@@ -36,16 +36,15 @@ struct OutputPlan: Sendable {
       audio: source.audio,
       subtitles: source.index.subtitles, legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0, options: options.encoding)
-    for (video, frame) in zip(source.videos, choice.videos)
-    where options.playback.frameRate == nil {
+    for (video, frame) in zip(source.videos, choice.videos) {
       let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
-      guard video.hasNoRate || source.legs.speed == nil else {
-        if isEven { choice.warnings += [video.shown.timeline.evened(to: video.rate)].compactMap { $0 } }
-        if choice.container.lacksTimes, !choice.audioCodecs.isEmpty {
+      guard options.playback.frameRate == nil, video.hasNoRate || source.legs.speed == nil else {
+        let rate = options.playback.frameRate ?? source.legs.speed.flatMap { video.rate?.times($0) }
+        if isEven, source.legs.frameRate == nil, let rate {
           let played = PlayedFrames(video, source.legs, options.playback.timing)
-          choice.warnings += [played.hurried].compactMap { $0 }
+          choice.warnings += [played.evened(to: rate)].compactMap { $0 }
         }
         continue
       }
@@ -195,30 +194,18 @@ struct OutputPlan: Sendable {
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 }
 
-extension VideoTimeline {
-  /// What is to be said where all frames are shown equally long; nil where they are that anyway, give or take half of it.
+extension PlayedFrames {
+  /// What is to be said where they are shown one after the other and equally long; nil where they are that anyway, give or take most of it.
   /// - Parameter rate: how many there will be in a second.
-  fileprivate func evened(to rate: FrameRate?) -> Warning? {
-    guard let first = starts.first, let rate, count > 1 else { return nil }
+  fileprivate func evened(to rate: FrameRate) -> Warning? {
     let step = 1 / rate.value
-    let moved = starts.enumerated().map { abs(($1 - first).seconds - Double($0) * step) }.filter { $0 > step / 2 }
+    let moved = frames.enumerated().map { abs($1.shown.start.seconds - Double($0) * step) }.filter { $0 > step * 0.9 }
     guard let most = moved.max() else { return nil }
     return Warning(
       .converted,
       "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
-        + "\(Decimals.text(most, 2)) s off; \(setting: .frameRate) thins them out evenly, .mkv and .mp4 keep their times",
+        + "\(Decimals.text(most, 2)) s off; .mkv and .mp4 keep their times",
       count: moved.count)
-  }
-}
-
-extension PlayedFrames {
-  /// What is to be said where the first frame is shown when the audio starts; nil where it is that anyway, give or take its own length.
-  fileprivate var hurried: Warning? {
-    guard let first = frames.first?.shown, first.start > first.duration else { return nil }
-    return Warning(
-      .converted,
-      "changed: this format has no time for the first frame: it is shown from the start, \(Decimals.text(first.start.seconds, 2)) s too early, and "
-        + "so are all others, against the audio; .mkv and .mp4 keep the two together")
   }
 }
 
