@@ -41,7 +41,7 @@ struct OutputPlan: Sendable {
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }
       guard options.playback.frameRate == nil, video.hasNoRate || source.legs.speed == nil else {
-        let rate = options.playback.frameRate ?? source.legs.speed.flatMap { video.rate?.times($0) }
+        let rate = options.playback.frameRate?.value ?? video.rate.map { $0.value * (source.legs.speed ?? 1) }
         if isEven, source.legs.frameRate == nil, let rate {
           let played = PlayedFrames(video, source.legs, options.playback.timing)
           choice.warnings += [played.evened(to: rate)].compactMap { $0 }
@@ -197,8 +197,8 @@ struct OutputPlan: Sendable {
 extension PlayedFrames {
   /// What is to be said where they are shown one after the other and equally long; nil where they are that anyway, give or take most of it.
   /// - Parameter rate: how many there will be in a second.
-  fileprivate func evened(to rate: FrameRate) -> Warning? {
-    let step = 1 / rate.value
+  fileprivate func evened(to rate: Double) -> Warning? {
+    let step = 1 / rate
     let moved = frames.enumerated().map { abs($1.shown.start.seconds - Double($0) * step) }.filter { $0 > step * 0.9 }
     guard let most = moved.max() else { return nil }
     return Warning(

@@ -41,7 +41,7 @@ struct FrameRhythm: Sendable {
 
   /// `caps` with frames per second that can be meant.
   ///
-  /// Encoders of a variable rate name its time base, and h264parse and h265parse believe them: 1000, 90000 or 10⁹. AVI has no other times than
+  /// Encoders of a variable rate name its time base, and h264parse believes them: 1000, 90000 or 10⁹. AVI has no other times than
   /// that, mp4mux would count in it, in 32 bits, and the frame shown last would be over at once.
   func believing(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
