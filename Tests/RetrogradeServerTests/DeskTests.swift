@@ -186,6 +186,18 @@ import Testing
     #expect(gate.seen.entered == 3)
   }
 
+  @Test func whatIsMadeAheadIsStoppedWhenSomebodySeeks() async throws {
+    let gate = FakeGate(free: 1)
+    let fake = try FakeDesk(ServerSettings(jobs: 3), FakeStream(gate: gate))
+    let base = "/\(fake.id)/usual/\(try await fake.version)"
+    _ = try await fake.ask("\(base)/540/0.m4s")
+    try await gate.wait { $0.entered == 2 }
+    let seek = Task { try await fake.ask("\(base)/540/2.m4s") }
+    try await gate.wait { $0 == .init(entered: 3, passed: 1, cancelled: 1) }
+    gate.open()
+    #expect(try await seek.value.bytes.count == 102)
+  }
+
   @Test func whatIsTooMuchAtOnceIsToBeAskedForLater() async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))

@@ -93,15 +93,22 @@ final class FakeGate: Sendable {
 
   private let counts = Mutex(Counts())
   private let isOpen = Atomic(false)
+  private let free: Int
+
+  /// - Parameter free: so many pass before it is opened.
+  init(free: Int = 0) { self.free = free }
 
   var seen: Counts { counts.withLock { $0 } }
 
   func open() { isOpen.store(true, ordering: .releasing) }
 
   func pass(_ cancellation: Cancellation) throws {
-    counts.withLock { $0.entered += 1 }
+    let number = counts.withLock { counts in
+      counts.entered += 1
+      return counts.entered
+    }
     // As the engine looks at it.
-    while !isOpen.load(ordering: .acquiring), !cancellation.isCancelled { usleep(1000) }
+    while number > free, !isOpen.load(ordering: .acquiring), !cancellation.isCancelled { usleep(1000) }
     counts.withLock { counts in
       if cancellation.isCancelled { counts.cancelled += 1 } else { counts.passed += 1 }
     }

@@ -44,16 +44,17 @@ final class WorkLine: Sendable {
   private let state: Mutex<State>
   private let slots: Int
   private let longest: Int
-  private let onWaiting: @Sendable () -> Void
+  private let onUrgent: @Sendable () -> Void
 
   /// - Parameters:
   ///   - slots: how much is done at once; at least 1.
   ///   - longest: how many may wait.
-  ///   - onWaiting: called when something that is not of low urgency has to wait: whatever was begun unasked may stop.
-  init(slots: Int, longest: Int, onWaiting: @escaping @Sendable () -> Void = {}) {
+  ///   - onUrgent: called when something of high urgency begins, and when something that is not of low urgency has to wait: whatever was begun
+  ///     unasked takes from it, and is to stop.
+  init(slots: Int, longest: Int, onUrgent: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
     self.longest = longest
-    self.onWaiting = onWaiting
+    self.onUrgent = onUrgent
     state = Mutex(State(free: max(slots, 1)))
   }
 
@@ -99,8 +100,10 @@ final class WorkLine: Sendable {
       return .wait
     }
     switch answer {
-    case .go: waiter.continuation.resume()
-    case .wait: if waiter.urgency > .low { onWaiting() }
+    case .go:
+      if waiter.urgency == .high { onUrgent() }
+      waiter.continuation.resume()
+    case .wait: if waiter.urgency > .low { onUrgent() }
     case .refuse(let error): waiter.continuation.resume(throwing: error)
     }
   }
