@@ -2,17 +2,35 @@ import CGStreamer
 package import MediaTime
 import Synchronization
 
+/// What becomes of a stream with a buffer of it.
+package enum StreamProgress: Sendable {
+  case goesOn
+  /// It ends before this buffer.
+  case ends
+  /// So does the last one that anybody wants of what pushes.
+  case allHaveEnded
+}
+
 extension Pad {
-  /// Asks `isOver` about each buffer that comes to this sink pad, in the segment that came with it; where that says so, the stream
-  /// ends here: the buffer and what follows it is dropped, and whoever pushes hears of the end (`GST_FLOW_EOS`). The pad holds
-  /// `isOver`, which must not hold the pad. To be called before anything changes the segment on its way into this pad.
-  package func endStream(when isOver: @escaping @Sendable (Buffer, Segment) -> Bool) {
+  /// Asks `progress` about each buffer that comes to this sink pad, in the segment that came with it. Where the stream ends, the buffer
+  /// and what follows it is dropped, and whoever pushes hears of the end (`GST_FLOW_EOS`). The pad holds `progress`, which must not
+  /// hold the pad. To be called before anything changes the segment on its way into this pad.
+  ///
+  /// When all have ended, whoever pushes is to stop (`GST_FLOW_FLUSHING`) until the next seek: of `GST_FLOW_EOS` from all of its streams
+  /// qtdemux 1.22 takes no notice, and reads the rest of the file for those that nobody wants.
+  package func endStream(when progress: @escaping @Sendable (Buffer, Segment) -> StreamProgress) {
     let segment = Mutex(Segment())
     watchSegments { new in segment.withLock { $0 = new } }
-    filterBuffers { buffer, pad in
-      guard isOver(buffer, segment.withLock { $0 }) else { return true }
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
+      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
+      let buffer = data.assumingMemoryBound(to: GstBuffer.self)
+      let found = progress(Buffer(retaining: buffer), segment.withLock { $0 })
+      guard found != .goesOn else { return GST_PAD_PROBE_OK }
       pad.endStream()
-      return false
+      guard found == .allHaveEnded else { return GST_PAD_PROBE_DROP }
+      info.pointee.ABI.abi.flow_ret = GST_FLOW_FLUSHING
+      gst_mini_object_unref(data.assumingMemoryBound(to: GstMiniObject.self))
+      return GST_PAD_PROBE_HANDLED
     }
   }
 

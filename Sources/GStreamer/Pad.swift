@@ -111,16 +111,6 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `isWanted` for each buffer, with the pad, and lets those pass that it wants. The pad holds it, and it must not hold the
-  /// pad.
-  func filterBuffers(_ isWanted: @escaping @Sendable (Buffer, Pad) -> Bool) {
-    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
-      guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
-      let buffer = Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self))
-      return isWanted(buffer, pad) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
-    }
-  }
-
   /// Tells `body` each segment that passes, as it is.
   func watchSegments(_ body: @escaping @Sendable (Segment) -> Void) { onSegment { body(Segment($0)) } }
 
@@ -250,10 +240,10 @@ package final class Pad: @unchecked Sendable {
   /// Says downstream that the stream has ended.
   package func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 
-  private typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
+  typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
 
   /// The pad holds `body` until it is gone itself.
-  private func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
+  func addProbe(_ type: GstPadProbeType, _ body: @escaping ProbeBody) {
     final class Box: Sendable {
       let body: ProbeBody
       init(_ body: @escaping ProbeBody) { self.body = body }

@@ -1,6 +1,7 @@
 import Foundation
 import GStreamer
 import MediaTime
+import Synchronization
 import TestSupport
 import Testing
 
@@ -165,5 +166,31 @@ import Testing
       let differences = try compare(path, from: start, to: end)
       #expect(differences.isEmpty, "\(start) to \(end.map { "\($0)" } ?? "the end"): \(differences)")
     }
+  }
+
+  /// Also of the streams that nobody reads: qtdemux would go on with them to the end of the file.
+  @Test(arguments: [("qtdemux", "mp4mux"), ("matroskademux", "matroskamux")])
+  func nothingIsReadAfterTheEndOfAStretch(_ demuxer: String, _ muxer: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try Case("film", muxer) { $0.audio = StretchTests.aac }.media.write(to: folder)
+    let pipeline = try Pipeline(
+      "filesrc name=source location=\(path) ! \(demuxer) name=demuxer demuxer.audio_0 ! fakesink name=sink")
+    defer { pipeline.set(.null) }
+    let counts = Mutex((packets: 0, reads: 0))
+    let pad = try #require(pipeline.element("sink")?.staticPad("sink"))
+    pad.endStream { _, _ in
+      counts.withLock { counts in
+        (counts.packets, counts.reads) = (counts.packets + 1, 0)
+        return counts.packets == 10 ? .allHaveEnded : .goesOn
+      }
+    }
+    pipeline.element("source")?.staticPad("src")?.onPull { _ in counts.withLock { $0.reads += 1 } }
+    pipeline.set(.playing)
+    while let message = pipeline.nextMessage(timeout: ClockTime(seconds: 20)) {
+      if case .failed(let error) = message { throw error }
+      if case .endOfStream = message { break }
+    }
+    pipeline.set(.null)
+    #expect(counts.withLock { $0 } == (10, 0))
   }
 }

@@ -71,7 +71,7 @@ final class StretchGate: Sendable {
     }
     pads.withLock { $0.append(pad) }
     pad.endStream { [weak self] packet, segment in
-      guard let self, let time = packet.pts ?? packet.dts else { return false }
+      guard let self, let time = packet.pts ?? packet.dts else { return .goesOn }
       return pass(number, segment.streamTime(of: time))
     }
     return true
@@ -95,12 +95,16 @@ final class StretchGate: Sendable {
   /// Which streams ended here, and not with the source.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
-  /// - Returns: whether stream `number` ends before its packet of `time`.
-  private func pass(_ number: Int, _ time: ClockTime) -> Bool {
-    let over = state.withLock { $0.pass(number, time) }
+  /// - Returns: what becomes of stream `number` with its packet of `time`.
+  private func pass(_ number: Int, _ time: ClockTime) -> StreamProgress {
+    let (over, isEnd) = state.withLock { state in
+      let over = state.pass(number, time)
+      return (over, state.streams.allSatisfy(\.isClosed))
+    }
     // One demuxer gives out all streams, on the thread that is here.
     let pads = pads.withLock { $0 }
     for other in over where other != number { pads[other].endStream() }
-    return over.contains(number)
+    guard over.contains(number) else { return .goesOn }
+    return isEnd ? .allHaveEnded : .ends
   }
 }
