@@ -49,12 +49,19 @@ with Browser(downloads=downloads) as browser:
       const loaded = heard("loadeddata");
       document.querySelector("input[value=reverse]").click();
       await loaded;
+      // Each mark asks the server for the command.
+      const code = document.getElementById("command");
+      const told = part => new Promise(done => {
+        const look = () => code.textContent.includes(part) && done();
+        new MutationObserver(look).observe(code, { childList: true });
+        look();
+      });
       await sought(() => { video.currentTime = 10 / args[0]; });
       press("i");
+      await told("--end ");
       await sought(() => { video.currentTime = 40 / args[0]; });
       press("o");
-      const code = document.getElementById("command");
-      if (!code.textContent.includes("--end")) await new Promise(done => new MutationObserver(() => code.textContent.includes("--end") && done()).observe(code, { childList: true }));
+      await told("--start 1.");
       return code.textContent;""", rate)
     # A browser's file has its name when it is whole.
     browser.click("#take")
