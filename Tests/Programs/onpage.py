@@ -20,8 +20,23 @@ window.heard = name => new Promise((go, stop) => {
   video.addEventListener(name, go, { once: true });
   setTimeout(() => stop(name + " never came: " + document.getElementById("notice").textContent), 20000);
 });
-window.shown = () => new Promise(go => video.requestVideoFrameCallback(go));
-// A seek may have ended before its frame is painted.
-window.sought = async action => { const frame = shown(), seeked = heard("seeked"); action(); await seeked; await frame; return number(); };
+// A seek may have ended before its frame is painted, and a frame of before may be painted after it began: the films have 30 frames a second.
+window.sought = async action => {
+  let isEnded = false, painted;
+  const frame = new Promise(go => {
+    const take = (_, { mediaTime }) => {
+      painted = mediaTime;
+      isEnded && isThere() ? go() : video.requestVideoFrameCallback(take);
+    };
+    video.requestVideoFrameCallback(take);
+  });
+  const isThere = () => painted <= video.currentTime + 1e-3 && video.currentTime < painted + 1 / 30 + 1e-3;
+  const seeked = heard("seeked");
+  action();
+  await seeked;
+  isEnded = true;
+  if (!isThere()) await frame;
+  return number();
+};
 window.press = key => document.dispatchEvent(new KeyboardEvent("keydown", { key }));
 """

@@ -133,8 +133,10 @@ import Testing
       #expect(seen["steps"] as? [Int] == [88, 87, 88, 87])
       #expect(seen["seeks"] as? [Int] == [0, 82, 44, 89])
       let played = try #require(seen["played"] as? [[Int]])
-      #expect(played.allSatisfy { $0[0] + $0[1] == 89 }, "\(played)")
-      #expect(played.count > 45, "\(played)")
+      // What is drawn may be the picture after the one that was spoken of, where the next came in between: the standard says so
+      // (https://wicg.github.io/video-rvfc/, "best effort").
+      #expect(played.allSatisfy { (88...89).contains($0[0] + $0[1]) }, "\(played)")
+      #expect(played.count { $0[0] + $0[1] == 89 } > 45, "\(played)")
       #expect(played.last == [89, 0])
       #expect(seen["ping-pong"] as? [Int] == [0, 89, 88, 0])
       let info = try #require(seen["page"] as? [Any])
