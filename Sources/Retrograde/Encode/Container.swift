@@ -32,6 +32,9 @@ struct Container: Sendable {
   /// Its muxers name their pads after what identifies the streams' packets.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
+  /// Its readers take as much of raw audio at a time as they like (WAV has no packets, MOV says how long a sample is, AVI's are cut); in
+  /// others they read the packets that were written.
+  var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
   /// Its audio has no timestamps of its own, and starts when the file does.
   var needsAudioFromStart = false
   /// Images without audio, one file or one a frame, for which no muxer is needed.

@@ -105,11 +105,11 @@ struct OutputPlan: Sendable {
     return counts
   }
 
-  /// How many sample frames are given at a time. Where nothing encodes them, larger parts take less time; but a part is a packet of the
-  /// file, on which players wait, and which no frame of video can stand in. WAV has no packets.
+  /// How many sample frames are given at a time. Where nothing encodes them, larger parts take less time; but a part may be a packet of
+  /// the file, on which players wait, and which no frame of video can stand in.
   private var audioPartSize: Int {
-    if choice.container.isWave { return 1 << 16 }
-    return videos.isEmpty && choice.audioCodecs.allSatisfy(\.isRaw) ? 1 << 14 : AudioReader.partSize
+    guard videos.isEmpty, choice.audioCodecs.allSatisfy(\.isRaw) else { return AudioReader.partSize }
+    return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
   /// What of the source's tags the container can't hold.
