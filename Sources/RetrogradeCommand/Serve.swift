@@ -12,7 +12,7 @@ struct Serve: AsyncParsableCommand {
       piece of some seconds is decoded and encoded when it is asked for, and kept for those who ask again. Folders are listed with a picture each. \
       Nothing opens by itself; Ctrl-C ends it.
 
-      Players get the address of a playlist (HLS): that of a file's page, and master.m3u8 after it.
+      Players get the address of a playlist (HLS): the one that is printed, and master.m3u8 after it; of several files, that of a file's page.
 
       Only programs of this machine can ask, unless --host names another address; then --token has a secret that they need.
 

@@ -106,10 +106,11 @@ import Testing
     try serve { page in
       let raw = folder.path("raw")
       defer { try? FileManager.default.removeItem(atPath: raw) }
+      let top = try #require(URL(string: "/master.m3u8", relativeTo: URL(string: page)))
       _ = try Program.run(
         "/usr/bin/ffmpeg",
         [
-          "-v", "error", "-y", "-i", "\(page)master.m3u8", "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo",
+          "-v", "error", "-y", "-i", top.absoluteString, "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo",
           "-pix_fmt", "gray", raw,
         ])
       let read = numbers(try Data(contentsOf: URL(fileURLWithPath: raw)))

@@ -116,6 +116,15 @@ import Testing
     #expect(answer["location"] == "/\(single.id)/")
   }
 
+  @Test func thePlaylistOfAFileThatIsAloneIsAtTheTop() async throws {
+    let single = try FakeDesk()
+    let own = try await single.ask("/\(single.id)/master.m3u8").text
+    let top = try await single.ask("/master.m3u8").text
+    #expect(own.hasPrefix("#EXTM3U") && own != top)
+    #expect(top.replacing("\(single.id)/", with: "") == own)
+    #expect(try await FakeDesk(names: ["one.wav", "two.wav"]).ask("/master.m3u8").status == 404)
+  }
+
   @Test func theTokenGoesAlongInAddressesWhereItStoodInOne() async throws {
     let fake = try FakeDesk(ServerSettings(token: "s3cret&more"))
     #expect(try await fake.ask("/\(fake.id)/master.m3u8").status == 401)

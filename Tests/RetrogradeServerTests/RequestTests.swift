@@ -54,7 +54,8 @@ import Testing
 
   @Test func everyPathHasOneMeaning() {
     let meant: [(String, Route?)] = [
-      ("/", .start), ("/film-01234567/", .page(file: "film-01234567")), ("/film-01234567", nil),
+      ("/", .start), ("/master.m3u8", .playlist), ("/film-01234567/", .page(file: "film-01234567")),
+      ("/film-01234567", nil),
       ("/film-01234567/picture.jpg", .picture(file: "film-01234567")),
       ("/film-01234567/master.m3u8", .stream(file: "film-01234567", .usual, .master(prefix: "usual/"))),
       ("/film-01234567/ping-pong/master.m3u8", .stream(file: "film-01234567", .loop(.pingPong), .master(prefix: ""))),

@@ -122,16 +122,18 @@ final class Desk: Sendable {
     guard let route = Route(path) else { return Desk.nothing }
     switch route {
     case .start:
-      let (files, isSingle) = try await looking { catalog in
-        catalog.refreshSometimes()
-        return (catalog.files, catalog.isSingle)
-      }
+      let (files, isSingle) = try await list()
       if isSingle, let file = files.first {
         var answer = Answer(status: 302)
         answer.fields[.location] = "/\(file.id)/" + suffix(isByQuery)
         return answer.kept(forever: false).secured()
       }
       return page.list(files, suffix: suffix(isByQuery))
+    case .playlist:
+      let (files, isSingle) = try await list()
+      guard isSingle, let file = files.first else { return Desk.nothing }
+      let part = StreamPart.master(prefix: "\(file.id)/\(StreamName.usual.text)/")
+      return try await answer(part, of: streams.stream(file, .usual), path.query, suffix(isByQuery))
     case .page(let id):
       guard try await file(id) != nil else { return Desk.nothing }
       return page.player
@@ -141,6 +143,13 @@ final class Desk: Sendable {
     case .stream(let id, let name, let part):
       guard let file = try await file(id) else { return Desk.nothing }
       return try await answer(part, of: streams.stream(file, name), path.query, suffix(isByQuery))
+    }
+  }
+
+  private func list() async throws -> (files: [Catalog.File], isSingle: Bool) {
+    try await looking { catalog in
+      catalog.refreshSometimes()
+      return (catalog.files, catalog.isSingle)
     }
   }
 

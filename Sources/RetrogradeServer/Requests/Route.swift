@@ -4,6 +4,8 @@ import MediaTime
 enum Route: Equatable, Sendable {
   /// The list of files; the page of the file, where there is one.
   case start
+  /// The playlist of the file, where there is only one.
+  case playlist
   /// The page on which a file plays.
   case page(file: String)
   /// A picture of a file, for lists.
@@ -13,8 +15,8 @@ enum Route: Equatable, Sendable {
   /// - Returns: nil where nothing has that path.
   init?(_ path: RequestPath) {
     let parts = path.parts
-    if parts == [""] {
-      self = .start
+    if let own: Route = [[""]: .start, ["master.m3u8"]: .playlist][parts] {
+      self = own
       return
     }
     guard let file = parts.first, FileID.isPossible(file) else { return nil }
