@@ -114,5 +114,7 @@ private struct SilentStream: MirrorStream {
     precondition(time >= .zero && time < duration)
     return [0xFF, 0xD8]
   }
-  func waveform(points: Int, _ cancellation: Cancellation) -> [Float] { [0, 1] }
+  func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) -> [Float] {
+    points.map { Float($0 % 2) }
+  }
 }
