@@ -16,7 +16,8 @@ import Testing
       planner.isWatched = Bool.random(using: &generator)
       let low = Int.random(in: 0..<count, using: &generator)
       let frames = low..<Int.random(in: low + 1...count, using: &generator)
-      let plan = try #require(planner.plan(frames: frames, keyframes: keyframes))
+      var plan = try #require(planner.plan(frames: frames, keyframes: keyframes))
+      if planner.isWatched { plan = plan.split(before: Int.random(in: frames, using: &generator)) }
       #expect(plan.windows.reversed().flatMap { Array($0.frames) } == Array(frames))
       #expect(plan.peakBytes <= plan.budget)
       #expect(plan.peakSpoolBytes <= planner.spoolRoom)
@@ -75,6 +76,19 @@ import Testing
         Window(frames: 36..<40, keyframe: 36, spooled: 0), Window(frames: 8..<36, keyframe: 8, spooled: 16),
         Window(frames: 0..<8, keyframe: 0, spooled: 0),
       ])
+  }
+
+  @Test func theEndOfAGroupCanBeDecodedFirstByItself() throws {
+    let planner = Planner(budget: 2000, frameBytes: 100, spoolRoom: 100_000)
+    let plan = try #require(planner.plan(frames: 0..<40, keyframes: [0, 8]))
+    #expect(plan.windows.first == Window(frames: 8..<40, keyframe: 8, spooled: 20))
+    #expect(
+      plan.split(before: 36).windows == [
+        Window(frames: 36..<40, keyframe: 8, spooled: 0), Window(frames: 8..<36, keyframe: 8, spooled: 16),
+        Window(frames: 0..<8, keyframe: 0, spooled: 0),
+      ])
+    #expect(plan.split(before: 9).windows.first?.frames == 21..<40, "memory has no room for more beside a frame")
+    #expect(plan.split(before: 40) == plan)
   }
 
   @Test func aGroupLargerThanTheBudgetIsSplitWhereThereIsNoRoom() throws {

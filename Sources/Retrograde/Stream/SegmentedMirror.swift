@@ -55,31 +55,21 @@ package final class SegmentedMirror: Sendable {
           played, target: settings.target,
           timescale: SegmentCuts.timescale(for: source.video?.caps.fraction("framerate")))
     }
-    var videos: [VideoSegments] = []
-    if let video = source.video, let cuts {
-      for height in try settings.heights(of: video) {
-        videos.append(try VideoSegments(source, video, height: height, cuts, path, settings, cancellation))
-      }
-    }
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)
-    var audio: [AudioSegments] = []
-    var refused: [RetrogradeError] = []
-    for track in source.audio {
-      let name = audio.isEmpty ? "audio" : "audio-\(audio.count)"
-      do {
-        let more = try AudioSegments(source, track, starts, called: name, of: path, settings, cancellation)
-        audio += [more].compactMap { $0 }
-      } catch let error as RetrogradeError where error.code == .usage {
-        refused.append(error)
-      }
+    // Each waits for an encoder to begin and end.
+    let heard = try Worker("audio headers") {
+      try SegmentedMirror.audio(of: source, starts, path, settings, cancellation)
     }
-    guard !videos.isEmpty || !audio.isEmpty else {
+    let videos = Result { try SegmentedMirror.videos(of: source, cuts, path, settings, cancellation) }
+    let (audio, refused) = try heard.join()
+    self.audio = audio
+    self.videos = try videos.get()
+    guard !self.videos.isEmpty || !audio.isEmpty else {
       throw refused.first
         ?? RetrogradeError(.damagedInput, about: path, "has no video and no audio that could be played")
     }
-    (self.videos, self.audio) = (videos, audio)
-    renditions = videos.map(\.rendition) + audio.map(\.rendition)
+    renditions = self.videos.map(\.rendition) + audio.map(\.rendition)
     duration = length
     frameStarts = cuts?.starts ?? []
     pictures = source.video.flatMap { video in
@@ -94,6 +84,35 @@ package final class SegmentedMirror: Sendable {
     warnings =
       source.warnings
       + refused.map { Warning(.streamLeftOut, "left out: an audio stream (\($0.message))") }
+  }
+
+  private static func videos(
+    of source: PlayableSource, _ cuts: SegmentCuts?, _ path: String, _ settings: Settings, _ cancellation: Cancellation
+  ) throws -> [VideoSegments] {
+    guard let video = source.video, let cuts else { return [] }
+    return try settings.heights(of: video).map {
+      try VideoSegments(source, video, height: $0, cuts, path, settings, cancellation)
+    }
+  }
+
+  /// - Parameter starts: when segments are wanted to begin.
+  /// - Returns: with it why streams are not among them.
+  private static func audio(
+    of source: PlayableSource, _ starts: [ClockTime], _ path: String, _ settings: Settings,
+    _ cancellation: Cancellation
+  ) throws -> (audio: [AudioSegments], refused: [RetrogradeError]) {
+    var audio: [AudioSegments] = []
+    var refused: [RetrogradeError] = []
+    for track in source.audio {
+      let name = audio.isEmpty ? "audio" : "audio-\(audio.count)"
+      do {
+        let more = try AudioSegments(source, track, starts, called: name, of: path, settings, cancellation)
+        audio += [more].compactMap { $0 }
+      } catch let error as RetrogradeError where error.code == .usage {
+        refused.append(error)
+      }
+    }
+    return (audio, refused)
   }
 
   /// How much decoded media is held now, by all that is being made.

@@ -78,6 +78,9 @@ package final class VideoSource: Sendable {
   /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
   private static let packetBudget = 32 << 20
 
+  /// So much of the end is decoded first where somebody waits for it and the last group of pictures does not fit into memory.
+  private static let watchedLength = ClockTime(seconds: 1.5)
+
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameters:
   ///   - range: what of the source is wanted, in stream time; nil for all of it.
@@ -119,7 +122,10 @@ package final class VideoSource: Sendable {
     if let starts = video.starts {
       let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
       let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
-      if let plan = planner.plan(frames: frames, keyframes: video.keyframes), let window = plan.windows.first {
+      let plan = planner.plan(frames: frames, keyframes: video.keyframes).map {
+        isWatched ? VideoSource.beginningSoon($0, starts) : $0
+      }
+      if let plan, let window = plan.windows.first {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(
@@ -257,7 +263,16 @@ package final class VideoSource: Sendable {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
     }
-    return plan
+    // What is decoded already is a window of its own.
+    guard let known = ready.withLock({ $0?.window.frames }), known.upperBound == plan.windows.first?.frames.upperBound
+    else { return plan }
+    return plan.split(before: known.lowerBound)
+  }
+
+  private static func beginningSoon(_ plan: Plan, _ starts: [ClockTime]) -> Plan {
+    guard let first = plan.windows.first, first.spooled > 0, let last = first.frames.last else { return plan }
+    let from = starts[last] - watchedLength
+    return plan.split(before: first.frames.first { starts[$0] > from } ?? last)
   }
 
   /// A decoder that nobody uses, or a new one.

@@ -19,6 +19,8 @@ enum QuickIndex {
       declared > tail * 3
     else { return nil }
     do {
+      let path = opened.stored.path
+      let tables = try Worker("sample tables") { MP4SampleTimes(path, video: 0) }
       guard let stretches = try StretchIndexer(opened.indexer(settings)) else { return nil }
       let start = declared - tail
       let end = try stretches.index(from: start, to: nil)
@@ -26,9 +28,7 @@ enum QuickIndex {
       guard end.part?.reachesEnd == true, end.furtherVideos.isEmpty else { return nil }
       var index = end
       if let last = end.video {
-        if let all = MP4SampleTimes(opened.stored.path, video: 0).flatMap({ times in
-          beginning.video.flatMap { last.completed(by: times, $0) }
-        }) {
+        if let all = try tables.join().flatMap({ times in beginning.video.flatMap { last.completed(by: times, $0) } }) {
           index.video = all
         } else {
           // The packets alone are read faster than the audio is decoded.
@@ -98,10 +98,11 @@ extension VideoIndex {
     }
     // How much later the presentation is than the tables, which its edit list says.
     let shift = latest.nanoseconds - nanoseconds(last)
-    var shown: [Int64: Bool] = [:]
+    let read = Set((beginning.packets + packets).compactMap(\.time))
+    var shown: [ClockTime: Bool] = [:]
     let all = times.samples.map { sample in
       let time = ClockTime(nanoseconds: nanoseconds(sample.shown) + shift)
-      shown[time.nanoseconds] = sample.isKeyframe
+      if read.contains(time) { shown[time] = sample.isKeyframe }
       return VideoPacket(
         time: time, decodingTime: ClockTime(nanoseconds: nanoseconds(sample.decoded) + shift),
         duration: ClockTime(nanoseconds: nanoseconds(sample.duration)), isKeyframe: sample.isKeyframe,
@@ -110,7 +111,7 @@ extension VideoIndex {
     let isSame = [beginning, self].allSatisfy { index in
       !index.packets.isEmpty
         && index.packets.allSatisfy { packet in
-          packet.time.map { shown[$0.nanoseconds] == packet.isKeyframe && !packet.isHidden } ?? false
+          packet.time.map { shown[$0] == packet.isKeyframe && !packet.isHidden } ?? false
         }
     }
     guard isSame, all.first?.time == beginning.packets.first?.time else { return nil }

@@ -58,6 +58,23 @@ public struct Plan: Hashable, Sendable, Codable {
 }
 
 extension Plan {
+  /// The same with its first window in two, of which the one that is read first begins with `frame`, or later where memory has no room for that:
+  /// it needs no spool, and the rest is decoded once more up to there.
+  func split(before frame: Int) -> Plan {
+    guard let first = windows.first else { return self }
+    let room = budget / max(frameBytes, 1)
+    // One frame of the rest at least is held beside it.
+    let frame = max(frame, first.frames.upperBound - room + 1)
+    guard first.frames.lowerBound < frame, frame < first.frames.upperBound else { return self }
+    let rest = first.frames.lowerBound..<frame
+    let held = min(first.held, room - (first.frames.upperBound - frame), rest.count)
+    var plan = self
+    plan.windows[0].frames = frame..<first.frames.upperBound
+    plan.windows[0].spooled = 0
+    plan.windows.insert(Window(frames: rest, keyframe: first.keyframe, spooled: rest.count - held), at: 1)
+    return plan
+  }
+
   /// What it comes to, for those who look for a fault.
   package var words: String {
     "\(windows.count) windows of up to \(windows.map(\.frames.count).max() ?? 0) frames, \(frameCount) frames in all of "
