@@ -21,6 +21,7 @@ enum QuickIndex {
     do {
       let path = opened.stored.path
       let tables = try Worker("sample tables") { MP4SampleTimes(path, video: 0) }
+      defer { _ = try? tables.join() }
       guard let stretches = try StretchIndexer(opened.indexer(settings)) else { return nil }
       let start = declared - tail
       let end = try stretches.index(from: start, to: nil)
