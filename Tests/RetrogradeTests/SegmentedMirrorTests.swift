@@ -69,6 +69,42 @@ import Testing
     #expect(mirror.pieces(ofSegment: 99, of: 0) == 0 && mirror.pieces(ofSegment: 0, of: 9) == 0)
   }
 
+  /// Of a group that memory has no room for, the end is decoded before the rest where somebody waits for it.
+  @Test(arguments: [4, 30, 80]) func theFramesOfAGroupThatMemoryHasNoRoomForAreThoseOfTheWhole(_ room: Int) throws {
+    var media = media
+    media.video = "x264enc key-int-max=120 bframes=2 speed-preset=ultrafast qp-max=20 ! h264parse"
+    let source = try media.write(to: folder)
+    let whole = try frames(source, Resources(), isWatched: false)
+    let resources = Resources(memory: ByteCount(room * whole.plan.frameBytes))
+    let watched = try frames(source, resources, isWatched: true)
+    #expect(watched.frames.map(\.shown) == whole.frames.map(\.shown) && whole.frames.count == 120)
+    for (one, other) in zip(watched.frames, whole.frames) {
+      #expect(try one.buffer.hasSamePixels(as: other.buffer, one.caps))
+    }
+    #expect(watched.plan.windows.count == 2 && watched.plan.windows.first?.spooled == 0)
+    #expect(watched.plan.windows.first?.frames == 120 - min(45, room - 1)..<120)
+
+    var settings = settings()
+    settings.resources = resources
+    let mirror = try mirror(source, settings)
+    let usual = try self.mirror(source, self.settings())
+    let tight = try FFmpeg.frames(try write(mirror, 0, "tight.mp4"))
+    let roomy = try FFmpeg.frames(try write(usual, 0, "roomy.mp4"))
+    #expect(tight.map(\.sum) == roomy.map(\.sum) && tight.map(\.time) == roomy.map(\.time))
+  }
+
+  /// What is played of a source, from its end on.
+  private func frames(
+    _ path: String, _ resources: Resources, isWatched: Bool
+  ) throws -> (frames: [VideoPlayer.Frame], plan: Plan) {
+    let source = try PlayableSource.open([path], ReverseOptions(resources: resources), Work(), isWatched: isWatched)
+    let video = try #require(source.video)
+    let player = VideoPlayer(video, source.legs, timing: .mirror, Cancellation())
+    var frames: [VideoPlayer.Frame] = []
+    while let frame = try player.next() { frames.append(frame) }
+    return (frames, video.plan)
+  }
+
   private func mirror(_ source: String, _ settings: SegmentedMirror.Settings) throws -> SegmentedMirror {
     try SegmentedMirror(source, settings, Cancellation())
   }
