@@ -185,7 +185,7 @@ rows.append(f"| for comparison: the minute's file itself, forwards | {found['fir
 processor = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
 version = subprocess.run([options.retrograde, "--version"], capture_output=True, text=True).stdout.strip()
 table = "\n".join([
-    f"`make bench-serve`, {version}, {os.cpu_count()} cores ({processor}), which the browser shares; 1080p30, H.264 and AAC, a group of pictures of four seconds.", "",
+    f"`make bench-serve`, {version}, {os.cpu_count()} cores ({processor}), shared with the browser, which has shown a film before; 1080p30, H.264 and AAC, a group of pictures of four seconds.", "",
     "| film | first picture | asked for at once | in a folder | again | seek: median, longest | played in 10 s, frames dropped | stalls | made, times as fast as watched | most memory |", "|---|---|---|---|---|---|---|---|---|---|", *rows, ""])
 print(table)
 if options.write:
