@@ -83,6 +83,10 @@ import Testing
     }
     #expect(watched.plan.windows.count == 2 && watched.plan.windows.first?.spooled == 0)
     #expect(watched.plan.windows.first?.frames == 120 - min(45, room - 1)..<120)
+    // Where nobody waits, nothing is decoded twice.
+    let unwatched = try PlayableSource.open([source], ReverseOptions(resources: resources), Work())
+    let video = try #require(unwatched.video)
+    #expect(video.plan.windows.count == 1 && video.plan(0..<120) == video.plan)
 
     var settings = settings()
     settings.resources = resources

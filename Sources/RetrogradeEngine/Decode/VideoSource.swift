@@ -263,8 +263,9 @@ package final class VideoSource: Sendable {
     guard store == nil, let plan = planner.plan(frames: frames, keyframes: video.keyframes) else {
       return Plan(method: .forward, windows: [], budget: planner.budget, frameBytes: planner.frameBytes)
     }
-    // What is decoded already is a window of its own.
-    guard let known = ready.withLock({ $0?.window.frames }), known.upperBound == plan.windows.first?.frames.upperBound
+    // The end of a group that is decoded already is a window of its own.
+    guard let known = ready.withLock({ $0?.window.frames }), let first = plan.windows.first?.frames,
+      known.upperBound == first.upperBound, first.lowerBound < known.lowerBound
     else { return plan }
     return plan.split(before: known.lowerBound)
   }
