@@ -141,7 +141,9 @@ final class EncodingPipeline: Sendable {
     if contents.videos.count + contents.audio.count > 1 {
       for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
     }
-    if hasMP4Header { EncodingPipeline.nameChromaSites(pipeline, contents.videos) }
+    if hasMP4Header {
+      for video in contents.videos { EncodingPipeline.nameChromaSite(pipeline.element(video.name)) }
+    }
     for stream in contents.audio {
       guard let size = stream.sampleCount.flatMap(FLACBlocks.size),
         let encoder = pipeline.element(stream.name)?.downstream.first(where: { $0.factoryName == "flacenc" })
@@ -184,11 +186,11 @@ final class EncodingPipeline: Sendable {
   /// qtmux 1.22 crashes on VP9 with halved colour whose caps do not say where that lies, as many sources don't
   /// (`gst_video_chroma_site_from_string(NULL)`). All that it writes of it is whether it lies on the top left pixel of four: it does
   /// not, unless somebody says so (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
-  private static func nameChromaSites(_ pipeline: Pipeline, _ videos: [Stream]) {
-    for video in videos {
-      pipeline.element(video.name)?.entered { $0.isOfClass("Muxer") }?.onCaps { caps, _ in
-        caps.mediaType == "video/x-vp9" && !caps.has("chroma-site") ? caps.setting("chroma-site", "mpeg2") : nil
-      }
+  ///
+  /// - Parameter element: before the muxer.
+  static func nameChromaSite(_ element: Element?) {
+    element?.entered { $0.isOfClass("Muxer") }?.onCaps { caps, _ in
+      caps.mediaType == "video/x-vp9" && !caps.has("chroma-site") ? caps.setting("chroma-site", "mpeg2") : nil
     }
   }
 

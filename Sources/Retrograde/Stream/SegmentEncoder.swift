@@ -20,7 +20,7 @@ struct SegmentEncoder: Sendable {
     /// The caps of the packets.
     let caps: Caps
     /// The body of MP4's `stsd` box.
-    let description: [UInt8]
+    var description: [UInt8]
     /// Sample frames that an audio encoder puts before the first.
     let priming: Int
 
@@ -32,6 +32,7 @@ struct SegmentEncoder: Sendable {
       case "video/x-h264": return "avc1." + data.dropFirst().prefix(3).map(hexadecimal).joined()
       // The audio object type is in the first five bits of the AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1).
       case "audio/mpeg": return "mp4a.40.\((data.first ?? 16) >> 3)"
+      case "video/x-vp9": return VP9Configuration(description)?.codecs ?? "vp09"
       default: return "alac"
       }
     }
@@ -159,9 +160,10 @@ struct SegmentEncoder: Sendable {
     do {
       let pipeline = try Pipeline(
         "mp4mux name=mux fragment-duration=1000 streamable=true ! filesink location=\(Description.quoted(file.path)) "
-          + "filesrc location=\(Description.quoted(packets.path)) ! gdpdepay ! mux.\(kind == .video ? "video_0" : "audio_0")"
+          + "filesrc location=\(Description.quoted(packets.path)) ! gdpdepay name=packets ! mux.\(kind == .video ? "video_0" : "audio_0")"
       )
       defer { pipeline.set(.null) }
+      EncodingPipeline.nameChromaSite(pipeline.element("packets"))
       pipeline.set(.playing)
       waiting: while true {
         try cancellation.check()

@@ -37,7 +37,7 @@ extension SegmentedMirror {
     package init(start: ClockTime, duration: ClockTime) { (self.start, self.duration) = (start, duration) }
   }
 
-  /// One way in which the output is had: the picture at one size, or one audio stream.
+  /// One way in which the output is had: the picture at one size in one codec, or one audio stream.
   package struct Rendition: Sendable {
     package enum Kind: Sendable, Hashable {
       /// In pixels, which are square, and frames per second on average.
@@ -46,9 +46,9 @@ extension SegmentedMirror {
     }
 
     package let kind: Kind
-    /// Of its own among the renditions, of letters, digits and `-`: `1080`, `540`, `audio`, `audio-1`.
+    /// Of its own among the renditions, of letters, digits and `-`: `1080`, `540`, `540-vp9`, `audio`, `audio-1`.
     package let name: String
-    /// As RFC 6381 has it: `avc1.64001F`, `mp4a.40.2`.
+    /// As RFC 6381 has it: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
     package let codecs: String
     /// Bits per second of all of it on average, and of its largest segment: no more than that.
     package let averageBandwidth: Int
@@ -58,14 +58,16 @@ extension SegmentedMirror {
     /// Of audio, as the source names it: BCP 47 or ISO 639; nil: it does not.
     package let language: String?
     package let title: String?
+    /// The codec of a video that is had in the source's own as well as in H.264, by its name, `VP9`; nil: H.264, or audio.
+    package let sourceCodec: String?
 
     package init(
       kind: Kind, name: String, codecs: String, averageBandwidth: Int, peakBandwidth: Int, segments: [Segment],
-      language: String? = nil, title: String? = nil
+      language: String? = nil, title: String? = nil, sourceCodec: String? = nil
     ) {
       (self.kind, self.name, self.codecs) = (kind, name, codecs)
       (self.averageBandwidth, self.peakBandwidth, self.segments) = (averageBandwidth, peakBandwidth, segments)
-      (self.language, self.title) = (language, title)
+      (self.language, self.title, self.sourceCodec) = (language, title, sourceCodec)
     }
   }
 

@@ -6,7 +6,7 @@ package import RetrogradeEngine
 /// What is made is what ``Reverser`` makes: the same frames at the same times, the same samples. Everything may be asked for in any order and
 /// from several threads at once; each call blocks until it is done, and is to be made on a thread that may.
 package final class SegmentedMirror: Sendable {
-  /// The videos first, the highest of them before the others.
+  /// The videos first, the highest of them before the others, and of the same height the one in the source's codec last.
   package let renditions: [Rendition]
   /// How long the output is.
   package let duration: ClockTime
@@ -90,8 +90,9 @@ package final class SegmentedMirror: Sendable {
     of source: PlayableSource, _ cuts: SegmentCuts?, _ path: String, _ settings: Settings, _ cancellation: Cancellation
   ) throws -> [VideoSegments] {
     guard let video = source.video, let cuts else { return [] }
-    return try settings.heights(of: video).map {
-      try VideoSegments(source, video, height: $0, cuts, path, settings, cancellation)
+    let codecs = settings.isLossless ? [.h264] : SegmentCodec.all(for: video)
+    return try settings.heights(of: video).flatMap { height in
+      try codecs.map { try VideoSegments(source, video, $0, height: height, cuts, path, settings, cancellation) }
     }
   }
 

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// One video at one size, as segments.
+/// One video in one codec at one size, as segments.
 struct VideoSegments: Sendable {
   private let source: PlayableSource
   private let video: VideoSource
@@ -14,27 +14,24 @@ struct VideoSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// What the picture takes at the most, in bits for each pixel of each frame: twice what x264 takes of most films at this quality.
+  /// What the picture takes at the most, in bits for each pixel of each frame: twice what x264 takes of most films at the quality that it is asked for.
   private static let bitsPerPixel = 0.2
   /// The least that is allowed, in bits per second.
   private static let leastRate = 300_000
-  /// On x264's scale; its own default.
-  private static let quality = 23
-  /// x264's: a third faster than what is usual elsewhere, and half as large again.
-  private static let preset = "superfast"
   /// How far each segment may run ahead of the rate.
   private static let buffer = ClockTime.milliseconds(500)
 
   /// - Parameter height: in pixels.
   init(
-    _ source: PlayableSource, _ video: VideoSource, height: Int, _ cuts: SegmentCuts, _ name: String,
+    _ source: PlayableSource, _ video: VideoSource, _ kind: SegmentCodec, height: Int, _ cuts: SegmentCuts,
+    _ name: String,
     _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
   ) throws {
     (self.source, self.video, self.cuts, timing) = (source, video, cuts, settings.playback.timing)
     let frameRate = cuts.frameRate
     var options = EncodingOptions(
-      quality: settings.isLossless ? .lossless : .source, videoCodec: "h264",
-      constantRateFactor: settings.isLossless ? nil : VideoSegments.quality, preset: VideoSegments.preset,
+      quality: settings.isLossless ? .lossless : .source, videoCodec: kind.rawValue,
+      constantRateFactor: settings.isLossless ? nil : kind.quality, preset: kind.preset,
       framing: Framing(scale: .height(height)))
     options.deinterlaces = video.caps.isInterlaced
     var choice = try EncodingChoice(
@@ -51,19 +48,20 @@ struct VideoSegments: Sendable {
       name: EncodingDescription.videoName(0),
       caps: source.legs.speed == 1 && settings.playback.frameRate == nil
         ? video.caps : video.caps.setting("framerate", "(fraction)0/1"))
-    // Those take a sixth more time for a seventh fewer bits, and players differ in what they make of times without an edit list.
-    stream.encoderOptions = ["bframes": "0"]
+    stream.encoderOptions = kind.fixedSettings
     if !settings.isLossless {
-      stream.encoderOptions = [
-        "bframes": "0",
-        "bitrate": "\(rate / 1000)", "vbv-buf-capacity": "\(VideoSegments.buffer.nanoseconds / 1_000_000)",
-      ]
+      stream.encoderOptions.merge(kind.settings(rate: rate, buffer: VideoSegments.buffer)) { $1 }
     }
     encoder = SegmentEncoder(
       description: EncodingDescription(path: "", choice: choice).packets(
         .video, 0, PacketOutput.conversion(of: codec, for: .segments)),
       stream: stream, kind: .video, name: name, resources: settings.resources)
-    header = try encoder.header(cancellation)
+    var header = try encoder.header(cancellation)
+    if kind == .vp9 {
+      header.description = VP9Configuration.description(
+        header.description, ofLevel: VP9Configuration.level(width: width, height: height, rate: frameRate))
+    }
+    self.header = header
     initialization =
       MP4Initialization(
         kind: .video(width: width, height: height), description: header.description, timescale: cuts.timescale,
@@ -76,10 +74,11 @@ struct VideoSegments: Sendable {
       (Double(MP4Fragment.overhead(samples: Int(frameRate.rounded(.up)))) + pieces
         * Double(MP4Fragment.overhead(samples: 0))) * 8
     rendition = .init(
-      kind: .video(width: width, height: height, frameRate: frameRate), name: "\(height)", codecs: header.codecs,
-      averageBandwidth: Int(Double(rate) * (1 + ahead) + overhead),
-      peakBandwidth: Int(Double(rate) * (1 + 2 * ahead / 0.75) + overhead),
-      segments: cuts.all)
+      kind: .video(width: width, height: height, frameRate: frameRate),
+      name: ["\(height)", kind.nameOfSourceCodec?.lowercased()].compactMap { $0 }.joined(separator: "-"),
+      codecs: header.codecs, averageBandwidth: Int(Double(rate) * kind.excess * (1 + ahead) + overhead),
+      peakBandwidth: Int(Double(rate) * kind.excess * (1 + 2 * ahead / 0.75) + overhead),
+      segments: cuts.all, sourceCodec: kind.nameOfSourceCodec)
   }
 
   func pieces(of number: Int) -> Int { cuts.pieces(of: number).count }

@@ -5,10 +5,11 @@ import Retrograde
 ///
 /// - Parameter suffix: of these functions: what stands after each address, such as `?token=…`.
 enum Playlist {
-  /// All ways in which a stream is had.
+  /// The ways in which a stream is had, but for those in the source's codec: players change from one to another while they play, and few of them
+  /// to another codec.
   /// - Parameter base: where its parts lie, seen from the playlist.
   static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
-    let videos = stream.renditions.filter(\.isVideo)
+    let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
     let audios = stream.renditions.filter { !$0.isVideo }
     var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
     // Where there is no video, each audio stream is a variant by itself.

@@ -50,12 +50,14 @@ final class MadeParts: Sendable {
     return .segment(number, from: 0, rendition: rendition)
   }
 
-  /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice, nothing: a player makes it.
+  /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice of sizes or sounds, nothing: a player makes
+  /// it. Of codecs it is the source's, which a browser takes first.
   func makeFirst(of stream: OpenStream) {
-    guard stream.mirror.renditions.count(where: \.isVideo) <= 1, stream.mirror.renditions.count <= 2, line.isIdle else {
-      return
+    let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
+    guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
+    for rendition in [videos.last, audio.last].compactMap({ $0 }) {
+      makeAhead(.segment(0, from: 0, rendition: rendition.name), of: stream)
     }
-    for rendition in stream.mirror.renditions { makeAhead(.segment(0, from: 0, rendition: rendition.name), of: stream) }
   }
 
   private func makeNext(_ part: MadePart, of stream: OpenStream) {

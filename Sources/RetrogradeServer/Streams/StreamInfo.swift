@@ -11,6 +11,8 @@ struct StreamInfo: Encodable {
     var codecs: String
     var label: String
     var language: String?
+    /// The codec of a video that is had in H.264 too.
+    var sourceCodec: String?
     var width: Int?
     var height: Int?
     var frameRate: Double?
@@ -84,7 +86,8 @@ extension StreamInfo.Rendition {
     times = rendition.segments.map(\.start.seconds) + [rendition.segments.last?.end.seconds ?? 0]
     switch rendition.kind {
     case .video(let width, let height, let rate):
-      (kind, label) = ("video", "\(height)p")
+      sourceCodec = rendition.sourceCodec
+      (kind, label) = ("video", "\(height)p" + (sourceCodec.map { " (\($0))" } ?? ""))
       (self.width, self.height, frameRate) = (width, height, rate.isFinite ? rate : 0)
     case .audio:
       (kind, label) = ("audio", rendition.title ?? rendition.language ?? "Audio \(number + 1)")
