@@ -158,6 +158,31 @@ import Testing
     }
   }
 
+  /// Of a source in VP9 the browser gets VP9, unless somebody chooses otherwise while it plays.
+  @Test mutating func aBrowserTakesTheSourcesCodec() throws {
+    var media = TestMedia()
+    (media.times, media.frameRate) = (TestMedia.regular(frames, rate: 30), "30/1")
+    (media.video, media.muxer) = ("vp9enc deadline=1 cpu-used=8", "webmmux")
+    media.sampleCount = 0
+    try FileManager.default.removeItem(atPath: path)
+    path = folder.path("film.webm")
+    try FileManager.default.moveItem(atPath: media.write(to: folder), toPath: path)
+    try serve { page in
+      let text = try Program.run(
+        "/usr/bin/python3", [ServeTests.programs.appending(path: "codecs.py").path, page, "64"])
+      let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+      #expect(seen["first"] as? Int == 89)
+      #expect(seen["sizes"] as? [String] == ["as fits", "64p", "64p (VP9)"])
+      #expect(seen["own"] as? [Int] == [39, 79])
+      #expect(seen["asked"] as? [String] == ["64-vp9"])
+      #expect(seen["other"] as? [Int] == [29, 69])
+      #expect(seen["asked then"] as? [String] == ["64-vp9", "64"])
+      #expect(seen["complaints"] as? [String] == [])
+      let list = try Program.run("/usr/bin/curl", ["-s", page + "master.m3u8"])
+      #expect(list.contains("/64/media.m3u8") && !list.contains("vp9"), "players may not change the codec")
+    }
+  }
+
   @Test mutating func chaptersCaptionsAndTheKeysOfEditorsWorkInABrowser() throws {
     for (name, text) in [
       ("text.srt", "1\n00:00:00,200 --> 00:00:00,800\nearly\n\n2\n00:00:02,200 --> 00:00:02,800\nlate\n"),

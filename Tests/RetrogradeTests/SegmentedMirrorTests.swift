@@ -239,18 +239,41 @@ import Testing
     #expect(!(try mirror.segment(0, of: 0, Cancellation())).isEmpty)
   }
 
+  /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
+  @Test func aSourceOfVP9IsHadInVP9Too() throws {
+    var media = media
+    media.video = "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=20"
+    media.sampleCount = 0
+    var settings = settings()
+    settings.isLossless = false
+    let mirror = try mirror(try media.write(to: folder), settings)
+    #expect(mirror.renditions.map(\.name) == ["64", "64-vp9"])
+    #expect(mirror.renditions.map(\.sourceCodec) == [nil, "VP9"])
+    #expect(mirror.renditions[1].codecs == "vp09.00.10.08")
+    #expect(mirror.renditions[0].segments == mirror.renditions[1].segments)
+    let film = try write(mirror, 1, "vp9.mp4")
+    let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
+    #expect(try FFmpeg.frames(film).map(\.time) == usual.map(\.time))
+    #expect(try DecodedMedia(film, like: media).numbers == (0..<120).reversed())
+    #expect(throws: RetrogradeError.self) { _ = try mirror.segment(0, of: 2, Cancellation()) }
+  }
+
   /// Noise takes whatever it is given.
-  @Test func noSegmentIsLargerThanItsRenditionSays() throws {
+  @Test(arguments: [
+    "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0",
+    "vp9enc deadline=1 cpu-used=8 end-usage=cq cq-level=10 target-bitrate=20000000",
+  ]) func noSegmentIsLargerThanItsRenditionSays(_ encoder: String) throws {
     let path = folder.path("a.mkv")
     try run(
       pipeline: "videotestsrc pattern=snow num-buffers=90 ! video/x-raw,width=160,height=120,framerate=30/1 ! "
-        + "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0 ! matroskamux name=m ! "
+        + "\(encoder) ! matroskamux name=m ! "
         + "filesink location=\(path) audiotestsrc wave=white-noise num-buffers=130 ! "
         + "audio/x-raw,rate=44100,channels=2 ! flacenc ! m.")
     var settings = settings()
     (settings.isLossless, settings.heights) = (false, [60, 1080, 120])
     let mirror = try mirror(path, settings)
-    #expect(mirror.renditions.map(\.name) == ["120", "60", "audio"])
+    let videos = encoder.hasPrefix("vp9") ? ["120", "120-vp9", "60", "60-vp9"] : ["120", "60"]
+    #expect(mirror.renditions.map(\.name) == videos + ["audio"])
     guard case .video(width: 160, height: 120, frameRate: _) = mirror.renditions[0].kind else {
       Issue.record("\(mirror.renditions[0])")
       return
