@@ -22,7 +22,7 @@ with Browser() as browser:
     seek = "return await sought(() => { video.currentTime = (args[0] + .5) / 30; });"
     seen["own"] = [browser.wait(seek, frame) for frame in [50, 10]]
     seen["asked"] = browser.run(ASKED)
-    browser.run("const size = document.getElementById('size'); size.value = args[0]; size.dispatchEvent(new Event('change', { bubbles: true }));", other)
+    browser.run("const size = document.getElementById('size'); size.value = arguments[0]; size.dispatchEvent(new Event('change', { bubbles: true }));", other)
     seen["other"] = [browser.wait(seek, frame) for frame in [60, 20]]
     seen["asked then"] = browser.run(ASKED)
     seen["complaints"] = browser.complaints()
