@@ -162,7 +162,7 @@ import Testing
   @Test mutating func aBrowserTakesTheSourcesCodec() throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: 30), "30/1")
-    (media.video, media.muxer) = ("vp9enc deadline=1 cpu-used=8", "webmmux")
+    (media.video, media.muxer) = ("vp9enc deadline=1 cpu-used=8 lag-in-frames=0", "webmmux")
     media.sampleCount = 0
     try FileManager.default.removeItem(atPath: path)
     path = folder.path("film.webm")

@@ -241,9 +241,10 @@ import Testing
 
   /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
   @Test func aSourceOfVP9IsHadInVP9Too() throws {
-    var media = media
-    media.video = "vp9enc deadline=1 cpu-used=8 keyframe-max-dist=20"
-    media.sampleCount = 0
+    // Where frames are not equally long, vp9dec 1.22 forgets all that it has when qtdemux takes a fragment for one of another rate.
+    var media = TestMedia()
+    media.times = TestMedia.regular(120, rate: 30)
+    media.video = "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse"
     var settings = settings()
     settings.isLossless = false
     let mirror = try mirror(try media.write(to: folder), settings)
@@ -254,8 +255,7 @@ import Testing
     let film = try write(mirror, 1, "vp9.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
     #expect(try FFmpeg.frames(film).map(\.time) == usual.map(\.time))
-    let numbers = try DecodedMedia(film, like: media).numbers
-    #expect(numbers == (0..<120).reversed(), "\(numbers)")
+    #expect(try DecodedMedia(film, like: media).numbers == (0..<120).reversed())
     #expect(throws: RetrogradeError.self) { _ = try mirror.segment(0, of: 2, Cancellation()) }
   }
 
