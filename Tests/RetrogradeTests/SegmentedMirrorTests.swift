@@ -241,7 +241,6 @@ import Testing
 
   /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
   @Test func aSourceOfVP9IsHadInVP9Too() throws {
-    // Where frames are not equally long, vp9dec 1.22 forgets all that it has when qtdemux takes a fragment for one of another rate.
     var media = TestMedia()
     media.times = TestMedia.regular(120, rate: 30)
     media.video = "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse"
@@ -255,7 +254,13 @@ import Testing
     let film = try write(mirror, 1, "vp9.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
     #expect(try FFmpeg.frames(film).map(\.time) == usual.map(\.time))
-    #expect(try DecodedMedia(film, like: media).numbers == (0..<120).reversed())
+    // Where qtdemux 1.22 takes a fragment for one of another rate, vp9dec forgets all that it has.
+    let raw = try FFmpeg.bytes(
+      ["-i", film, "-fps_mode", "passthrough", "-pix_fmt", "gray", "-f", "rawvideo", "-"])
+    let numbers = stride(from: 0, to: raw.count, by: 96 * 64).map { start in
+      TestMedia.number(width: 96, height: 64) { x, y in raw[start + y * 96 + x] }
+    }
+    #expect(numbers == (0..<120).reversed())
     #expect(throws: RetrogradeError.self) { _ = try mirror.segment(0, of: 2, Cancellation()) }
   }
 
