@@ -242,7 +242,7 @@ import Testing
   /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
   @Test func aSourceOfVP9IsHadInVP9Too() throws {
     var media = TestMedia()
-    media.times = TestMedia.regular(120, rate: 30)
+    (media.times, media.frameRate) = (TestMedia.regular(120, rate: 30), "30/1")
     media.video = "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse"
     var settings = settings()
     settings.isLossless = false
