@@ -19,7 +19,7 @@ enum SegmentCodec: String {
   /// As the source's; nil where it need not be.
   var nameOfSourceCodec: String? { self == .vp9 ? "VP9" : nil }
 
-  /// On x264's scale; its own default.
+  /// On x264's scale, its own default; nil: what `settings` say.
   var quality: Int? { self == .h264 ? 23 : nil }
 
   /// x264's: a third faster than what is usual elsewhere, and half as large again. libvpx's: its fastest.
@@ -29,7 +29,7 @@ enum SegmentCodec: String {
   /// times as much.
   var excess: Double { self == .h264 ? 1 : 2.2 }
 
-  /// Properties of the encoder: as good as `quality`, as far as the rate goes.
+  /// Properties of the encoder, which keep it to a quality as far as the rate goes.
   ///
   /// - Parameters:
   ///   - rate: in bits per second.

@@ -24,8 +24,7 @@ struct VideoSegments: Sendable {
   /// - Parameter height: in pixels.
   init(
     _ source: PlayableSource, _ video: VideoSource, _ kind: SegmentCodec, height: Int, _ cuts: SegmentCuts,
-    _ name: String,
-    _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
+    _ name: String, _ settings: SegmentedMirror.Settings, _ cancellation: Cancellation
   ) throws {
     (self.source, self.video, self.cuts, timing) = (source, video, cuts, settings.playback.timing)
     let frameRate = cuts.frameRate

@@ -5,8 +5,8 @@ import Retrograde
 ///
 /// - Parameter suffix: of these functions: what stands after each address, such as `?token=…`.
 enum Playlist {
-  /// The ways in which a stream is had, but for those in the source's codec: players change from one to another while they play, and few of them
-  /// to another codec.
+  /// The ways in which a stream is had, but for those in the source's codec: players change from one to another while they play, and a change of the
+  /// codec was tried with none of them.
   /// - Parameter base: where its parts lie, seen from the playlist.
   static func master(_ stream: some MirrorStream, at base: String, suffix: String = "") -> String {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
