@@ -1,4 +1,5 @@
 import Containers
+import Glibc
 import MediaTime
 import RetrogradeEngine
 
@@ -6,28 +7,63 @@ import RetrogradeEngine
 enum SegmentCodec: String {
   /// What every browser plays.
   case h264
-  case vp9
+  case hevc, vp9, av1
 
-  /// The codecs in which a video is had: the usual one first, then its own, as far as that can be made while it is watched.
+  /// The codecs in which a video is had at a size: the usual one first, then its own, where that can be made while it is watched.
   ///
-  /// On two cores libvpx made 73 frames of 1080p a second, x265 (`superfast`) 28, libaom 15: fewer than are watched.
-  static func all(for video: VideoSource) -> [SegmentCodec] {
-    let isVP9 = Codec(of: video.video.caps) == Codec(named: "vp9")
-    return isVP9 && Codec(named: "vp9")?.encoder == "vp9enc" ? [.h264, .vp9] : [.h264]
+  /// - Parameters:
+  ///   - pixels: of a frame.
+  ///   - frameRate: in frames per second.
+  static func all(for video: VideoSource, pixels: Int, frameRate: Double) -> [SegmentCodec] {
+    let own = [hevc, vp9, av1].first { Codec(of: video.video.caps) == Codec(named: $0.rawValue) }
+    guard let own, Codec(named: own.rawValue)?.encoder == own.encoder else { return [h264] }
+    let watched = Double(pixels) * frameRate
+    let made = own.speed * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
+  }
+
+  /// How much faster than it is watched an encoder is to be by itself: the source is decoded at the same time.
+  private static let reserve = 1.5
+
+  /// How many pixels of moving pictures one core encodes in a second: of 1080p, two of them made 57, 73 and 46 frames.
+  private var speed: Double {
+    switch self {
+    case .h264: 135e6
+    case .hevc: 59e6
+    case .vp9: 76e6
+    case .av1: 47e6
+    }
+  }
+
+  /// The only one of GStreamer's whose settings are known here.
+  private var encoder: String {
+    switch self {
+    case .h264: "x264enc"
+    case .hevc: "x265enc"
+    case .vp9: "vp9enc"
+    case .av1: "av1enc"
+    }
   }
 
   /// As the source's; nil where it need not be.
-  var nameOfSourceCodec: String? { self == .vp9 ? "VP9" : nil }
+  var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
   /// On x264's scale, its own default; nil: what `settings` say.
   var quality: Int? { self == .h264 ? 23 : nil }
 
-  /// x264's: a third faster than what is usual elsewhere, and half as large again. libvpx's: its fastest.
-  var preset: String { self == .h264 ? "superfast" : "8" }
+  /// x264's: a third faster than what is usual elsewhere, and half as large again. The others': their fastest.
+  var preset: String {
+    switch self {
+    case .h264: "superfast"
+    case .hevc: "ultrafast"
+    case .vp9: "8"
+    case .av1: "10"
+    }
+  }
 
   /// What a segment takes at the most, in parts of the rate that its encoder is told: libvpx has no coarser quantizer for noise, of which it made 1.9
   /// times as much.
-  var excess: Double { self == .h264 ? 1 : 2.2 }
+  var excess: Double { self == .vp9 ? 2.2 : 1 }
 
   /// Properties of the encoder, which keep it to a quality as far as the rate goes.
   ///
@@ -35,16 +71,26 @@ enum SegmentCodec: String {
   ///   - rate: in bits per second.
   ///   - buffer: how far a segment may run ahead of it.
   func settings(rate: Int, buffer: ClockTime) -> [String: String] {
-    let buffer = "\(buffer.nanoseconds / 1_000_000)"
+    let milliseconds = "\(buffer.nanoseconds / 1_000_000)"
     switch self {
     case .h264:
-      return ["bitrate": "\(rate / 1000)", "vbv-buf-capacity": buffer]
+      return ["bitrate": "\(rate / 1000)", "vbv-buf-capacity": milliseconds]
+    case .hevc:
+      // An open group's frames would need those of the segment before.
+      let most = "vbv-maxrate=\(rate / 1000):vbv-bufsize=\(Int(Double(rate) * buffer.seconds) / 1000)"
+      return ["option-string": "crf=24:\(most):bframes=0:open-gop=0"]
     case .vp9:
       // No better than this quantizer: about as like the source as x264's, for a tenth to a third more bytes (SSIM of two films 0.9907 and 0.9817,
       // x264's 0.9903 and 0.9838); and it gives out each frame when it has it.
       return [
         "end-usage": "cbr", "target-bitrate": "\(rate)", "min-quantizer": "16", "max-quantizer": "63",
-        "buffer-size": buffer, "buffer-initial-size": buffer, "buffer-optimal-size": buffer,
+        "buffer-size": milliseconds, "buffer-initial-size": milliseconds, "buffer-optimal-size": milliseconds,
+      ]
+    case .av1:
+      return [
+        "usage-profile": "realtime", "end-usage": "cbr", "target-bitrate": "\(rate / 1000)", "min-quantizer": "20",
+        "max-quantizer": "63", "buf-sz": milliseconds, "buf-initial-sz": milliseconds, "buf-optimal-sz": milliseconds,
+        "lag-in-frames": "0", "tile-columns": "1",
       ]
     }
   }

@@ -52,12 +52,14 @@ extension SegmentedMirror.Settings {
 
   /// The heights in which a video is had, the greatest first, all of them even.
   func heights(of video: VideoSource) throws -> [Int] {
-    let own = Int(
-      try FrameGeometry(
-        video.caps, orientation: video.video.tags?.string("image-orientation"), Framing(), for: .segments
-      ).shown.height)
+    let own = Int(try geometry(of: video).shown.height)
     let wanted = heights.isEmpty ? [Self.usualHeight] : heights
     return Array(Set(wanted.map { max(min($0, own) / 2 * 2, 2) })).sorted(by: >)
+  }
+
+  func geometry(of video: VideoSource, _ framing: Framing = Framing()) throws -> FrameGeometry {
+    try FrameGeometry(
+      video.caps, orientation: video.video.tags?.string("image-orientation"), framing, for: .segments)
   }
 
   /// When segments begin of what has no video.

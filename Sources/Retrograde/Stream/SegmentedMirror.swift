@@ -90,9 +90,12 @@ package final class SegmentedMirror: Sendable {
     of source: PlayableSource, _ cuts: SegmentCuts?, _ path: String, _ settings: Settings, _ cancellation: Cancellation
   ) throws -> [VideoSegments] {
     guard let video = source.video, let cuts else { return [] }
-    let codecs = settings.isLossless ? [.h264] : SegmentCodec.all(for: video)
     return try settings.heights(of: video).flatMap { height in
-      try codecs.map { try VideoSegments(source, video, $0, height: height, cuts, path, settings, cancellation) }
+      let size = try settings.geometry(of: video, Framing(scale: .height(height))).shown
+      let codecs =
+        settings.isLossless
+        ? [.h264] : SegmentCodec.all(for: video, pixels: size.width * size.height, frameRate: cuts.frameRate)
+      return try codecs.map { try VideoSegments(source, video, $0, height: height, cuts, path, settings, cancellation) }
     }
   }
 
