@@ -14,10 +14,10 @@ enum SegmentCodec: String {
   /// - Parameters:
   ///   - pixels: of a frame.
   ///   - frameRate: in frames per second.
-  static func all(for video: VideoSource, pixels: Int, frameRate: Double) -> [SegmentCodec] {
+  static func all(for video: VideoSource, pixels: Double, frameRate: Double) -> [SegmentCodec] {
     let own = [hevc, vp9, av1].first { Codec(of: video.video.caps) == Codec(named: $0.rawValue) }
     guard let own, Codec(named: own.rawValue)?.encoder == own.encoder else { return [h264] }
-    let watched = Double(pixels) * frameRate
+    let watched = pixels * frameRate
     let made = own.speed * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
   }
