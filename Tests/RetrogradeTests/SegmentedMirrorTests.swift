@@ -241,18 +241,22 @@ import Testing
   }
 
   /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
-  @Test func aSourceOfVP9IsHadInVP9Too() throws {
+  @Test(arguments: [
+    ("VP9", "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse", "vp09.00.10.08"),
+    ("HEVC", "x265enc speed-preset=ultrafast key-int-max=20 ! h265parse", "hvc1.1.6.H30.90"),
+    ("AV1", "av1enc usage-profile=realtime cpu-used=10 lag-in-frames=0 ! av1parse", "av01.0.00M.08"),
+  ]) func aSourcesOwnCodecIsHadToo(_ codec: String, _ encoder: String, _ codecs: String) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(120, rate: 30), "30/1")
-    media.video = "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse"
+    (media.video, media.muxer) = (encoder, "matroskamux")
     var settings = settings()
     settings.isLossless = false
     let mirror = try mirror(try media.write(to: folder), settings)
-    #expect(mirror.renditions.map(\.name) == ["64", "64-vp9"])
-    #expect(mirror.renditions.map(\.sourceCodec) == [nil, "VP9"])
-    #expect(mirror.renditions[1].codecs == "vp09.00.10.08")
+    #expect(mirror.renditions.map(\.name) == ["64", "64-\(codec.lowercased())"])
+    #expect(mirror.renditions.map(\.sourceCodec) == [nil, codec])
+    #expect(mirror.renditions[1].codecs == codecs)
     #expect(mirror.renditions[0].segments == mirror.renditions[1].segments)
-    let film = try write(mirror, 1, "vp9.mp4")
+    let film = try write(mirror, 1, "own.mp4")
     let usual = try FFmpeg.frames(try write(mirror, 0, "h264.mp4"))
     #expect(try FFmpeg.frames(film).map(\.time) == usual.map(\.time))
     // Where qtdemux 1.22 takes a fragment for one of another rate, vp9dec forgets all that it has.
@@ -269,6 +273,7 @@ import Testing
   @Test(arguments: [
     "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0",
     "vp9enc deadline=1 cpu-used=8 end-usage=cq cq-level=10 target-bitrate=20000000",
+    "x265enc speed-preset=ultrafast qp=20", "av1enc usage-profile=realtime cpu-used=10 target-bitrate=9000",
   ]) func noSegmentIsLargerThanItsRenditionSays(_ encoder: String) throws {
     let path = folder.path("a.mkv")
     try run(
@@ -279,7 +284,8 @@ import Testing
     var settings = settings()
     (settings.isLossless, settings.heights) = (false, [60, 1080, 120])
     let mirror = try mirror(path, settings)
-    let videos = encoder.hasPrefix("vp9") ? ["120", "120-vp9", "60", "60-vp9"] : ["120", "60"]
+    let own = ["vp9enc": "-vp9", "x265enc": "-hevc", "av1enc": "-av1"][String(encoder.prefix { $0 != " " })]
+    let videos = ["120", "60"].flatMap { height in [height] + [own.map { height + $0 }].compactMap { $0 } }
     #expect(mirror.renditions.map(\.name) == videos + ["audio"])
     guard case .video(width: 160, height: 120, frameRate: _) = mirror.renditions[0].kind else {
       Issue.record("\(mirror.renditions[0])")
