@@ -243,8 +243,8 @@ import Testing
   /// A source's own codec, where it can be made while it is watched, is had beside H.264: the same frames at the same times.
   @Test(arguments: [
     ("VP9", "vp9enc deadline=1 cpu-used=8 lag-in-frames=0 keyframe-max-dist=20 ! vp9parse", "vp09.00.10.08"),
-    ("HEVC", "x265enc speed-preset=ultrafast key-int-max=20 ! h265parse", "hvc1.1.6.H30.90"),
-    ("AV1", "av1enc usage-profile=realtime cpu-used=10 lag-in-frames=0 ! av1parse", "av01.0.00M.08"),
+    ("HEVC", "x265enc speed-preset=ultrafast key-int-max=20 ! h265parse", "hvc1.1.6.L60.90"),
+    ("AV1", "av1enc cpu-used=8 lag-in-frames=0 max-quantizer=20 target-bitrate=5000 ! av1parse", "av01.0.00M.08"),
   ]) func aSourcesOwnCodecIsHadToo(_ codec: String, _ encoder: String, _ codecs: String) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(120, rate: 30), "30/1")
@@ -273,7 +273,8 @@ import Testing
   @Test(arguments: [
     "x264enc speed-preset=ultrafast pass=qual quantizer=20 vbv-buf-capacity=0",
     "vp9enc deadline=1 cpu-used=8 end-usage=cq cq-level=10 target-bitrate=20000000",
-    "x265enc speed-preset=ultrafast qp=20", "av1enc usage-profile=realtime cpu-used=10 target-bitrate=9000",
+    "x265enc speed-preset=ultrafast qp=20 ! h265parse",
+    "av1enc usage-profile=realtime cpu-used=10 target-bitrate=9000 ! av1parse",
   ]) func noSegmentIsLargerThanItsRenditionSays(_ encoder: String) throws {
     let path = folder.path("a.mkv")
     try run(
