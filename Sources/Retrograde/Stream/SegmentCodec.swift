@@ -7,15 +7,18 @@ import RetrogradeEngine
 enum SegmentCodec: String {
   /// What every browser plays.
   case h264
-  case hevc, vp9, av1
+  case hevc, vp9
 
   /// The codecs in which a video is had at a size: the usual one first, then its own, where that can be made while it is watched.
+  ///
+  /// AV1 can't: at the speeds that would do (`cpu-used` 10, 43 frames of 1080p a second on two cores) libaom gave some frames the look of their
+  /// neighbours, and noise took more than the rate that it was told.
   ///
   /// - Parameters:
   ///   - pixels: of a frame.
   ///   - frameRate: in frames per second.
   static func all(for video: VideoSource, pixels: Double, frameRate: Double) -> [SegmentCodec] {
-    let own = [hevc, vp9, av1].first { Codec(of: video.video.caps) == Codec(named: $0.rawValue) }
+    let own = [hevc, vp9].first { Codec(of: video.video.caps) == Codec(named: $0.rawValue) }
     guard let own, Codec(named: own.rawValue)?.encoder == own.encoder else { return [h264] }
     let watched = pixels * frameRate
     let made = own.speed * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
@@ -25,13 +28,12 @@ enum SegmentCodec: String {
   /// How much faster than it is watched an encoder is to be by itself: the source is decoded at the same time.
   private static let reserve = 1.5
 
-  /// How many pixels of moving pictures one core encodes in a second: of 1080p, two of them made 57, 73 and 43 frames (HEVC, VP9, AV1).
+  /// How many pixels of moving pictures one core encodes in a second: of 1080p, two of them made 57 and 73 frames (HEVC, VP9).
   private var speed: Double {
     switch self {
     case .h264: 125e6
     case .hevc: 59e6
     case .vp9: 76e6
-    case .av1: 44e6
     }
   }
 
@@ -41,7 +43,6 @@ enum SegmentCodec: String {
     case .h264: "x264enc"
     case .hevc: "x265enc"
     case .vp9: "vp9enc"
-    case .av1: "av1enc"
     }
   }
 
@@ -57,7 +58,6 @@ enum SegmentCodec: String {
     case .h264: "superfast"
     case .hevc: "ultrafast"
     case .vp9: "8"
-    case .av1: "10"
     }
   }
 
@@ -85,13 +85,6 @@ enum SegmentCodec: String {
       return [
         "end-usage": "cbr", "target-bitrate": "\(rate)", "min-quantizer": "16", "max-quantizer": "63",
         "buffer-size": milliseconds, "buffer-initial-size": milliseconds, "buffer-optimal-size": milliseconds,
-      ]
-    case .av1:
-      // As above: SSIM of two films 0.9833 and 0.9571, x264's 0.9838 and 0.9584, for a third to six tenths more bytes.
-      return [
-        "usage-profile": "realtime", "end-usage": "cbr", "target-bitrate": "\(rate / 1000)", "min-quantizer": "12",
-        "max-quantizer": "63", "buf-sz": milliseconds, "buf-initial-sz": milliseconds, "buf-optimal-sz": milliseconds,
-        "lag-in-frames": "0", "tile-columns": "1", "keyframe-max-dist": "9999",
       ]
     }
   }

@@ -21,8 +21,6 @@ struct SegmentEncoder: Sendable {
     let caps: Caps
     /// The body of MP4's `stsd` box.
     var description: [UInt8]
-    /// The first packet.
-    let first: [UInt8]
     /// Sample frames that an audio encoder puts before the first.
     let priming: Int
 
@@ -36,7 +34,6 @@ struct SegmentEncoder: Sendable {
       case "audio/mpeg": return "mp4a.40.\((data.first ?? 16) >> 3)"
       case "video/x-h265": return HEVCConfiguration(data)?.codecs ?? "hvc1"
       case "video/x-vp9": return VP9Configuration(description)?.codecs ?? "vp09"
-      case "video/x-av1": return AV1Configuration(packet: first)?.codecs ?? "av01"
       default: return "alac"
       }
     }
@@ -134,15 +131,12 @@ struct SegmentEncoder: Sendable {
       return .init(count: kind == .video ? 1 : SegmentEncoder.silence)
     }
     let file = PacketFile(path: written.path)
-    let packets = try file.open(for: name)
-    defer { packets.stop() }
-    guard let first = try packets.next(cancellation), let caps = first.caps,
+    guard let caps = Caps(try file.content(for: name, cancellation).caps),
       let description = try sampleDescription(file, cancellation)
     else {
       throw RetrogradeError(.internalFailure, about: name, "can't be made into segments: its encoder gave no header")
     }
-    return Header(
-      caps: caps, description: description, first: try first.buffer.withBytes { Array($0) }, priming: priming)
+    return Header(caps: caps, description: description, priming: priming)
   }
 
   private static let silence = 8192

@@ -56,13 +56,9 @@ struct VideoSegments: Sendable {
         .video, 0, PacketOutput.conversion(of: codec, for: .segments)),
       stream: stream, kind: .video, name: name, resources: settings.resources)
     var header = try encoder.header(cancellation)
-    switch kind {
-    case .h264, .hevc: break
-    case .vp9:
+    if kind == .vp9 {
       header.description = VP9Configuration.description(
         header.description, ofLevel: VP9Configuration.level(width: width, height: height, rate: frameRate))
-    case .av1:
-      header.description = AV1Configuration(packet: header.first)?.description(header.description) ?? header.description
     }
     self.header = header
     initialization =
