@@ -90,13 +90,18 @@ package final class SegmentedMirror: Sendable {
     of source: PlayableSource, _ cuts: SegmentCuts?, _ path: String, _ settings: Settings, _ cancellation: Cancellation
   ) throws -> [VideoSegments] {
     guard let video = source.video, let cuts else { return [] }
-    return try settings.heights(of: video).flatMap { height in
+    let makers = try settings.heights(of: video).flatMap { height in
       let size = try settings.geometry(of: video, Framing(scale: .height(height))).shown
       let codecs =
         settings.isLossless
         ? [.h264] : SegmentCodec.all(for: video, pixels: size.width * size.height, frameRate: cuts.frameRate)
-      return try codecs.map { try VideoSegments(source, video, $0, height: height, cuts, path, settings, cancellation) }
+      return try codecs.map { codec in
+        try Worker("video header") {
+          try VideoSegments(source, video, codec, height: height, cuts, path, settings, cancellation)
+        }
+      }
     }
+    return try makers.map { maker in Result { try maker.join() } }.map { try $0.get() }
   }
 
   /// - Parameter starts: when segments are wanted to begin.

@@ -51,11 +51,11 @@ final class MadeParts: Sendable {
   }
 
   /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice of sizes or sounds, nothing: a player makes
-  /// it. Of codecs it is the source's, which a browser takes first.
+  /// it. Of codecs it is the source's, which a browser takes first; but HEVC few play.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
-    for rendition in [videos.last, audio.last].compactMap({ $0 }) {
+    for rendition in [videos.last { $0.sourceCodec != "HEVC" }, audio.last].compactMap({ $0 }) {
       makeAhead(.segment(0, from: 0, rendition: rendition.name), of: stream)
     }
   }
