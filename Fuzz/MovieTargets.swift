@@ -18,7 +18,13 @@ enum MovieTargets {
 
   /// When samples are decoded and shown, by the file's tables.
   static func times(_ bytes: [UInt8]) {
-    guard let times = MP4SampleTimes(ScratchFile.path(bytes), video: 0) else { return }
+    let path = ScratchFile.path(bytes)
+    let spans = [ClockTime(seconds: -1)..<ClockTime(seconds: 0.05), ClockTime(seconds: 0.1)..<ClockTime(seconds: 0.15)]
+    if let excerpt = MP4Excerpt(path, keeping: spans, least: 1) {
+      var changed = bytes
+      changed.withUnsafeMutableBytes { excerpt.apply(to: $0, at: 0) }
+    }
+    guard let times = MP4SampleTimes(path, video: 0) else { return }
     precondition(
       times.timescale > 0 && times.samples.allSatisfy { $0.decoded >= 0 && $0.duration >= 0 && $0.bytes >= 0 })
   }

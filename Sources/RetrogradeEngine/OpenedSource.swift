@@ -1,3 +1,4 @@
+import Containers
 import MediaTime
 
 /// A source that has been opened and looked into: where its bytes are, and which streams are in it. It can be indexed more than
@@ -7,7 +8,11 @@ package struct OpenedSource: Sendable {
   let name: String
   /// Keeps what came through a pipe.
   let stored: Source
-  let topology: Topology
+  private(set) var topology: Topology
+  /// What is waited for goes before the pass over all of it.
+  let rightOfWay = RightOfWay()
+  /// That of its end, where it was opened for somebody who waits for that.
+  private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameter fetched: what is at the address, where it was fetched already.
   /// - Throws: ``RetrogradeError``.
@@ -23,6 +28,12 @@ package struct OpenedSource: Sendable {
     let plugins =
       settings.isWatched && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
     defer { _ = try? plugins?.join() }
+    let (path, correction, span) = (stored.path, stored.facts.correction, SourceStretches.lastReach(of: stored.facts))
+    let excerpt =
+      try settings.isWatched
+      ? span.map { span in
+        try Worker("excerpt") { MP4Excerpt(path, keeping: OpenedSource.kept(span), correction) }
+      } : nil
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
@@ -35,15 +46,45 @@ package struct OpenedSource: Sendable {
           + "frames begin",
         underlying: error.underlying)
     }
+    tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
 
-  /// - Parameter progress: told how far a pass is.
-  func indexer(_ settings: PlaybackSettings, progress: @escaping @Sendable (IndexProgress) -> Void = { _ in })
-    -> Indexer
-  {
-    Indexer(
+  /// The same, of which a demuxer finds no more than its beginning and what is shown and heard during `span`, in stream time, if that is soon found.
+  /// - Returns: nil where nothing is gained by it, with what lies between the two.
+  func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
+    let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
+    guard OpenedSource.beginning < span.start,
+      let excerpt = known ?? MP4Excerpt(stored.path, keeping: OpenedSource.kept(span), stored.facts.correction)
+    else { return nil }
+    return (corrected(by: excerpt), TimeSpan(start: OpenedSource.beginning, end: span.start))
+  }
+
+  /// The same, of which a demuxer gets an excerpt.
+  func corrected(by excerpt: MP4Excerpt) -> OpenedSource {
+    var opened = self
+    opened.topology = topology.corrected(by: excerpt)
+    return opened
+  }
+
+  private static func kept(_ span: TimeSpan) -> [Range<ClockTime>] {
+    beginning < span.start ? [ClockTime(seconds: -1)..<beginning, span.start..<span.end] : []
+  }
+
+  /// What of an excerpt its beginning is.
+  private static let beginning = ClockTime(seconds: 16)
+
+  /// - Parameters:
+  ///   - givesWay: it stands still while somebody waits for other work.
+  ///   - progress: told how far a pass is.
+  func indexer(
+    _ settings: PlaybackSettings, givesWay: Bool = false,
+    progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
+  ) -> Indexer {
+    var indexer = Indexer(
       topology: topology, playback: settings.playback, holdsAlpha: settings.output.holdsAlpha,
       holdsImages: stored.holdsImages, takesPackets: settings.output.takesPackets,
       spoolDirectory: settings.resources.spoolDirectory, cancellation: settings.cancellation, progress: progress)
+    if givesWay { indexer.rightOfWay = rightOfWay }
+    return indexer
   }
 }

@@ -34,7 +34,7 @@ package struct PlayableSource: Sendable {
     _ opened: OpenedSource, _ settings: PlaybackSettings, until seam: ClockTime? = nil,
     progress: @escaping @Sendable (IndexProgress) -> Void
   ) throws {
-    let indexer = opened.indexer(settings, progress: progress)
+    let indexer = opened.indexer(settings, givesWay: true, progress: progress)
     if let index = try PlayableSource.stretch(indexer, settings),
       let parts = try PlayableSource.exactParts(index, settings, seam)
     {

@@ -1,3 +1,4 @@
+import Containers
 package import MediaTime
 import Synchronization
 
@@ -22,7 +23,8 @@ package final class SourceStretches: Sendable {
   private let state: Mutex<State>
 
   private struct State {
-    let indexer: StretchIndexer
+    /// Of all of the source; nil until it is needed.
+    var indexer: StretchIndexer?
     var last: SourceStretch
   }
 
@@ -38,19 +40,16 @@ package final class SourceStretches: Sendable {
       playback.end == nil, let declared = opened.stored.facts.report?.presentationEnd,
       declared > SourceStretches.length * 3
     else { return nil }
-    let found = try SourceStretches.unlessInexact(opened) {
-      guard let indexer = try StretchIndexer(opened.indexer(settings)),
-        let tail = try SourceStretch(
-          opened, settings, indexer, from: declared - SourceStretches.length, to: nil, of: nil)
-      else { return nil as State? }
-      return State(indexer: indexer, last: tail)
-    }
-    guard let found else { return nil }
-    tail = found.last
+    var indexer: StretchIndexer?
+    guard
+      let tail = try SourceStretches.stretch(
+        opened, settings, &indexer, from: declared - SourceStretches.length, to: nil, of: nil)
+    else { return nil }
+    self.tail = tail
     whole = tail.source.legs.presentation.span
     self.opened = opened
     self.settings = settings
-    state = Mutex(found)
+    state = Mutex(State(indexer: indexer, last: tail))
   }
 
   /// The stretch that is played at `time`, in the output, and after it.
@@ -64,12 +63,44 @@ package final class SourceStretches: Sendable {
         return known
       }
       let start = max(end - SourceStretches.length, whole.start)
-      let indexer = state.indexer
-      let found = try SourceStretches.unlessInexact(opened) {
-        try SourceStretch(opened, settings, indexer, from: start, to: end, of: whole)
+      let found = try opened.rightOfWay.take {
+        try SourceStretches.stretch(opened, settings, &state.indexer, from: start, to: end, of: whole)
       }
       state.last = found ?? state.last
       return found
+    }
+  }
+
+  /// What has to be known of a source to index such a stretch.
+  private static func reach(_ start: ClockTime, _ end: ClockTime?) -> TimeSpan {
+    TimeSpan(
+      start: start - StretchIndexer.reach.before,
+      end: end.map { $0 + StretchIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
+  }
+
+  /// The same of its end; nil where that is not known.
+  static func lastReach(of facts: ContainerFacts) -> TimeSpan? {
+    facts.report?.presentationEnd.map { reach($0 - length, nil) }
+  }
+
+  /// - Parameter indexer: of all of the source; where the stretch is found without, nothing is done with it.
+  private static func stretch(
+    _ opened: OpenedSource, _ settings: PlaybackSettings, _ indexer: inout StretchIndexer?, from start: ClockTime,
+    to end: ClockTime?, of whole: TimeSpan?
+  ) throws -> SourceStretch? {
+    if indexer == nil, let (excerpt, hole) = opened.excerpt(of: reach(start, end)) {
+      let found = try unlessInexact(opened) {
+        try StretchIndexer(excerpt.indexer(settings), hole: hole).flatMap {
+          try SourceStretch(opened, settings, $0, from: start, to: end, of: whole)
+        }
+      }
+      if let found { return found }
+    }
+    var known = indexer
+    defer { indexer = known }
+    return try unlessInexact(opened) {
+      known = try known ?? StretchIndexer(opened.indexer(settings))
+      return try known.flatMap { try SourceStretch(opened, settings, $0, from: start, to: end, of: whole) }
     }
   }
 

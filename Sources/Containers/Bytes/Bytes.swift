@@ -1,12 +1,14 @@
 extension [UInt8] {
   /// Four bytes, the highest first.
   package func integer(_ offset: Int) -> Int {
-    self[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+    Int(self[offset]) << 24 | Int(self[offset + 1]) << 16 | Int(self[offset + 2]) << 8 | Int(self[offset + 3])
   }
 
   /// An unsigned integer of up to eight bytes, the highest first; what does not fit is the greatest.
   package func number(_ range: Range<Int>) -> Int {
-    Int(clamping: self[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+    var value: UInt64 = 0
+    for place in range { value = value << 8 | UInt64(self[place]) }
+    return Int(clamping: value)
   }
 
   /// Writes four bytes, the highest first.

@@ -19,5 +19,10 @@ extension [UInt8] {
     Swift.withUnsafeBytes(of: value.bigEndian, Array.init)
   }
 
+  /// Numbers, each its highest byte first.
+  static func big<Number: FixedWidthInteger>(all values: [Number]) -> [UInt8] {
+    values.flatMap { value in big(value) }
+  }
+
   static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 }

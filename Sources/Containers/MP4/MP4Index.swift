@@ -1,7 +1,7 @@
 /// The index of an MP4 or MOV file (`moov`, ISO/IEC 14496-12, 8.2.1), in memory.
 struct MP4Index {
   /// The body of the box.
-  let bytes: [UInt8]
+  private(set) var bytes: [UInt8]
   /// Where in the file it lies.
   let place: Range<Int>
 
@@ -12,6 +12,12 @@ struct MP4Index {
     else { return nil }
     self.bytes = bytes
     place = movie.body
+  }
+
+  /// Has it say what `correction` wants.
+  mutating func correct(by correction: any FileCorrection) {
+    let start = place.lowerBound
+    bytes.withUnsafeMutableBytes { correction.apply(to: $0, at: start) }
   }
 
   /// The bodies of the boxes of the tracks.

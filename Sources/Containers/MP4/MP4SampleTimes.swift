@@ -15,9 +15,6 @@ package struct MP4SampleTimes {
   /// In the order in which they are decoded.
   package let samples: [Sample]
 
-  /// What no film of a week has, at any rate: more is damage.
-  private static let most = 1 << 25
-
   /// Of the video track of that number, counted from 0.
   /// - Returns: nil where there is none, or where the tables don't say it of all samples: of fragments, and where they are damaged.
   package init?(_ path: String, video number: Int) {
@@ -29,13 +26,13 @@ package struct MP4SampleTimes {
     guard tracks.indices.contains(number), let media = bytes.box("mdia", "mdhd", in: tracks[number]),
       let timescale = bytes.timescale(media), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: tracks[number]), let sizes = SampleTable(bytes, table),
-      sizes.commonSize == 0, (1...MP4SampleTimes.most).contains(sizes.count),
-      let durations = MP4SampleTimes.runs("stts", bytes, table, sizes.count)
+      sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
+      let durations = SampleRuns("stts", bytes, table, sizes.count)?.values
     else { return nil }
     self.timescale = timescale
     var offsets: [Int]?
     if bytes.box("ctts", in: table) != nil {
-      offsets = MP4SampleTimes.runs("ctts", bytes, table, sizes.count)?.map { Int(Int32(truncatingIfNeeded: $0)) }
+      offsets = SampleRuns("ctts", bytes, table, sizes.count)?.values.map { Int(Int32(truncatingIfNeeded: $0)) }
       if offsets == nil { return nil }
     }
     let keyframes = MP4SampleTimes.numbers("stss", bytes, table).map { Set($0) }
@@ -51,19 +48,6 @@ package struct MP4SampleTimes {
       time += duration
     }
     self.samples = samples
-  }
-
-  /// The value of each sample in a table of runs; nil where that does not have `count`.
-  private static func runs(_ type: String, _ bytes: [UInt8], _ table: Range<Int>, _ count: Int) -> [Int]? {
-    guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
-    var values: [Int] = []
-    values.reserveCapacity(count)
-    for place in stride(from: body.lowerBound + 8, through: body.upperBound - 8, by: 8) {
-      let length = bytes.integer(place)
-      guard length <= count - values.count else { return nil }
-      values += repeatElement(bytes.integer(place + 4), count: length)
-    }
-    return values.count == count ? values : nil
   }
 
   /// The numbers in a table of them; nil where there is no such table.

@@ -1,10 +1,13 @@
 import GStreamer
+import Glibc
 import MediaTime
 import Synchronization
 
 /// What a pipeline decodes, sample by sample, and what becomes of it where it fails or stands still.
 final class DecoderOutput: Sendable {
   let sink: AppSink
+  /// Whether the frames come out of Matroska or WebM.
+  let readsMatroska: Bool
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
@@ -27,6 +30,7 @@ final class DecoderOutput: Sendable {
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
+    readsMatroska = !pipeline.elements(ofFactory: "matroskademux").isEmpty
     sink.pad?.acceptVideoMeta()
     recipe.prepare(pipeline)
     disk = DiskWatch(pipeline, reading: source)
@@ -36,11 +40,22 @@ final class DecoderOutput: Sendable {
         return nil
       }
     }
+    DecoderOutput.fillProcessors(pipeline)
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)
   }
 
   deinit { pipeline.set(.null) }
+
+  /// gst-libav 1.22 gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
+  /// for a thread: two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two processors 180 frames of 1080p H.264 that
+  /// are held took 1.0 s so, and 1.14 s without.
+  private static func fillProcessors(_ pipeline: Pipeline) {
+    let threads = min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) + 2, 16)
+    for decoder in pipeline.elements(ofClass: "Decoder") where decoder.integer("max-threads") == 0 {
+      try? decoder.set("max-threads", "\(threads)")
+    }
+  }
 
   /// The next sample; nil at the end of the stream.
   func pull(_ cancellation: Cancellation) throws -> Sample? {

@@ -75,12 +75,19 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
+  /// Goes to a frame that is shown at `time`, in stream time; ``next(_:)`` then gives the frames from there on, and perhaps some before it.
+  ///
+  /// Where audio needs some before it to be decoded, matroskademux 1.22 goes so much further back for an accurate seek, and to the keyframe
+  /// before that (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): of a seek to a keyframe the group of pictures before it would
+  /// be decoded too.
+  /// - Parameter isFirst: it is the first frame of all; others may be shown before the keyframe that it depends on.
   /// - Throws: ``Mismatch`` if the source can't be sought in.
-  func start(at time: ClockTime) throws {
+  func start(at time: ClockTime, isFirst: Bool) throws {
     first.withLock { $0 = nil }
     Log.window.debug("\(source): seeks to \(time)")
-    guard output.sink.seek(to: time) else {
+    let isSought =
+      isFirst || !output.readsMatroska ? output.sink.seek(to: time) : output.sink.seek(toKeyframeBefore: time)
+    guard isSought else {
       Log.window.warning("\(source): can't be sought in")
       throw Mismatch()
     }
@@ -112,7 +119,8 @@ final class VideoDecoder: Sendable {
     let tolerance = VideoDecoder.tolerance(of: expected)
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
     // has just begun is sought in too: matroskademux 1.22 that came to the end without a seek ends early after one.
-    try start(at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from)
+    let isFirst = isFromStart && window.frames.lowerBound == 0
+    try start(at: isFirst ? min(from, .zero) : from, isFirst: isFirst)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0

@@ -17,6 +17,8 @@ struct Indexer: Sendable {
   var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
   let spoolDirectory: String
   let cancellation: Cancellation
+  /// What goes before its passes, where anything does.
+  var rightOfWay: RightOfWay?
   /// Told how far the pass is.
   let progress: @Sendable (IndexProgress) -> Void
 

@@ -83,15 +83,15 @@ final class IndexingPipeline {
     if !isStarted { pipeline.set(.playing) }
     isStarted = true
     let videoWorkers = try streams.videos.enumerated().map { number, video in
-      let reader = StreamReader(try pipeline.appSink(IndexingPipeline.videoName(number)), tally)
+      let reader = StreamReader(try pipeline.appSink(IndexingPipeline.videoName(number)), tally, indexer.rightOfWay)
       return try Worker("index video") { try reader.read { try IndexingPipeline.indexVideo(indexer, video, $0) } }
     }
     let textWorkers = try streams.texts.enumerated().map { number, text in
-      let reader = StreamReader(try pipeline.appSink("text\(number)"), tally)
+      let reader = StreamReader(try pipeline.appSink("text\(number)"), tally, indexer.rightOfWay)
       return try Worker("index text") { try reader.read { try IndexingPipeline.indexText(text, $0) } }
     }
     let trackWorkers = try streams.tracks.enumerated().map { number, track in
-      let reader = StreamReader(try pipeline.appSink(track.name), tally)
+      let reader = StreamReader(try pipeline.appSink(track.name), tally, indexer.rightOfWay)
       let fit = number < fits.count ? fits[number] : AudioFit()
       return try Worker("index \(track.name)") { try reader.read { try track.run($0, fit) } }
     }
@@ -131,7 +131,7 @@ final class IndexingPipeline {
       let message = pipeline.nextMessage(timeout: step)
       // From now on the readers only take what is left.
       if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
-      silence = message == nil ? step : .zero
+      silence = message == nil && indexer.rightOfWay?.isTaken != true ? step : .zero
       if case .failed(let error)? = message {
         Log.index.warning("\(topology.source): an element failed: \(error.cause); the pass goes on while others run")
         failure = failure ?? error

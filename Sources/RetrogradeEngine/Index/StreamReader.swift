@@ -6,10 +6,15 @@ import Synchronization
 package struct StreamReader: Sendable {
   package let sink: AppSink
   let tally: StreamTally
+  private let rightOfWay: RightOfWay?
 
-  package init(_ sink: AppSink, _ tally: StreamTally) {
+  package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
+
+  /// - Parameter rightOfWay: what goes before reading, where anything does.
+  init(_ sink: AppSink, _ tally: StreamTally, _ rightOfWay: RightOfWay?) {
     self.sink = sink
     self.tally = tally
+    self.rightOfWay = rightOfWay
   }
 
   /// Runs what reads the stream, and counts how that ended.
@@ -27,6 +32,7 @@ package struct StreamReader: Sendable {
   /// The next sample; nil at the end of the stream, or when the pass is over and nothing is left.
   package func next() -> Sample? {
     while true {
+      rightOfWay?.give()
       if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
         tally.samples.add()
         return sample

@@ -22,6 +22,8 @@ final class StretchIndexer {
   private let anchors: [AudioAnchor?]
   /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
   private let preRolls: [ClockTime]
+  /// What is not listed in the tables that are read, in stream time; nil where all is.
+  private let hole: TimeSpan?
 
   /// How much is looked at to find out how the source begins.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
@@ -29,12 +31,17 @@ final class StretchIndexer {
   private static let interleaving = ClockTime(seconds: 1)
   /// How much further back is gone, if need be, to find where a stream begins that is wanted.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
+  /// Nothing is looked for further back from a stretch, nor further behind it.
+  static let reach = (before: ClockTime(seconds: 63), behind: ClockTime(seconds: 12))
+  /// As much of a beginning may be read for it, from its first packet on.
+  private static let mostOfHead = ClockTime(seconds: 12)
   /// Demuxers that find a time without reading all that is before it, and give the same times after a seek. tsdemux's
   /// times are other by a nanosecond, and mpegpsdemux's seeks go anywhere.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
+  /// - Parameter hole: what is not listed in the tables that are read, in stream time; nil where all is.
   /// - Returns: nil where all of the source has to be indexed.
-  init?(_ indexer: Indexer) throws {
+  init?(_ indexer: Indexer, hole: TimeSpan? = nil) throws {
     let streams = try indexer.choose()
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
@@ -45,14 +52,18 @@ final class StretchIndexer {
     else { return nil }
     self.indexer = indexer
     self.streams = streams
+    self.hole = hole
     self.preRolls = Array(preRolls.suffix(streams.tracks.count))
     pipeline = try IndexingPipeline(indexer, streams, gate: gate)
     gate.open(for: StretchIndexer.head)
     let reading = try pipeline.read()
-    let closed = gate.closed
+    let (first, closed) = (gate.firstTimes, gate.closed)
+    let isListed = hole.map { hole in
+      first.allSatisfy { $0.map { $0 + StretchIndexer.mostOfHead <= hole.start } ?? false }
+    }
     anchors = reading.audio.map(\.anchor)
     let hasAnchors = zip(reading.audio, anchors).allSatisfy { $0.track == nil || $1 != nil }
-    guard reading.isWhole, hasAnchors, closed.contains(true),
+    guard reading.isWhole, hasAnchors, isListed ?? true, closed.contains(true),
       reading.videos.allSatisfy({ $0.starts?.isEmpty == false && !$0.isUntimed })
     else {
       Log.index.info("\(indexer.topology.source): all of it is indexed: how it begins does not tell enough")
@@ -74,6 +85,7 @@ final class StretchIndexer {
     let preRoll = (preRolls.max() ?? .zero) + StretchIndexer.interleaving
     for step in StretchIndexer.steps {
       let target = start - preRoll - step
+      if let hole, target < hole.end { throw InexactStretch(reason: "no more is listed of what comes before \(start)") }
       if target < self.start + StretchIndexer.head { return try index(to: end) }
       gate.open(until: end)
       guard try pipeline.seek(toKeyframeBefore: target) else { throw InexactStretch(reason: "it can't be sought in") }
@@ -81,6 +93,9 @@ final class StretchIndexer {
         anchors.map { AudioFit(origin: $0, start: start, end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) }) })
       guard reading.isWhole else { throw InexactStretch(reason: "a part of it can't be read by itself") }
       let (first, closed) = (gate.firstTimes, gate.closed)
+      if let hole, first.contains(where: { $0.map { $0 < hole.end } ?? false }) {
+        throw InexactStretch(reason: "what comes before \(start) is not listed")
+      }
       let isCovered = isCovered(start, reading, first, closed, before)
       before = first
       guard isCovered else { continue }

@@ -39,7 +39,7 @@ package struct Topology: Sendable {
   /// What reads it, in `gst-launch-1.0` syntax.
   private let sourceDescription: String
   /// What the file's bytes say and GStreamer does not.
-  let facts: ContainerFacts
+  private(set) var facts: ContainerFacts
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [MissingPlugin]
@@ -70,6 +70,13 @@ package struct Topology: Sendable {
       stream.steps.allSatisfy({ $0.factory.hasSuffix("parse") || ["id3demux", "apedemux"].contains($0.factory) })
     else { return tags }
     return tags?.merging(own) ?? own
+  }
+
+  /// The same of a file that its demuxer gets with other changes.
+  func corrected(by correction: any FileCorrection) -> Topology {
+    var topology = self
+    topology.facts = facts.corrected(by: correction)
+    return topology
   }
 
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.

@@ -1,0 +1,192 @@
+import MediaTime
+
+/// The tables of a track's samples (ISO/IEC 14496-12, 8.6 and 8.7), cut to some of them.
+struct SampleExcerpt {
+  /// Samples that follow each other: all of them are kept, or the first one stands for all.
+  private struct Piece {
+    var samples: Range<Int>
+    var isKept: Bool
+    /// How often the first of those that are not kept stands there, since one can't be so long.
+    var copies = 1
+    /// Samples of the excerpt before it.
+    var first = 0
+
+    /// In the excerpt.
+    var count: Int { isKept ? samples.count : copies }
+  }
+
+  /// How many samples there are in the track.
+  let count: Int
+  /// The tables, in boxes.
+  let boxes: [UInt8]
+
+  /// What is written anew.
+  private static let tables: Set = ["stts", "ctts", "stss", "stsz", "stsc", "stco", "co64"]
+  /// What nothing that is read here needs: which samples others depend on, and which belong together.
+  private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
+  /// A sample is no longer than that, in units of the track's timescale; and how many there are at the most that stand for others.
+  private static let longest = 1 << 30
+  private static let mostCopies = 1 << 10
+
+  /// - Parameters:
+  ///   - table: the body of an `stbl` box.
+  ///   - spans: what is kept, in the time of the media, ascending, apart from each other.
+  /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first sample is not kept.
+  init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
+    let parts = Box.all(in: bytes[table])
+    let others = parts.filter { !SampleExcerpt.tables.contains($0.type) && !SampleExcerpt.unread.contains($0.type) }
+    guard others.allSatisfy({ ["stsd", "cslg"].contains($0.type) }),
+      let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
+      bytes.integer(descriptions.lowerBound + 4) == 1,
+      let sizes = SampleTable(bytes, table), (1...SampleRuns.most).contains(sizes.count),
+      let durations = SampleRuns("stts", bytes, table, sizes.count)
+    else { return nil }
+    let offsets = SampleRuns("ctts", bytes, table, sizes.count)
+    if offsets == nil, bytes.box("ctts", in: table) != nil { return nil }
+    count = sizes.count
+    var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
+    guard pieces.first?.isKept ?? false, let steps = SampleExcerpt.steps(durations, &pieces),
+      let chunks = SampleExcerpt.chunks(sizes, pieces)
+    else {
+      return nil
+    }
+    var written = others.map { Box.bytes($0.type, Array(bytes[$0.body])) }
+    written.append(SampleExcerpt.runs("stts", steps))
+    if let offsets { written.append(SampleExcerpt.runs("ctts", SampleExcerpt.values(offsets, pieces))) }
+    if let keyframes = bytes.box("stss", in: table) {
+      guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces) else { return nil }
+      written.append(Box.full("stss", .big(UInt32(numbers.count)), .big(all: numbers)))
+    }
+    written.append(SampleExcerpt.sizes(sizes, pieces))
+    written += SampleExcerpt.boxes(chunks)
+    boxes = Array(written.joined())
+  }
+
+  /// Kept and not, in turn.
+  private static func pieces(_ kept: [Range<Int>], of count: Int) -> [Piece] {
+    var pieces: [Piece] = []
+    var next = 0
+    for range in kept where !range.isEmpty && range.upperBound > next {
+      let start = max(range.lowerBound, next)
+      if start > next { pieces.append(Piece(samples: next..<start, isKept: false)) }
+      pieces.append(Piece(samples: start..<range.upperBound, isKept: true))
+      next = range.upperBound
+    }
+    if next < count { pieces.append(Piece(samples: next..<count, isKept: false)) }
+    return pieces
+  }
+
+  /// How long the samples of the excerpt are; says of each piece how many there are of it, and where it begins.
+  /// - Returns: nil where that is damaged.
+  private static func steps(_ durations: SampleRuns, _ pieces: inout [Piece]) -> [(Int, Int)]? {
+    var steps: [[(Int, Int)]] = pieces.map { _ in [] }
+    var lengths = pieces.map { _ in 0 }
+    durations.forEach(in: pieces.map(\.samples)) { piece, count, value in
+      if pieces[piece].isKept { steps[piece].append((count, value)) } else { lengths[piece] += count * value }
+    }
+    var first = 0
+    for piece in pieces.indices {
+      if !pieces[piece].isKept {
+        let copies = max(1, (lengths[piece] + longest - 1) / longest)
+        guard copies <= mostCopies else { return nil }
+        let (each, rest) = lengths[piece].quotientAndRemainder(dividingBy: copies)
+        steps[piece] = [(copies - 1, each), (1, each + rest)]
+        pieces[piece].copies = copies
+      }
+      pieces[piece].first = first
+      first += pieces[piece].count
+    }
+    return steps.flatMap { $0.filter { $0.0 > 0 } }
+  }
+
+  /// The values of a table of runs, of the samples of the excerpt.
+  private static func values(_ table: SampleRuns, _ pieces: [Piece]) -> [(Int, Int)] {
+    var runs: [(Int, Int)] = []
+    let wanted = pieces.map { $0.isKept ? $0.samples : $0.samples.prefix(1) }
+    table.forEach(in: wanted) { piece, count, value in
+      runs.append((pieces[piece].isKept ? count : pieces[piece].copies, value))
+    }
+    return runs
+  }
+
+  private static func runs(_ type: String, _ runs: [(Int, Int)]) -> [UInt8] {
+    let entries = runs.flatMap { [UInt32(truncatingIfNeeded: $0.0), UInt32(truncatingIfNeeded: $0.1)] }
+    return Box.full(type, .big(UInt32(runs.count)), .big(all: entries))
+  }
+
+  /// The numbers of keyframes, counted from 1; nil where they don't ascend.
+  private static func keyframes(_ bytes: [UInt8], _ table: Range<Int>, _ pieces: [Piece]) -> [UInt32]? {
+    var numbers: [UInt32] = []
+    var piece = 0
+    var last = 0
+    for place in stride(from: table.lowerBound + 8, through: table.upperBound - 4, by: 4) {
+      let number = bytes.integer(place)
+      guard number > last else { return nil }
+      last = number
+      while piece < pieces.count, pieces[piece].samples.upperBound < number { piece += 1 }
+      guard piece < pieces.count else { break }
+      if pieces[piece].isKept {
+        numbers.append(UInt32(truncatingIfNeeded: number - pieces[piece].samples.lowerBound + pieces[piece].first))
+      }
+    }
+    return numbers
+  }
+
+  private static func sizes(_ table: SampleTable, _ pieces: [Piece]) -> [UInt8] {
+    let count = UInt32(truncatingIfNeeded: pieces.reduce(0) { $0 + $1.count })
+    if table.commonSize > 0 { return Box.full("stsz", .big(UInt32(truncatingIfNeeded: table.commonSize)), .big(count)) }
+    let samples = pieces.flatMap { piece in
+      piece.isKept ? Array(piece.samples) : [Int](repeating: piece.samples.lowerBound, count: piece.copies)
+    }
+    let sizes = samples.map { UInt32(truncatingIfNeeded: table.size(of: $0)) }
+    return Box.full("stsz", .big(UInt32(0)), .big(count), .big(all: sizes))
+  }
+
+  /// Where samples of the excerpt lie side by side, and how many.
+  /// - Returns: nil where chunks are missing, or lie where no file reaches.
+  private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
+    var chunks: [(place: Int, count: Int)] = []
+    var piece = 0
+    var isSound = true
+    var end = 0
+    table.forEachChunk { place, samples in
+      end = samples.upperBound
+      while piece < pieces.count, pieces[piece].samples.upperBound <= samples.lowerBound { piece += 1 }
+      guard (0..<1 << 60).contains(place) else {
+        isSound = false
+        return false
+      }
+      var next = piece
+      var (sample, start) = (samples.lowerBound, place)
+      while next < pieces.count, pieces[next].samples.lowerBound < samples.upperBound {
+        let common = pieces[next].samples.clamped(to: samples)
+        let isStart = common.lowerBound == pieces[next].samples.lowerBound
+        if !common.isEmpty, pieces[next].isKept || isStart {
+          while sample < common.lowerBound {
+            start += table.size(of: sample)
+            sample += 1
+          }
+          let copies = pieces[next].isKept ? 1 : pieces[next].copies
+          let count = pieces[next].isKept ? common.count : 1
+          chunks += repeatElement((place: start, count: count), count: copies)
+        }
+        next += 1
+      }
+      return true
+    }
+    return isSound && end >= table.count ? chunks : nil
+  }
+
+  private static func boxes(_ chunks: [(place: Int, count: Int)]) -> [[UInt8]] {
+    var runs: [UInt32] = []
+    var last = 0
+    for (number, chunk) in chunks.enumerated() where chunk.count != last {
+      runs += [UInt32(truncatingIfNeeded: number + 1), UInt32(truncatingIfNeeded: chunk.count), 1]
+      last = chunk.count
+    }
+    return [
+      Box.full("stsc", .big(UInt32(runs.count / 3)), .big(all: runs)),
+      Box.full("co64", .big(UInt32(chunks.count)), .big(all: chunks.map { UInt64($0.place) })),
+    ]
+  }
+}

@@ -1,0 +1,77 @@
+import MediaTime
+
+/// A table that has a value for each sample of a track, in runs of the same value: `stts` and `ctts` (ISO/IEC 14496-12, 8.6.1).
+struct SampleRuns {
+  /// How many samples there are.
+  private let count: Int
+  private let bytes: [UInt8]
+  /// The entries, of eight bytes each.
+  private let entries: Range<Int>
+
+  /// What no film of a week has, at any rate: more is damage.
+  static let most = 1 << 25
+
+  /// - Parameters:
+  ///   - table: the body of an `stbl` box.
+  ///   - count: of the samples; ``most`` at the most.
+  /// - Returns: nil where there is no such table, or it does not have that many values.
+  init?(_ type: String, _ bytes: [UInt8], _ table: Range<Int>, _ count: Int) {
+    guard let body = bytes.box(type, in: table), body.count >= 8 else { return nil }
+    self.count = count
+    self.bytes = bytes
+    entries = body.lowerBound + 8..<body.upperBound - body.count % 8
+    var left = count
+    for place in stride(from: entries.lowerBound, to: entries.upperBound, by: 8) {
+      let length = bytes.integer(place)
+      guard length <= left else { return nil }
+      left -= length
+    }
+    guard left == 0 else { return nil }
+  }
+
+  /// The value of each sample.
+  var values: [Int] {
+    var values: [Int] = []
+    values.reserveCapacity(count)
+    forEach(in: [0..<count]) { values += repeatElement($2, count: $1) }
+    return values
+  }
+
+  /// The runs, each as far as it lies in one of `ranges`, which ascend and lie apart.
+  func forEach(in ranges: [Range<Int>], _ body: (_ range: Int, _ count: Int, _ value: Int) -> Void) {
+    var range = 0
+    var sample = 0
+    for place in stride(from: entries.lowerBound, to: entries.upperBound, by: 8) {
+      let run = sample..<sample + bytes.integer(place)
+      sample = run.upperBound
+      while range < ranges.count {
+        let common = run.clamped(to: ranges[range])
+        if !common.isEmpty { body(range, common.count, bytes.integer(place + 4)) }
+        guard ranges[range].upperBound <= run.upperBound else { break }
+        range += 1
+      }
+      if range == ranges.count { return }
+    }
+  }
+
+  /// Of a table of durations, the samples that are decoded during `span`, in the time of the media.
+  func samples(in span: Range<ClockTime>, _ timescale: Int) -> Range<Int> {
+    let start = max(span.lowerBound.sampleIndex(rate: timescale), 0)
+    let end = max(span.upperBound.sampleIndex(rate: timescale), start)
+    var bounds = (first: nil as Int?, end: nil as Int?)
+    var (sample, time) = (0, 0)
+    for place in stride(from: entries.lowerBound, to: entries.upperBound, by: 8) {
+      let (count, step) = (bytes.integer(place), bytes.integer(place + 4))
+      // 2²⁵ samples of 2³² units each fit.
+      let next = time + count * step
+      if bounds.first == nil, next >= start { bounds.first = sample + (step > 0 ? (start - time) / step : 0) }
+      if bounds.end == nil, next >= end {
+        bounds.end = sample + min(count, step > 0 ? (end - time + step - 1) / step : count)
+      }
+      (sample, time) = (sample + count, next)
+      if bounds.end != nil { break }
+    }
+    let first = bounds.first ?? sample
+    return first..<max(first, bounds.end ?? sample)
+  }
+}
