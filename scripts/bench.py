@@ -70,7 +70,7 @@ class Bench:
     # Contenders.
 
     def reverse(self, clip, *options, to=".mp4", name="retrograde"):
-        output = self.out("retrograde" + to)
+        output = self.out(re.sub("[^a-z0-9]", "", name) + to)
         return Contender(name, [self.retrograde, "reverse", clip, output, "-y", "--quiet", *options], output)
 
     def ffmpeg(self, clip, *options, to=".mp4", name="ffmpeg reverse", filters=("-vf", "reverse", "-af", "areverse")):
@@ -141,6 +141,19 @@ class Bench:
                 contenders.append(Contender("melt", command, melt))
             self.table(f"{title}, each at its own default", clip, contenders, note)
 
+    def codecs(self):
+        encodings = {"HEVC": ["-c:v", "libx265", "-preset", "superfast", "-x265-params", "log-level=none", "-tag:v", "hvc1"],
+                     "VP8": ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "2M"],
+                     "VP9": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "2M"],
+                     "AV1": ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "9", "-b:v", "2M"]}
+        for codec, encoding in encodings.items():
+            to = ".mp4" if codec == "HEVC" else ".webm"
+            sound = ["-c:a", "aac" if codec == "HEVC" else "libopus"]
+            clip = self.made(f"{codec.lower()}{to}", "960x540", 3, *encoding, "-g", "90", *sound)
+            self.table(f"3 s of 960x540 in {codec}, in its own codec", clip, [
+                self.reverse(clip, to=to), self.ffmpeg(clip, name="ffmpeg reverse, into H.264"),
+            ], "With audio; what ffmpeg writes is MP4 at its own default: ")
+
     def settings(self):
         for title, clip in [("1080p, one group of 180 frames", self.h264("1920x1080", 6, 999)),
                             ("1080p, groups of 30 frames", self.h264("1920x1080", 10, 30))]:
@@ -175,12 +188,18 @@ class Bench:
             Contender("sox", ["sox", clip, self.out("sox.wav"), "reverse"], self.out("sox.wav")),
             Contender("cp", ["cp", clip, self.out("cp.wav")], self.out("cp.wav")),
         ], "44.1 kHz, 16 bits: ", likeness=False)
+        for title, to in [("MOV", ".mov"), ("Matroska", ".mkv"), ("AVI", ".avi")]:
+            held = self.out("held" + to)
+            subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", clip, "-c", "copy", held], check=True)
+            copy = self.out("cp" + to)
+            self.table(f"The same in {title}", held, [self.reverse(held, to=to), Contender("cp", ["cp", held, copy], copy)], likeness=False)
 
     def animations(self):
         clip = self.h264("960x540", 3)
         palette = "reverse,split[a][b];[a]palettegen[p];[b][p]paletteuse"
         self.table("A GIF of 3 s of 960x540", clip, [
             self.reverse(clip, to=".gif"), self.ffmpeg(clip, to=".gif", filters=("-lavfi", palette)),
+            self.reverse(clip, "--colors", "128", to=".gif", name="retrograde, 128 colours"),
         ])
         self.table("A WebP of 3 s of 960x540", clip, [
             self.reverse(clip, to=".webp"),
@@ -250,7 +269,7 @@ class Bench:
                   f"{other.median('mebibytes'):.0f} MiB", flush=True)
 
 
-GROUPS = ["defaults", "settings", "packets", "sound", "animations", "lengths", "likeness"]
+GROUPS = ["defaults", "codecs", "settings", "packets", "sound", "animations", "lengths", "likeness"]
 
 
 def main():

@@ -40,13 +40,6 @@ package struct ContainerFacts: Sendable {
     readingFailure = file.readingFailure
   }
 
-  /// The same of a file that a demuxer has to get with other changes.
-  package func corrected(by correction: any FileCorrection) -> ContainerFacts {
-    var facts = self
-    facts.correction = correction
-    return facts
-  }
-
   private mutating func read(_ file: RandomAccessFile) {
     size = file.size
     beginning = file.read(0..<min(size, 1024)) ?? []

@@ -11,12 +11,16 @@ package struct OpenedSource: Sendable {
   private(set) var topology: Topology
   /// What is waited for goes before the pass over all of it.
   let rightOfWay = RightOfWay()
-  /// That of its end, where it was opened for somebody who waits for that.
+  /// The excerpt that holds its end; nil where nobody waits for that.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
-  /// - Parameter fetched: what is at the address, where it was fetched already.
+  /// - Parameters:
+  ///   - fetched: what is at the address, where it was fetched already.
+  ///   - isPlayedSoon: stretches of it are played before all of it is indexed, its end first (``SourceStretches``).
   /// - Throws: ``RetrogradeError``.
-  package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil) throws {
+  package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil, isPlayedSoon: Bool = false)
+    throws
+  {
     let playback = settings.playback
     guard !(playback.noAudio && playback.noVideo) else {
       throw RetrogradeError(.usage, "without video and without audio, nothing is left")
@@ -28,12 +32,12 @@ package struct OpenedSource: Sendable {
     let plugins =
       settings.isWatched && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
     defer { _ = try? plugins?.join() }
-    let (path, correction, span) = (stored.path, stored.facts.correction, SourceStretches.lastReach(of: stored.facts))
-    let excerpt =
-      try settings.isWatched
-      ? span.map { span in
-        try Worker("excerpt") { MP4Excerpt(path, keeping: OpenedSource.kept(span), correction) }
-      } : nil
+    let (path, correction) = (stored.path, stored.facts.correction)
+    let span = isPlayedSoon ? SourceStretches.lastReach(of: stored.facts, settings) : nil
+    let excerpt = try span.map { span in
+      try Worker("excerpt") { MP4Excerpt(path, keeping: OpenedSource.kept(span), correction) }
+    }
+    defer { _ = try? excerpt?.join() }
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
@@ -49,20 +53,20 @@ package struct OpenedSource: Sendable {
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
 
-  /// The same, of which a demuxer finds no more than its beginning and what is shown and heard during `span`, in stream time, if that is soon found.
-  /// - Returns: nil where nothing is gained by it, with what lies between the two.
+  /// The same, of which a demuxer finds no more than its beginning and what is shown and heard during `span`, in stream time.
+  /// - Returns: it, and what lies between the two; nil where nothing is gained.
   func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
     let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
     guard OpenedSource.beginning < span.start,
       let excerpt = known ?? MP4Excerpt(stored.path, keeping: OpenedSource.kept(span), stored.facts.correction)
     else { return nil }
-    return (corrected(by: excerpt), TimeSpan(start: OpenedSource.beginning, end: span.start))
+    return (reading(excerpt), TimeSpan(start: OpenedSource.beginning, end: span.start))
   }
 
   /// The same, of which a demuxer gets an excerpt.
-  func corrected(by excerpt: MP4Excerpt) -> OpenedSource {
+  func reading(_ excerpt: MP4Excerpt) -> OpenedSource {
     var opened = self
-    opened.topology = topology.corrected(by: excerpt)
+    opened.topology = topology.reading(excerpt)
     return opened
   }
 

@@ -34,12 +34,7 @@ package final class SourceStretches: Sendable {
   /// - Returns: nil where all of the source has to be indexed first.
   /// - Throws: ``CancellationError``.
   package init?(_ opened: OpenedSource, _ settings: PlaybackSettings) throws {
-    let playback = settings.playback
-    guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
-      playback.start == nil,
-      playback.end == nil, let declared = opened.stored.facts.report?.presentationEnd,
-      declared > SourceStretches.length * 3
-    else { return nil }
+    guard let declared = SourceStretches.declaredEnd(opened.stored.facts, settings) else { return nil }
     var indexer: StretchIndexer?
     guard
       let tail = try SourceStretches.stretch(
@@ -78,9 +73,18 @@ package final class SourceStretches: Sendable {
       end: end.map { $0 + StretchIndexer.reach.behind } ?? ClockTime(nanoseconds: .max))
   }
 
-  /// The same of its end; nil where that is not known.
-  static func lastReach(of facts: ContainerFacts) -> TimeSpan? {
-    facts.report?.presentationEnd.map { reach($0 - length, nil) }
+  /// The same of its end; nil where all of the source has to be indexed first.
+  static func lastReach(of facts: ContainerFacts, _ settings: PlaybackSettings) -> TimeSpan? {
+    declaredEnd(facts, settings).map { reach($0 - length, nil) }
+  }
+
+  /// Where a source says that it ends; nil where that is too soon, or it is not played backwards as a whole.
+  private static func declaredEnd(_ facts: ContainerFacts, _ settings: PlaybackSettings) -> ClockTime? {
+    let playback = settings.playback
+    guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
+      playback.start == nil, playback.end == nil, let declared = facts.report?.presentationEnd, declared > length * 3
+    else { return nil }
+    return declared
   }
 
   /// - Parameter indexer: of all of the source; where the stretch is found without, nothing is done with it.

@@ -32,6 +32,10 @@ import Testing
       $0.frameRate = "0/1"
       $0.times = (0...600).map { ClockTime(nanoseconds: Int64($0) * 100_000_000 + Int64($0 % 7) * 3_000_000) }
     },
+    Case("rate.mp4", "mp4mux") {
+      $0.frameRate = "24000/1001"
+      $0.times = (0...1438).map { ClockTime(nanoseconds: Int64($0) * 1_001_000_000 / 24) }
+    },
     Case("intra.mov", "qtmux") { $0.video = "jpegenc" },
     Case("silent.mp4", "mp4mux") { $0.sampleCount = 0 },
     Case("sound.m4a", "mp4mux") { $0.video = nil },
@@ -42,11 +46,12 @@ import Testing
 
   /// - Parameter end: nil: it reaches to the end of the file.
   private func excerpt(_ opened: OpenedSource, from start: ClockTime, to end: ClockTime?) throws -> OpenedSource {
+    let kept = [ClockTime.seconds(-1)..<ClockTime.seconds(16), start..<(end ?? ClockTime(nanoseconds: .max))]
     let excerpt = try #require(
       MP4Excerpt(
-        opened.stored.path, keeping: [.seconds(-1)..<.seconds(16), start..<(end ?? ClockTime(nanoseconds: .max))],
+        opened.stored.path, keeping: kept,
         opened.stored.facts.correction, least: 1))
-    return opened.corrected(by: excerpt)
+    return opened.reading(excerpt)
   }
 
   private func bytes(_ track: AudioTrack) throws -> [UInt8] {
@@ -55,8 +60,9 @@ import Testing
     return bytes
   }
 
-  @Test(arguments: cases, [nil, ClockTime.seconds(44)] as [ClockTime?])
-  func stretchesAreThoseOfTheWholeFile(_ source: Case, to end: ClockTime?) throws {
+  @Test(arguments: cases, [false, true])
+  func stretchesAreThoseOfTheWholeFile(_ source: Case, isLast: Bool) throws {
+    let end = isLast ? nil : ClockTime.seconds(44)
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(try source.media.write(to: folder), settings)
     let short = try excerpt(opened, from: .seconds(30), to: end.map { $0 + .seconds(12) })
@@ -72,13 +78,16 @@ import Testing
     #expect(found.presentationStart == whole.presentationStart && found.presentationEnd == whole.presentationEnd)
     #expect(found.audio.map(\.frames) == whole.audio.map(\.frames))
     for (a, b) in zip(found.audio, whole.audio) { #expect(try bytes(a) == bytes(b)) }
-    guard let recipe = found.recipe, let starts = found.video?.starts else { return }
+    if let caps = found.video?.caps { #expect(try caps.isEqual(#require(whole.video?.caps)), "\(caps)") }
+    guard let recipe = found.recipe, let wholeRecipe = whole.recipe, let starts = found.video?.starts else { return }
     let decoder = try VideoDecoder(recipe, FormatChanges(), Cancellation())
+    #expect(
+      try decoder.caps.isEqual(VideoDecoder(wholeRecipe, FormatChanges(), Cancellation()).caps), "\(decoder.caps)")
     let wanted = try #require(starts.first { $0 >= start })
-    try decoder.start(at: wanted, isFirst: false)
+    try decoder.start(at: wanted)
     let sample = try #require(try decoder.next(Cancellation()))
     #expect(sample.streamTime == wanted)
-    let number = try sample.laidOut().buffer.withBytes { bytes in
+    let number = try sample.buffer.inPlainLayout(decoder.caps).withBytes { bytes in
       TestMedia.number(width: 96, height: 64) { x, y in bytes[y * 96 + x] }
     }
     #expect(number == source.media.times.firstIndex { $0 >= wanted - .milliseconds(3) })
@@ -88,8 +97,10 @@ import Testing
   @Test func whatIsNotListedIsNotRead() throws {
     let folder = try TemporaryFolder()
     let opened = try OpenedSource(
-      try Case("long.mp4", "mp4mux") { $0.video = "x264enc key-int-max=300 bframes=0 speed-preset=ultrafast ! h264parse" }
-        .media.write(to: folder), settings)
+      try Case("long.mp4", "mp4mux") {
+        $0.video = "x264enc key-int-max=300 bframes=0 speed-preset=ultrafast ! h264parse"
+      }
+      .media.write(to: folder), settings)
     let short = try excerpt(opened, from: .seconds(35), to: nil)
     let indexer = try #require(
       try StretchIndexer(short.indexer(settings), hole: TimeSpan(start: .seconds(16), end: .seconds(35))))
@@ -105,6 +116,9 @@ import Testing
     #expect(MP4Excerpt(path, keeping: kept) == nil)
     let fragmented = try Case("f.mp4", "mp4mux fragment-duration=1000").media.write(to: folder)
     #expect(MP4Excerpt(fragmented, keeping: kept, least: 1) == nil)
+    // Samples that are all as large.
+    let even = try Case("pcm.mov", "qtmux") { $0.audio = "identity" }.media.write(to: folder)
+    #expect(MP4Excerpt(even, keeping: kept, least: 1) == nil)
     let other = try Case("a.mkv", "matroskamux").media.write(to: folder)
     #expect(MP4Excerpt(other, keeping: kept, least: 1) == nil)
   }

@@ -77,9 +77,11 @@ package struct MP4Excerpt: FileCorrection {
   ) -> [UInt8]? {
     guard let type = path.first else { return change(body) }
     var written: [UInt8] = []
+    var start = body.lowerBound
     for box in Box.all(in: bytes[body]) {
+      defer { start = box.body.upperBound }
       guard box.type == type else {
-        written += Box.bytes(box.type, Array(bytes[box.body]))
+        written += bytes[start..<box.body.upperBound]
         continue
       }
       guard let inner = rewritten(Array(path.dropFirst()), box.body, of: bytes, change) else { return nil }

@@ -6,13 +6,15 @@ struct SampleExcerpt {
   private struct Piece {
     var samples: Range<Int>
     var isKept: Bool
-    /// How often the first of those that are not kept stands there, since one can't be so long.
+    /// How often the first of those that are not kept stands there: a sample can't be longer than ``longest``.
     var copies = 1
     /// Samples of the excerpt before it.
     var first = 0
 
-    /// In the excerpt.
+    /// How many samples of the excerpt it is.
     var count: Int { isKept ? samples.count : copies }
+    /// The samples of the track that stand in the excerpt.
+    var listed: Range<Int> { isKept ? samples : samples.prefix(1) }
   }
 
   /// How many samples there are in the track.
@@ -20,8 +22,10 @@ struct SampleExcerpt {
   /// The tables, in boxes.
   let boxes: [UInt8]
 
-  /// What is written anew.
-  private static let tables: Set = ["stts", "ctts", "stss", "stsz", "stsc", "stco", "co64"]
+  /// What is written anew: where its number of entries stands, and the bytes of one.
+  private static let tables = [
+    "stts": (4, 8), "ctts": (4, 8), "stss": (4, 4), "stsz": (8, 4), "stsc": (4, 12), "stco": (4, 4), "co64": (4, 8),
+  ]
   /// What nothing that is read here needs: which samples others depend on, and which belong together.
   private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
   /// A sample is no longer than that, in units of the track's timescale; and how many there are at the most that stand for others.
@@ -34,30 +38,49 @@ struct SampleExcerpt {
   /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first sample is not kept.
   init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
     let parts = Box.all(in: bytes[table])
-    let others = parts.filter { !SampleExcerpt.tables.contains($0.type) && !SampleExcerpt.unread.contains($0.type) }
+    let others = parts.filter { SampleExcerpt.tables[$0.type] == nil && !SampleExcerpt.unread.contains($0.type) }
     guard others.allSatisfy({ ["stsd", "cslg"].contains($0.type) }),
+      parts.allSatisfy({ SampleExcerpt.isWhole($0, bytes) }),
       let descriptions = bytes.box("stsd", in: table), descriptions.count >= 8,
       bytes.integer(descriptions.lowerBound + 4) == 1,
-      let sizes = SampleTable(bytes, table), (1...SampleRuns.most).contains(sizes.count),
-      let durations = SampleRuns("stts", bytes, table, sizes.count)
+      // qtdemux has times of its own for samples that are all as large.
+      let sizes = SampleTable(bytes, table), sizes.commonSize == 0, (1...SampleRuns.most).contains(sizes.count),
+      let durations = SampleRuns("stts", bytes, table, sizes.count), durations.bounds()?.lowerBound ?? -1 >= 0
     else { return nil }
     let offsets = SampleRuns("ctts", bytes, table, sizes.count)
     if offsets == nil, bytes.box("ctts", in: table) != nil { return nil }
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
-    guard pieces.first?.isKept ?? false, let steps = SampleExcerpt.steps(durations, &pieces),
+    let listed = pieces.map(\.listed)
+    // Of a table of offsets qtdemux believes no more than the least and the greatest allow, and without `cslg` it shifts all by the least.
+    guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
+      let steps = SampleExcerpt.steps(durations, &pieces),
       let chunks = SampleExcerpt.chunks(sizes, pieces)
     else {
       return nil
     }
-    var written = others.map { Box.bytes($0.type, Array(bytes[$0.body])) }
+    var written: [[UInt8]] = []
+    var start = table.lowerBound
+    for part in parts {
+      if others.contains(where: { $0.body == part.body }) { written.append(Array(bytes[start..<part.body.upperBound])) }
+      start = part.body.upperBound
+    }
     written.append(SampleExcerpt.runs("stts", steps))
-    if let offsets { written.append(SampleExcerpt.runs("ctts", SampleExcerpt.values(offsets, pieces))) }
+    if let offsets, let version = bytes.box("ctts", in: table).map({ bytes[$0.lowerBound] }) {
+      written.append(SampleExcerpt.runs("ctts", version: version, SampleExcerpt.values(offsets, pieces)))
+    }
     if let keyframes = bytes.box("stss", in: table) {
-      guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces) else { return nil }
+      // Of an empty table qtdemux takes all samples for keyframes.
+      guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces), !numbers.isEmpty else { return nil }
       written.append(Box.full("stss", .big(UInt32(numbers.count)), .big(all: numbers)))
     }
-    written.append(SampleExcerpt.sizes(sizes, pieces))
+    let samples = pieces.flatMap { piece in
+      piece.isKept ? Array(piece.samples) : [Int](repeating: piece.samples.lowerBound, count: piece.copies)
+    }
+    written.append(
+      Box.full(
+        "stsz", .big(UInt32(0)), .big(UInt32(samples.count)),
+        .big(all: samples.map { UInt32(truncatingIfNeeded: sizes.size(of: $0)) })))
     written += SampleExcerpt.boxes(chunks)
     boxes = Array(written.joined())
   }
@@ -102,16 +125,23 @@ struct SampleExcerpt {
   /// The values of a table of runs, of the samples of the excerpt.
   private static func values(_ table: SampleRuns, _ pieces: [Piece]) -> [(Int, Int)] {
     var runs: [(Int, Int)] = []
-    let wanted = pieces.map { $0.isKept ? $0.samples : $0.samples.prefix(1) }
-    table.forEach(in: wanted) { piece, count, value in
+    table.forEach(in: pieces.map(\.listed)) { piece, count, value in
       runs.append((pieces[piece].isKept ? count : pieces[piece].copies, value))
     }
     return runs
   }
 
-  private static func runs(_ type: String, _ runs: [(Int, Int)]) -> [UInt8] {
+  /// Whether a table has as many entries as it says.
+  private static func isWhole(_ table: Box, _ bytes: [UInt8]) -> Bool {
+    guard let (place, size) = tables[table.type] else { return true }
+    let head = place + 4
+    return table.body.count >= head
+      && bytes.integer(table.body.lowerBound + place) == (table.body.count - head) / size
+  }
+
+  private static func runs(_ type: String, version: UInt8 = 0, _ runs: [(Int, Int)]) -> [UInt8] {
     let entries = runs.flatMap { [UInt32(truncatingIfNeeded: $0.0), UInt32(truncatingIfNeeded: $0.1)] }
-    return Box.full(type, .big(UInt32(runs.count)), .big(all: entries))
+    return Box.full(type, version: version, .big(UInt32(runs.count)), .big(all: entries))
   }
 
   /// The numbers of keyframes, counted from 1; nil where they don't ascend.
@@ -130,16 +160,6 @@ struct SampleExcerpt {
       }
     }
     return numbers
-  }
-
-  private static func sizes(_ table: SampleTable, _ pieces: [Piece]) -> [UInt8] {
-    let count = UInt32(truncatingIfNeeded: pieces.reduce(0) { $0 + $1.count })
-    if table.commonSize > 0 { return Box.full("stsz", .big(UInt32(truncatingIfNeeded: table.commonSize)), .big(count)) }
-    let samples = pieces.flatMap { piece in
-      piece.isKept ? Array(piece.samples) : [Int](repeating: piece.samples.lowerBound, count: piece.copies)
-    }
-    let sizes = samples.map { UInt32(truncatingIfNeeded: table.size(of: $0)) }
-    return Box.full("stsz", .big(UInt32(0)), .big(count), .big(all: sizes))
   }
 
   /// Where samples of the excerpt lie side by side, and how many.

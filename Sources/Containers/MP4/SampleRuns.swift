@@ -37,6 +37,16 @@ struct SampleRuns {
     return values
   }
 
+  /// The least and the greatest of the values, as signed numbers, of the samples in `ranges`, which ascend and lie apart; nil: of all.
+  func bounds(of ranges: [Range<Int>]? = nil) -> ClosedRange<Int>? {
+    var found: ClosedRange<Int>?
+    forEach(in: ranges ?? [0..<count]) { _, _, value in
+      let value = Int(Int32(truncatingIfNeeded: value))
+      found = found.map { min($0.lowerBound, value)...max($0.upperBound, value) } ?? value...value
+    }
+    return found
+  }
+
   /// The runs, each as far as it lies in one of `ranges`, which ascend and lie apart.
   func forEach(in ranges: [Range<Int>], _ body: (_ range: Int, _ count: Int, _ value: Int) -> Void) {
     var range = 0

@@ -36,19 +36,29 @@ struct SampleTable {
 
   /// The chunks, until `body` says that it is enough: where each lies, and which samples are in it.
   func forEachChunk(_ body: (_ place: Int, _ samples: Range<Int>) -> Bool) {
-    var run = runs.lowerBound + 8
-    var perChunk = 0
-    var sample = 0
-    let places = stride(from: chunks.lowerBound + 8, through: chunks.upperBound - width, by: width)
-    for (number, place) in places.enumerated() where sample < count {
-      // A run goes on until the next one's first chunk; chunks are counted from 1.
-      while run + 12 <= runs.upperBound, bytes.integer(run) <= number + 1 {
-        perChunk = bytes.integer(run + 4)
-        run += 12
+    // An hour has a hundred thousand of them.
+    bytes.withUnsafeBytes { raw in
+      func integer(_ place: Int) -> Int {
+        Int(UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
       }
-      let next = min(count, sample + perChunk)
-      guard body(bytes.number(place..<place + width), sample..<next) else { return }
-      sample = next
+      var run = runs.lowerBound + 8
+      var perChunk = 0
+      var sample = 0
+      let places = stride(from: chunks.lowerBound + 8, through: chunks.upperBound - width, by: width)
+      for (number, place) in places.enumerated() where sample < count {
+        // A run goes on until the next one's first chunk; chunks are counted from 1.
+        while run + 12 <= runs.upperBound, integer(run) <= number + 1 {
+          perChunk = integer(run + 4)
+          run += 12
+        }
+        let next = min(count, sample + perChunk)
+        let start =
+          width == 4
+          ? integer(place)
+          : Int(clamping: UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+        guard body(start, sample..<next) else { return }
+        sample = next
+      }
     }
   }
 

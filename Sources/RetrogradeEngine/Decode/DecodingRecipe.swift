@@ -21,6 +21,15 @@ package struct DecodingRecipe: Sendable {
   var largestPacket: Int?
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
+  /// In its place, to read the source from its beginning to its end; nil: it is the same.
+  private var prepareWhole: (@Sendable (Pipeline) -> Void)?
+
+  /// To read the source from its beginning to its end.
+  var ofWhole: DecodingRecipe {
+    var recipe = self
+    recipe.prepare = prepareWhole ?? prepare
+    return recipe
+  }
 
   package init(
     pipeline description: String, sink: String, source: String, prepare: @escaping @Sendable (Pipeline) -> Void
@@ -47,6 +56,7 @@ package struct DecodingRecipe: Sendable {
     packetCaps = video.caps
     largestPacket = video.largestPacket
     prepare = topology.prepare
+    prepareWhole = topology.reading(nil).prepare
   }
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
@@ -101,6 +111,7 @@ package struct DecodingRecipe: Sendable {
     // avdec_gif stamps every frame with 0.
     isTimedByPackets = topology.isGIF
     prepare = topology.prepare
+    prepareWhole = topology.reading(nil).prepare
   }
 }
 

@@ -75,19 +75,13 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// Goes to a frame that is shown at `time`, in stream time; ``next(_:)`` then gives the frames from there on, and perhaps some before it.
-  ///
-  /// Where audio needs some before it to be decoded, matroskademux 1.22 goes so much further back for an accurate seek, and to the keyframe
-  /// before that (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): of a seek to a keyframe the group of pictures before it would
-  /// be decoded too.
-  /// - Parameter isFirst: it is the first frame of all; others may be shown before the keyframe that it depends on.
+  /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
+  /// - Parameter isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
   /// - Throws: ``Mismatch`` if the source can't be sought in.
-  func start(at time: ClockTime, isFirst: Bool) throws {
+  func start(at time: ClockTime, isKeyframe: Bool = false) throws {
     first.withLock { $0 = nil }
     Log.window.debug("\(source): seeks to \(time)")
-    let isSought =
-      isFirst || !output.readsMatroska ? output.sink.seek(to: time) : output.sink.seek(toKeyframeBefore: time)
-    guard isSought else {
+    guard isKeyframe ? output.sink.seek(toKeyframeBefore: time) : output.sink.seek(to: time) else {
       Log.window.warning("\(source): can't be sought in")
       throw Mismatch()
     }
@@ -114,13 +108,32 @@ final class VideoDecoder: Sendable {
     _ window: Window, starts: [ClockTime], isFromStart: Bool = true, spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
+    // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
+    // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
+    let isKeyframe = output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0
+    if isKeyframe {
+      do {
+        return try decode(
+          window, starts, isFromStart, isKeyframe: true, spool: spool, budget: budget, gauge: gauge, cancellation)
+      } catch is Mismatch {
+        // Its cues may lead past the keyframe.
+        spool?.truncate(to: 0)
+      }
+    }
+    return try decode(
+      window, starts, isFromStart, isKeyframe: false, spool: spool, budget: budget, gauge: gauge, cancellation)
+  }
+
+  private func decode(
+    _ window: Window, _ starts: [ClockTime], _ isFromStart: Bool, isKeyframe: Bool, spool: Spool?, budget: Int,
+    gauge: MemoryGauge, _ cancellation: Cancellation
+  ) throws -> DecodedWindow {
     let expected = starts[window.frames]
     guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
     // has just begun is sought in too: matroskademux 1.22 that came to the end without a seek ends early after one.
-    let isFirst = isFromStart && window.frames.lowerBound == 0
-    try start(at: isFirst ? min(from, .zero) : from, isFirst: isFirst)
+    try start(at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: isKeyframe)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0

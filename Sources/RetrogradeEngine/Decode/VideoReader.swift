@@ -189,9 +189,9 @@ private final class ForwardDecoding: Sendable {
     self.cancellation = cancellation
     let decoder = try source.takeDecoder(cancellation)
     do {
-      let start = source.timeline.starts[frames.lowerBound]
-      let isFirst = frames.lowerBound == 0 && source.video.isFromStart
-      try decoder.start(at: isFirst ? min(start, .zero) : start, isFirst: isFirst)
+      try decoder.start(
+        at: frames.lowerBound == 0 && source.video.isFromStart
+          ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
     } catch is VideoDecoder.Mismatch {
       throw RetrogradeError(
         .damagedInput, "the video can't be played forwards from \(source.timeline.starts[frames.lowerBound]) on")

@@ -324,7 +324,7 @@ package final class VideoSource: Sendable {
     let held = max(1, (planner.budget - gauge.now) / planner.frameBytes)
     let excess = max(0, expected - held)
     let spool = try Spool(directory: spoolDirectory, reserve: excess * planner.frameBytes)
-    let decoder = try VideoDecoder(recipe, changes, cancellation)
+    let decoder = try VideoDecoder(recipe.ofWhole, changes, cancellation)
     let (collector, damage) = try decoder.decodeForward(
       before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: held, spool: spool, gauge: gauge,
       cancellation)

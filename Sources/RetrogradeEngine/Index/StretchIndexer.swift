@@ -22,7 +22,6 @@ final class StretchIndexer {
   private let anchors: [AudioAnchor?]
   /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
   private let preRolls: [ClockTime]
-  /// What is not listed in the tables that are read, in stream time; nil where all is.
   private let hole: TimeSpan?
 
   /// How much is looked at to find out how the source begins.

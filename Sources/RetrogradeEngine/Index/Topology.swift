@@ -39,7 +39,9 @@ package struct Topology: Sendable {
   /// What reads it, in `gst-launch-1.0` syntax.
   private let sourceDescription: String
   /// What the file's bytes say and GStreamer does not.
-  private(set) var facts: ContainerFacts
+  let facts: ContainerFacts
+  /// What its demuxer gets of a long file; nil: all of it.
+  private var excerpt: MP4Excerpt?
   let streams: [StreamPath]
   /// What is in the file for which no plugin is installed.
   let missing: [MissingPlugin]
@@ -72,11 +74,27 @@ package struct Topology: Sendable {
     return tags?.merging(own) ?? own
   }
 
-  /// The same of a file that its demuxer gets with other changes.
-  func corrected(by correction: any FileCorrection) -> Topology {
+  /// The same of a file of which its demuxer gets an excerpt; nil: all of it.
+  func reading(_ excerpt: MP4Excerpt?) -> Topology {
     var topology = self
-    topology.facts = facts.corrected(by: correction)
+    topology.excerpt = excerpt
     return topology
+  }
+
+  /// qtdemux 1.22 takes the number of samples and the length of all for a rate (`gst_qtdemux_configure_stream`).
+  private func nameFrameRates(_ pipeline: Pipeline) {
+    let rates = streams.compactMap { stream -> (String, String)? in
+      guard stream.kind == .video, let pad = stream.steps.first(where: { $0.factory == "qtdemux" })?.pad,
+        let (numerator, denominator) = stream.caps.fraction("framerate")
+      else { return nil }
+      return (pad, "(fraction)\(numerator)/\(denominator)")
+    }
+    for demuxer in pipeline.elements(ofFactory: "qtdemux") {
+      demuxer.onPadAdded { pad in
+        guard let rate = rates.first(where: { $0.0 == pad.name })?.1 else { return }
+        pad.onCaps { caps, _ in caps.setting("framerate", rate) }
+      }
+    }
   }
 
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
@@ -85,7 +103,8 @@ package struct Topology: Sendable {
   /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before it starts.
   func prepare(_ pipeline: Pipeline) {
     endAtEndOfFile(pipeline)
-    if let correction = facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
+    if excerpt != nil { nameFrameRates(pipeline) }
+    if let correction = excerpt ?? facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
       Log.index.info("\(source): \(correction.demuxer) gets other bytes than the file's: \(type(of: correction))")
       pipeline.correct(correction)
     }

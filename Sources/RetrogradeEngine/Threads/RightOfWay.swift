@@ -40,7 +40,7 @@ final class RightOfWay: @unchecked Sendable {
   /// Whether work is done before all else.
   var isTaken: Bool { locked { takers > 0 } }
 
-  /// Waits while it is.
+  /// Waits while it is, also where the work that waits is cancelled: what goes before it ends soon then, being part of the same.
   func give() {
     locked { while takers > 0 { pthread_cond_wait(changed, mutex) } }
   }
