@@ -288,11 +288,11 @@ def main():
         bench.say(f"{os.cpu_count()} processors, {version}, medians of {options.rounds}, in turn.")
         for group in options.only:
             getattr(bench, group)()
-        if options.write:
-            with open(options.write, encoding="utf-8") as file:
-                before = file.read().split(MARK)[0]
-            with open(options.write, "w", encoding="utf-8") as file:
-                file.write(before + MARK + "\n\n" + "\n".join(bench.lines) + "\n")
+            if options.write:
+                with open(options.write, encoding="utf-8") as file:
+                    before = file.read().split(MARK)[0]
+                with open(options.write, "w", encoding="utf-8") as file:
+                    file.write(before + MARK + "\n\n" + "\n".join(bench.lines) + "\n")
 
 
 if __name__ == "__main__":

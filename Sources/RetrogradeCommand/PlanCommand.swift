@@ -45,7 +45,8 @@ struct PlanCommand: AsyncParsableCommand {
     guard let plan = report.plan else { return }
     Terminal.print("keyframes  \(report.keyframes.count)")
     Terminal.print(
-      "memory     \(ByteCount(report.memoryBytes)) of \(ByteCount(plan.budget)), \(ByteCount(plan.frameBytes)) a frame")
+      "memory     \(ByteCount(report.memoryBytes)) of \(ByteCount(plan.budget)) for windows, \(ByteCount(plan.frameBytes)) a frame"
+    )
     Terminal.print("spool      \(ByteCount(report.spoolBytes))")
     Terminal.print("decoding   \(Double(Int(plan.decodingWork * 100)) / 100) times each frame")
     if plan.method == .forward {

@@ -75,6 +75,10 @@ package final class VideoSource: Sendable {
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
+  /// Of the budget, where it is not small, so many frames are left to those that are in no window: in the appsink behind the decoder, the
+  /// appsrc before the encoder, and what the decoder's further threads work on (two each).
+  private static let framesUnderWay = 6
+
   /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
   private static let packetBudget = 32 << 20
 
@@ -117,6 +121,8 @@ package final class VideoSource: Sendable {
     planner.isWatched = isWatched
     if decoder.arePackets {
       planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
+    } else if planner.framesInAll >= 6 * VideoSource.framesUnderWay {
+      planner.budget -= VideoSource.framesUnderWay * decoder.frameBytes
     }
     self.planner = planner
     if let starts = video.starts {
