@@ -145,7 +145,7 @@ class Bench:
         encodings = {"HEVC": ["-c:v", "libx265", "-preset", "superfast", "-x265-params", "log-level=none", "-tag:v", "hvc1"],
                      "VP8": ["-c:v", "libvpx", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "2M"],
                      "VP9": ["-c:v", "libvpx-vp9", "-deadline", "realtime", "-cpu-used", "8", "-b:v", "2M"],
-                     "AV1": ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "9", "-b:v", "2M"]}
+                     "AV1": ["-c:v", "libaom-av1", "-usage", "realtime", "-cpu-used", "8", "-b:v", "2M"]}
         for codec, encoding in encodings.items():
             to = ".mp4" if codec == "HEVC" else ".webm"
             sound = ["-c:a", "aac" if codec == "HEVC" else "libopus"]
@@ -208,7 +208,7 @@ class Bench:
 
     def lengths(self):
         rows = []
-        for seconds in [5, 15, 30, 60]:
+        for seconds in [4, 8, 16, 32]:
             clip = self.h264("1280x720", seconds)
             pair = self.table(f"{seconds} s of 720p", clip, [
                 self.reverse(clip, "--preset", "ultrafast"), self.ffmpeg(clip, "-preset", "ultrafast"),

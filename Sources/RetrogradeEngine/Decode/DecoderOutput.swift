@@ -40,7 +40,7 @@ final class DecoderOutput: Sendable {
         return nil
       }
     }
-    DecoderOutput.fillProcessors(pipeline)
+    if recipe.isOneGroup { DecoderOutput.fillProcessors(pipeline) }
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)
   }
@@ -48,8 +48,8 @@ final class DecoderOutput: Sendable {
   deinit { pipeline.set(.null) }
 
   /// gst-libav 1.22 gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
-  /// for a thread: two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two processors 180 frames of 1080p H.264 that
-  /// are held took 1.0 s so, and 1.14 s without.
+  /// for a thread: where nothing is encoded at the same time, two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two
+  /// processors 180 frames of 1080p H.264 that are held took 1.0 s so, and 1.14 s without.
   private static func fillProcessors(_ pipeline: Pipeline) {
     let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let threads = max(processors, min(processors + 2, 16))

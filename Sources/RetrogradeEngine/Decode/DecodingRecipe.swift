@@ -17,6 +17,8 @@ package struct DecodingRecipe: Sendable {
   package var packetCaps: Caps?
   /// Whether the decoder does not say when frames are shown, so that their packets must.
   package var isTimedByPackets = false
+  /// Whether all frames are one group of pictures: none is given out before all are decoded.
+  private(set) var isOneGroup = false
   /// Where the packets are given out as they are, the bytes of the largest; nil where they are decoded.
   var largestPacket: Int?
   /// Called before the pipeline starts.
@@ -108,6 +110,7 @@ package struct DecodingRecipe: Sendable {
     description = topology.description([(self.path ?? path, tail)])
     source = topology.source
     packetCaps = caps
+    isOneGroup = video.keyframes.count == 1
     // avdec_gif stamps every frame with 0.
     isTimedByPackets = topology.isGIF
     prepare = topology.prepare
