@@ -31,6 +31,8 @@ struct SampleExcerpt {
   /// A sample is no longer than that, in units of the track's timescale; and how many there are at the most that stand for others.
   private static let longest = 1 << 30
   private static let mostCopies = 1 << 10
+  /// No stretch has more samples than that; where damaged times put more into one, nothing is gained by an excerpt.
+  private static let most = 1 << 20
 
   /// - Parameters:
   ///   - table: the body of an `stbl` box.
@@ -55,6 +57,7 @@ struct SampleExcerpt {
     // Of a table of offsets qtdemux believes no more than the least and the greatest allow, and without `cslg` it shifts all by the least.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
+      pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,
       let chunks = SampleExcerpt.chunks(sizes, pieces)
     else {
       return nil
