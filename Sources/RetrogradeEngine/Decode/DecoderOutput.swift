@@ -8,6 +8,8 @@ final class DecoderOutput: Sendable {
   let sink: AppSink
   /// Whether the frames come out of Matroska or WebM.
   let readsMatroska: Bool
+  /// Nil where it is not one decoder that all packets go to.
+  let ending: WindowEnding?
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
@@ -40,6 +42,8 @@ final class DecoderOutput: Sendable {
         return nil
       }
     }
+    let decoders = pipeline.elements(ofClass: "Decoder")
+    ending = decoders.count == 1 ? decoders[0].staticPad("sink").map(WindowEnding.init) : nil
     if recipe.isOneGroup { DecoderOutput.fillProcessors(pipeline) }
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)

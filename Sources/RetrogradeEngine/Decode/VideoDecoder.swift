@@ -76,10 +76,15 @@ final class VideoDecoder: Sendable {
   }
 
   /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
-  /// - Parameter isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
+  /// - Parameters:
+  ///   - isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
+  ///   - frames: when the frames are shown, give or take `tolerance`, that it may end with; nil: the source's end.
   /// - Throws: ``Mismatch`` if the source can't be sought in.
-  func start(at time: ClockTime, isKeyframe: Bool = false) throws {
+  func start(
+    at time: ClockTime, isKeyframe: Bool = false, endingWith frames: [ClockTime]? = nil, _ tolerance: ClockTime = .zero
+  ) throws {
     first.withLock { $0 = nil }
+    output.ending?.set(frames, tolerance)
     Log.window.debug("\(source): seeks to \(time)")
     guard isKeyframe ? output.sink.seek(toKeyframeBefore: time) : output.sink.seek(to: time) else {
       Log.window.warning("\(source): can't be sought in")
@@ -91,6 +96,7 @@ final class VideoDecoder: Sendable {
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
     // Of the keyframe there no more is decoded than the appsink holds.
+    output.ending?.set(nil)
     _ = output.sink.seek(toKeyframeBefore: time)
   }
 
@@ -108,36 +114,65 @@ final class VideoDecoder: Sendable {
     _ window: Window, starts: [ClockTime], isFromStart: Bool = true, spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
-    // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
-    // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
-    let isKeyframe = output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0
-    if isKeyframe {
+    let quick = quickWay(to: window, isFromStart: isFromStart)
+    if quick != .safe {
       do {
-        return try decode(
-          window, starts, isFromStart, isKeyframe: true, spool: spool, budget: budget, gauge: gauge, cancellation)
+        return try decode(window, starts, isFromStart, quick, spool, budget: budget, gauge: gauge, cancellation)
       } catch is Mismatch {
-        // Its cues may lead past the keyframe.
         spool?.truncate(to: 0)
       }
     }
-    return try decode(
-      window, starts, isFromStart, isKeyframe: false, spool: spool, budget: budget, gauge: gauge, cancellation)
+    return try decode(window, starts, isFromStart, .safe, spool, budget: budget, gauge: gauge, cancellation)
+  }
+
+  /// How the frames of a window, and few others, are decoded.
+  private struct Way: Equatable {
+    enum Start {
+      /// The decoder has just begun, at the beginning.
+      case here
+      /// By a seek to the keyframe that the window begins with.
+      case keyframe
+      /// By a seek to the time of the window's first frame.
+      case time
+    }
+    var start: Start
+    /// Whether the packets end where those of the window do, and not with the source.
+    var isEnding: Bool
+
+    static let safe = Way(start: .time, isEnding: false)
+  }
+
+  private func quickWay(to window: Window, isFromStart: Bool) -> Way {
+    var way = Way(start: .time, isEnding: output.ending?.isExact ?? false)
+    if output.readsMatroska {
+      // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
+      // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too. Its cues
+      // may lead past the keyframe: then it is not the quick way.
+      if window.keyframe == window.frames.lowerBound, window.keyframe > 0 { way.start = .keyframe }
+      // One that came to the end without a seek ends early after one.
+    } else if isFromStart, window.frames.lowerBound == 0, first.withLock({ $0 != nil }) {
+      way.start = .here
+    }
+    return way
   }
 
   private func decode(
-    _ window: Window, _ starts: [ClockTime], _ isFromStart: Bool, isKeyframe: Bool, spool: Spool?, budget: Int,
+    _ window: Window, _ starts: [ClockTime], _ isFromStart: Bool, _ way: Way, _ spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     let expected = starts[window.frames]
     guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
-    // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
-    // has just begun is sought in too: matroskademux 1.22 that came to the end without a seek ends early after one.
-    try start(at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: isKeyframe)
+    if way.start != .here {
+      // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too.
+      try start(
+        at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: way.start == .keyframe,
+        endingWith: way.isEnding ? Array(expected) : nil, tolerance)
+    }
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
-    // No stop is asked for: several demuxers end a frame or two early, and the frames before a keyframe in display may
+    // No stop is asked of the demuxer: several end a frame or two early, and the frames before a keyframe in display may
     // come after it in the file. What is wanted is known from the index.
     while times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.streamTime else { break }

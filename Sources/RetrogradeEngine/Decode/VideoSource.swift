@@ -75,9 +75,10 @@ package final class VideoSource: Sendable {
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Of the budget, where it is not small, so many frames are left to those that are in no window: in the appsink behind the decoder, the
-  /// appsrc before the encoder, and what the decoder's further threads work on (two each).
-  private static let framesUnderWay = 6
+  /// Of the budget, where it is not small, so much is left to what is in no window: six frames in the appsink behind the decoder, the
+  /// appsrc before the encoder, and what the decoder's further threads work on (two each), and what this program takes more than `gst-launch-1.0`
+  /// does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22). In bytes.
+  private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
   /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
   private static let packetBudget = 32 << 20
@@ -121,8 +122,9 @@ package final class VideoSource: Sendable {
     planner.isWatched = isWatched
     if decoder.arePackets {
       planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
-    } else if planner.framesInAll >= 6 * VideoSource.framesUnderWay {
-      planner.budget -= VideoSource.framesUnderWay * decoder.frameBytes
+    } else {
+      let reserved = VideoSource.besideWindows(decoder.frameBytes)
+      if planner.budget >= 3 * reserved { planner.budget -= reserved }
     }
     self.planner = planner
     if let starts = video.starts {
