@@ -114,11 +114,16 @@ final class VideoDecoder: Sendable {
     _ window: Window, starts: [ClockTime], isFromStart: Bool = true, spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
-    let quick = quickWay(to: window, isFromStart: isFromStart)
+    let quick = Way(
+      // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
+      // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too. Its cues
+      // may lead past the keyframe: then it is not the quick way.
+      isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
+      isEnding: output.ending?.isExact ?? false)
     if quick != .safe {
       do {
         return try decode(window, starts, isFromStart, quick, spool, budget: budget, gauge: gauge, cancellation)
-      } catch is Mismatch {
+      } catch is Mismatch where quick.isKeyframe || output.ending?.hasEnded ?? false {
         spool?.truncate(to: 0)
       }
     }
@@ -127,33 +132,12 @@ final class VideoDecoder: Sendable {
 
   /// How the frames of a window, and few others, are decoded.
   private struct Way: Equatable {
-    enum Start {
-      /// The decoder has just begun, at the beginning.
-      case here
-      /// By a seek to the keyframe that the window begins with.
-      case keyframe
-      /// By a seek to the time of the window's first frame.
-      case time
-    }
-    var start: Start
-    /// Whether the packets end where those of the window do, and not with the source.
+    /// By a seek to the keyframe that the window begins with, and not to a time.
+    var isKeyframe: Bool
+    /// The packets end where those of the window do, and not with the source.
     var isEnding: Bool
 
-    static let safe = Way(start: .time, isEnding: false)
-  }
-
-  private func quickWay(to window: Window, isFromStart: Bool) -> Way {
-    var way = Way(start: .time, isEnding: output.ending?.isExact ?? false)
-    if output.readsMatroska {
-      // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
-      // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too. Its cues
-      // may lead past the keyframe: then it is not the quick way.
-      if window.keyframe == window.frames.lowerBound, window.keyframe > 0 { way.start = .keyframe }
-      // One that came to the end without a seek ends early after one.
-    } else if isFromStart, window.frames.lowerBound == 0, first.withLock({ $0 != nil }) {
-      way.start = .here
-    }
-    return way
+    static let safe = Way(isKeyframe: false, isEnding: false)
   }
 
   private func decode(
@@ -163,12 +147,12 @@ final class VideoDecoder: Sendable {
     let expected = starts[window.frames]
     guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
-    if way.start != .here {
-      // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too.
-      try start(
-        at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: way.start == .keyframe,
-        endingWith: way.isEnding ? Array(expected) : nil, tolerance)
-    }
+    // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
+    // has just begun is sought in too: that tells whether the source can be, and matroskademux 1.22 that came to the end without a seek ends
+    // early after one.
+    try start(
+      at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: way.isKeyframe,
+      endingWith: way.isEnding ? Array(expected) : nil, tolerance)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Ends the packets that go into a decoder where those of a window end: decoders whose threads each take a frame are as many packets ahead
-/// of what they give out, and what they decode of the next group of pictures would be decoded once more. With groups of 30 frames and four threads
+/// Ends the packets that go into a decoder where those of a window end: decoders whose threads each take a frame are that many
+/// packets ahead of what they give out, and what they decode of the next group of pictures is decoded once more. With groups of 30 frames
 /// that was one frame in six.
 final class WindowEnding: Sendable {
   /// What is to come of a window.
@@ -15,6 +15,7 @@ final class WindowEnding: Sendable {
     var missing: Int
     /// Where its packets came from; those of another seek count for nothing.
     var segment: Segment?
+    var hasEnded = false
 
     init(_ starts: [ClockTime], _ tolerance: ClockTime) {
       self.starts = starts
@@ -34,7 +35,8 @@ final class WindowEnding: Sendable {
         if !hasCome[place] { missing -= 1 }
         hasCome[place] = true
       }
-      return missing == 0 && place == starts.count
+      hasEnded = hasEnded || missing == 0 && place == starts.count
+      return hasEnded
     }
   }
 
@@ -60,6 +62,9 @@ final class WindowEnding: Sendable {
     default: false
     }
   }
+
+  /// Whether it ended what came since the last seek.
+  var hasEnded: Bool { rest.withLock { $0?.hasEnded ?? false } }
 
   /// What comes from the next seek on ends with frames that are shown at `starts`; nil: with the source.
   func set(_ starts: [ClockTime]?, _ tolerance: ClockTime = .zero) {
