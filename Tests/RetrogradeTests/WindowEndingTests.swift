@@ -67,9 +67,10 @@ import Testing
         }
       }
       #expect(numbers == Array(window.frames))
-      // Of an open group the keyframe after it has been decoded too.
-      if !source.isOpen { #expect(try decoder.next(Cancellation()) == nil) }
-      while try decoder.next(Cancellation()) != nil {}
+      // Of an open group the keyframe after it has been decoded too, and what else came before the frames that need it.
+      var rest = 0
+      while try decoder.next(Cancellation()) != nil { rest += 1 }
+      #expect(rest <= (source.isOpen ? 4 : 0))
     }
   }
 }

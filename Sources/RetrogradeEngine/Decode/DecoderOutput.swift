@@ -44,7 +44,7 @@ final class DecoderOutput: Sendable {
     }
     let decoders = pipeline.elements(ofClass: "Decoder")
     ending = decoders.count == 1 ? decoders[0].staticPad("sink").map(WindowEnding.init) : nil
-    if recipe.isOneGroup { DecoderOutput.fillProcessors(pipeline) }
+    if recipe.isOneGroup { DecoderOutput.fillProcessors(decoders) }
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)
   }
@@ -54,10 +54,10 @@ final class DecoderOutput: Sendable {
   /// gst-libav 1.22 gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
   /// for a thread: where nothing is encoded at the same time, two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two
   /// processors 180 frames of 1080p H.264 that are held took 1.0 s so, and 1.14 s without.
-  private static func fillProcessors(_ pipeline: Pipeline) {
+  private static func fillProcessors(_ decoders: [Element]) {
     let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
     let threads = max(processors, min(processors + 2, 16))
-    for decoder in pipeline.elements(ofClass: "Decoder") where decoder.integer("max-threads") == 0 {
+    for decoder in decoders where decoder.integer("max-threads") == 0 {
       try? decoder.set("max-threads", "\(threads)")
     }
   }

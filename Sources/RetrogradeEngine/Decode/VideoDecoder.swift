@@ -114,30 +114,34 @@ final class VideoDecoder: Sendable {
     _ window: Window, starts: [ClockTime], isFromStart: Bool = true, spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
-    let quick = Way(
+    var way = Way(
       // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
-      // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too. Its cues
-      // may lead past the keyframe: then it is not the quick way.
+      // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.ending?.isExact ?? false)
-    if quick != .safe {
+    while true {
       do {
-        return try decode(window, starts, isFromStart, quick, spool, budget: budget, gauge: gauge, cancellation)
-      } catch is Mismatch where quick.isKeyframe || output.ending?.hasEnded ?? false {
+        return try decode(window, starts, isFromStart, way, spool, budget: budget, gauge: gauge, cancellation)
+      } catch let mismatch as Mismatch {
+        if way.isEnding, output.ending?.hasEnded ?? false {
+          way.isEnding = false
+        } else if way.isKeyframe {
+          // Matroska's cues may lead past the keyframe.
+          way.isKeyframe = false
+        } else {
+          throw mismatch
+        }
         spool?.truncate(to: 0)
       }
     }
-    return try decode(window, starts, isFromStart, .safe, spool, budget: budget, gauge: gauge, cancellation)
   }
 
   /// How the frames of a window, and few others, are decoded.
-  private struct Way: Equatable {
+  private struct Way {
     /// By a seek to the keyframe that the window begins with, and not to a time.
     var isKeyframe: Bool
     /// The packets end where those of the window do, and not with the source.
     var isEnding: Bool
-
-    static let safe = Way(isKeyframe: false, isEnding: false)
   }
 
   private func decode(

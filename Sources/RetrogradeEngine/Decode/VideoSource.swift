@@ -75,7 +75,7 @@ package final class VideoSource: Sendable {
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Of the budget, where it is not small, so much is left to what is in no window: six frames in the appsink behind the decoder, the
+  /// Of the budget, so much, but a third at the most, is left to what is in no window: six frames in the appsink behind the decoder, the
   /// appsrc before the encoder, and what the decoder's further threads work on (two each), and what this program takes more than `gst-launch-1.0`
   /// does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22). In bytes.
   private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
@@ -123,8 +123,8 @@ package final class VideoSource: Sendable {
     if decoder.arePackets {
       planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
     } else {
-      let reserved = VideoSource.besideWindows(decoder.frameBytes)
-      if planner.budget >= 3 * reserved { planner.budget -= reserved }
+      let reserved = min(VideoSource.besideWindows(decoder.frameBytes), planner.budget / 3)
+      planner.budget = max(planner.budget - reserved, planner.smallestBudget)
     }
     self.planner = planner
     if let starts = video.starts {

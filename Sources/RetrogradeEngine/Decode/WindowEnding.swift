@@ -13,7 +13,7 @@ final class WindowEnding: Sendable {
     let tolerance: ClockTime
     var hasCome: [Bool]
     var missing: Int
-    /// Where its packets came from; those of another seek count for nothing.
+    /// That of the packets that came; those of one before count for nothing.
     var segment: Segment?
     var hasEnded = false
 
