@@ -122,7 +122,11 @@ struct EncoderSettings: Sendable {
       // frames, and at high rates, the last frames would be lost. Looking ahead bought nothing in size or SSIM here.
       set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]
     case "av1enc":
-      set = [("cpu-used", try speed("cpu-used", encoder)), ("threads", "4"), ("row-mt", "true")]
+      let speed = try speed("cpu-used", encoder)
+      // libaom's speeds from 7 on are for real time; at others it takes them for 6.
+      let isRealTime = Int(speed).map { $0 > 6 } ?? false
+      set = [("cpu-used", speed), ("usage-profile", isRealTime ? "realtime" : "good-quality")]
+      set += [("threads", "4"), ("row-mt", "true")]
       if options.bitrate == nil, let crf {
         guard EncoderSettings.av1Quantizers.contains(crf) else {
           throw RetrogradeError(

@@ -6,7 +6,7 @@
 /// from 5 on libvpx may give one the look of its neighbour.
 enum EncoderSpeed {
   private static let usual = [
-    "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "8",
+    "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",
   ]
 
   /// What an encoder does at its usual speed although that speed leaves it out. x264's `superfast` neither looks ahead nor follows blocks

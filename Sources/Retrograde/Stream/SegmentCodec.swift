@@ -19,30 +19,24 @@ enum SegmentCodec: String {
   ///   - frameRate: in frames per second.
   static func all(for video: VideoSource, pixels: Double, frameRate: Double) -> [SegmentCodec] {
     let own = [hevc, vp9].first { Codec(of: video.video.caps) == Codec(named: $0.rawValue) }
-    guard let own, Codec(named: own.rawValue)?.encoder == own.encoder else { return [h264] }
+    guard let own, let (encoder, speed) = own.encoder, Codec(named: own.rawValue)?.encoder == encoder else {
+      return [h264]
+    }
     let watched = pixels * frameRate
-    let made = own.speed * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let made = speed * Double(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
   }
 
   /// How much faster than it is watched an encoder is to be by itself: the source is decoded at the same time.
   private static let reserve = 1.5
 
-  /// How many pixels of moving pictures one core encodes in a second: of 1080p, two of them made 57 and 73 frames (HEVC, VP9).
-  private var speed: Double {
+  /// The only one of GStreamer's whose settings are known here, and how many pixels of moving pictures it encodes in a second on one core: of 1080p, two of
+  /// them made 57 and 73 frames (HEVC, VP9). Nil of what is always had.
+  private var encoder: (name: String, pixelsPerSecond: Double)? {
     switch self {
-    case .h264: 125e6
-    case .hevc: 59e6
-    case .vp9: 76e6
-    }
-  }
-
-  /// The only one of GStreamer's whose settings are known here.
-  private var encoder: String {
-    switch self {
-    case .h264: "x264enc"
-    case .hevc: "x265enc"
-    case .vp9: "vp9enc"
+    case .h264: nil
+    case .hevc: ("x265enc", 59e6)
+    case .vp9: ("vp9enc", 76e6)
     }
   }
 

@@ -49,7 +49,10 @@ final class DecoderOutput: Sendable {
     pipeline.set(.playing)
   }
 
-  deinit { pipeline.set(.null) }
+  deinit { close() }
+
+  /// Stops, and gives up what the decoder holds: its pool keeps the memory of all frames that were ever held at once. Nothing comes after.
+  func close() { pipeline.set(.null) }
 
   /// gst-libav 1.22 gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
   /// for a thread: where nothing is encoded at the same time, two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two

@@ -1,3 +1,4 @@
+import CSystemSupport
 import GStreamer
 import MediaTime
 import Synchronization
@@ -98,6 +99,13 @@ final class VideoDecoder: Sendable {
     // Of the keyframe there no more is decoded than the appsink holds.
     output.ending?.set(nil)
     _ = output.sink.seek(toKeyframeBefore: time)
+  }
+
+  /// Stops, and gives up what it holds. Nothing comes after.
+  func close() {
+    first.withLock { $0 = nil }
+    output.close()
+    system_release_memory()
   }
 
   /// A window did not come out as the index says.

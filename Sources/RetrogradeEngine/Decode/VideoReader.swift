@@ -143,6 +143,7 @@ final class VideoReader: Sendable {
         Log.decode.warning(
           "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on seeks are not exact")
         let boundary = upper < source.timeline.count ? source.timeline.starts[upper] : nil
+        decoder.close()
         let read = try source.readForward(before: boundary, cancellation)
         warnings += read.warnings
         let end = boundary ?? source.video.end(afterLast: read.starts)

@@ -157,6 +157,7 @@ package final class VideoSource: Sendable {
       "\(recipe.source): fallback: all of it is decoded once, forwards, since "
         + (video.starts == nil
           ? "its packets don't say when they are shown" : "no window of it comes as the index says"))
+    decoder.close()
     let read = try VideoSource.readForward(
       video, recipe, changes, before: nil, planner, resources.spoolDirectory, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
