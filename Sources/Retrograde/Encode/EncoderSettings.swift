@@ -123,10 +123,9 @@ struct EncoderSettings: Sendable {
       set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]
     case "av1enc":
       let speed = try speed("cpu-used", encoder)
-      // libaom's speeds from 7 on are for real time; at others it takes them for 6.
+      // libaom's speeds from 7 on are for real time (1); for good quality (0) it takes them for 6.
       let isRealTime = Int(speed).map { $0 > 6 } ?? false
-      set = [("cpu-used", speed), ("usage-profile", isRealTime ? "realtime" : "good-quality")]
-      set += [("threads", "4"), ("row-mt", "true")]
+      set = [("cpu-used", speed), ("usage-profile", isRealTime ? "1" : "0"), ("threads", "4"), ("row-mt", "true")]
       if options.bitrate == nil, let crf {
         guard EncoderSettings.av1Quantizers.contains(crf) else {
           throw RetrogradeError(
