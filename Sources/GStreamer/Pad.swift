@@ -208,15 +208,26 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`). GStreamer's appsink before 1.24 can't
-  /// say so itself, and a decoder that hears nothing copies every frame into the plain layout.
-  package func acceptVideoMeta() {
+  /// Has a decoder write its frames where they are held: answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`), which
+  /// GStreamer's appsink before 1.24 can't say itself, and with a pool (``FramePool``).
+  ///
+  /// Without the one, decoders copy every frame into the plain layout. Without the other, gst-libav 1.22 copies every frame whose height is no
+  /// multiple of what the codec codes at a time, as 1080 lines are none of 16: it compares the lines that are shown with those of its own pool
+  /// (`gst_ffmpegviddec_decide_allocation`).
+  package func acceptFramesAnywhere() {
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
       _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let query = data.assumingMemoryBound(to: GstQuery.self)
       guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
       gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+      var caps: UnsafeMutablePointer<GstCaps>?
+      gst_query_parse_allocation(query, &caps, nil)
+      var format = GstVideoInfo()
+      if let caps, gst_video_info_from_caps(&format, caps) != 0, let pool = FramePool.make() {
+        gst_query_add_allocation_pool(query, pool, guint(clamping: format.size), 0, 0)
+        gst_object_unref(pool)
+      }
       return GST_PAD_PROBE_HANDLED
     }
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CVersion
 import GStreamer
+import Glibc
 import Retrograde
 
 @main
@@ -40,6 +41,9 @@ struct RetrogradeCommand: AsyncParsableCommand {
   static func main() async {
     Terminal.holdStandardDescriptors()
     Crash.report()
+    // FFmpeg's libraries bring OpenBLAS along, for recognition of speech. When it is loaded it starts a thread for each processor, which spins for
+    // a tenth of a second before it sleeps (THREAD_TIMEOUT in its Makefile.rule): as long as a short clip's first frames take to decode.
+    setenv("OPENBLAS_NUM_THREADS", "1", 0)
     let interruption = Interruption()
     do {
       do {

@@ -33,7 +33,7 @@ final class DecoderOutput: Sendable {
       throw RetrogradeError.reading(source, error)
     }
     readsMatroska = !pipeline.elements(ofFactory: "matroskademux").isEmpty
-    sink.pad?.acceptVideoMeta()
+    sink.pad?.acceptFramesAnywhere()
     recipe.prepare(pipeline)
     disk = DiskWatch(pipeline, reading: source)
     for element in pipeline.element(recipe.sink)?.upstream.dropFirst() ?? [] {

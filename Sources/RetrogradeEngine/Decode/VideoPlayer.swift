@@ -152,7 +152,8 @@ package final class VideoPlayer {
       }
       guard let leg, let span else { continue }
       let reader = try VideoReader(
-        video, over: span, isDescending ? leg.direction.opposite : leg.direction, cancellation)
+        video, over: span, isDescending ? leg.direction.opposite : leg.direction,
+        isLast: !isDescending && legs[number + 1] == nil, cancellation)
       guard !reader.frames.isEmpty else { continue }
       let opened = (number, leg, reader, clock)
       open = opened

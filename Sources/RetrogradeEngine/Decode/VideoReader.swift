@@ -41,8 +41,13 @@ final class VideoReader: Sendable {
   private let joined: PartReader?
   private let state: Mutex<State>
 
-  /// - Parameter span: what to read, in stream time.
-  init(_ source: VideoSource, over span: TimeSpan, _ direction: Direction, _ cancellation: Cancellation) throws {
+  /// - Parameters:
+  ///   - span: what to read, in stream time.
+  ///   - isLast: nothing is going to be read after it.
+  init(
+    _ source: VideoSource, over span: TimeSpan, _ direction: Direction, isLast: Bool = false,
+    _ cancellation: Cancellation
+  ) throws {
     self.source = source
     self.direction = direction
     self.cancellation = cancellation
@@ -58,7 +63,8 @@ final class VideoReader: Sendable {
     worker = try Worker("decode windows") {
       var warnings: [Warning] = []
       do {
-        try VideoReader.readWindows(source, frames, timeline, into: parts, &warnings, cancellation)
+        let decoder = try VideoReader.readWindows(source, frames, timeline, into: parts, &warnings, cancellation)
+        if let decoder { source.giveBack(decoder, isLast: isLast) }
         parts.finish()
       } catch {
         parts.finish(throwing: error)
@@ -126,10 +132,11 @@ final class VideoReader: Sendable {
     return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
   }
 
+  /// - Returns: the decoder, where it is fit to be used again.
   private static func readWindows(
     _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
     _ warnings: inout [Warning], _ cancellation: Cancellation
-  ) throws {
+  ) throws -> VideoDecoder? {
     let decoder = try source.takeDecoder(cancellation)
     for window in source.plan(frames).windows {
       do {
@@ -156,10 +163,10 @@ final class VideoReader: Sendable {
         read.window.dropFirst(wanted.frames.lowerBound)
         let spans = wanted.timeline.starts.indices.map { wanted.timeline.span(of: $0) }
         _ = parts.give(Part(window: read.window, firstFrame: wanted.frames.lowerBound, spans: spans))
-        return
+        return nil
       }
     }
-    source.giveBack(decoder)
+    return decoder
   }
 }
 

@@ -253,7 +253,12 @@ package final class VideoSource: Sendable {
   }
 
   /// Takes back a decoder that is fit to be used again.
-  func giveBack(_ decoder: VideoDecoder) { idle.withLock { $0 = decoder } }
+  /// - Parameter isLast: nothing more is going to be decoded, unless somebody who watches seeks. It is closed then: its pool, which would keep the
+  ///   memory of all its frames until the end, frees each when it was used, while others are encoded.
+  func giveBack(_ decoder: VideoDecoder, isLast: Bool = false) {
+    if isLast, !planner.isWatched { return decoder.close() }
+    idle.withLock { $0 = decoder }
+  }
 
   /// Decodes `window`; the one that was decoded to find out how the source can be read is given out once.
   func decode(_ window: Window, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> DecodedWindow {

@@ -1,0 +1,71 @@
+import CGStreamer
+
+/// Where a decoder takes the memory from that it decodes into: GStreamer's own pool of video frames in system memory, but for one thing.
+///
+/// gst-libav 1.22 maps a frame for writing for as long as FFmpeg refers to it, which is long after it was given out: the frames that follow are
+/// predicted from it (`gst_ffmpegviddec_get_buffer2`). What is mapped for writing can't be shared, so that GstVideoDecoder copies the pixels of
+/// most frames to stamp them with their times (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). Here a frame's first map, which is the
+/// decoder's, is one for reading: system memory is the same for both. The frame is shared then, whoever else wants to write to it gets a copy of
+/// its own, and FFmpeg does not write to what it has given out (`AV_BUFFER_FLAG_READONLY` in the same function).
+enum FramePool {
+  /// A pool that is not configured yet.
+  static func make() -> UnsafeMutablePointer<GstBufferPool>? {
+    guard type != 0, let object = g_object_new_with_properties(type, 0, nil, nil) else {
+      return gst_video_buffer_pool_new()
+    }
+    return gst_object_ref_sink(UnsafeMutableRawPointer(object))?.assumingMemoryBound(to: GstBufferPool.self)
+  }
+
+  /// 0 where it can't be registered.
+  private static let type: GType = {
+    let name = "RetrogradeFramePool"
+    // The plugin, in a program that uses the library.
+    let known = g_type_from_name(name)
+    if known != 0 { return known }
+    var query = GTypeQuery()
+    g_type_query(gst_video_buffer_pool_get_type(), &query)
+    var info = GTypeInfo()
+    info.class_size = guint16(clamping: query.class_size)
+    info.instance_size = guint16(clamping: query.instance_size)
+    info.class_init = { pool, _ in
+      pool?.assumingMemoryBound(to: GstBufferPoolClass.self).pointee.acquire_buffer = FramePool.acquire
+    }
+    return g_type_register_static(gst_video_buffer_pool_get_type(), name, &info, GTypeFlags(0))
+  }()
+
+  private typealias Acquire = @convention(c) (
+    UnsafeMutablePointer<GstBufferPool>?, UnsafeMutablePointer<UnsafeMutablePointer<GstBuffer>?>?,
+    UnsafeMutablePointer<GstBufferPoolAcquireParams>?
+  ) -> GstFlowReturn
+
+  private static let acquire: Acquire = { pool, buffer, parameters in
+    let parent = g_type_class_peek(gst_video_buffer_pool_get_type())?.assumingMemoryBound(to: GstBufferPoolClass.self)
+    let flow = parent?.pointee.acquire_buffer?(pool, buffer, parameters) ?? GST_FLOW_ERROR
+    if flow == GST_FLOW_OK, let frame = buffer?.pointee, gst_buffer_n_memory(frame) == 1,
+      gst_memory_is_type(gst_buffer_peek_memory(frame, 0), GST_ALLOCATOR_SYSMEM) != 0,
+      let meta = gst_buffer_get_video_meta(frame)
+    {
+      meta.pointee.map = mapFirst
+    }
+    return flow
+  }
+
+  private typealias Map = @convention(c) (
+    UnsafeMutablePointer<GstVideoMeta>?, guint, UnsafeMutablePointer<GstMapInfo>?,
+    UnsafeMutablePointer<gpointer?>?, UnsafeMutablePointer<gint>?, GstMapFlags
+  ) -> gboolean
+
+  private static let mapFirst: Map = { meta, plane, info, data, stride, flags in
+    guard let meta, let map = FramePool.map else { return 0 }
+    if plane + 1 == meta.pointee.n_planes { meta.pointee.map = map }
+    let reading = GstMapFlags(flags.rawValue & ~GST_MAP_WRITE.rawValue | GST_MAP_READ.rawValue)
+    return map(meta, plane, info, data, stride, reading)
+  }
+
+  /// GStreamer's way to map a plane, which only a frame knows.
+  private static let map: Map? = {
+    guard let frame = gst_buffer_new() else { return nil }
+    defer { gst_mini_object_unref(UnsafeMutableRawPointer(frame).assumingMemoryBound(to: GstMiniObject.self)) }
+    return gst_buffer_add_video_meta(frame, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, 1, 1)?.pointee.map
+  }()
+}
