@@ -33,10 +33,11 @@ enum FramePool {
     return g_type_register_static(gst_video_buffer_pool_get_type(), name, &info, GTypeFlags(0))
   }()
 
-  private typealias Acquire = @convention(c) (
-    UnsafeMutablePointer<GstBufferPool>?, UnsafeMutablePointer<UnsafeMutablePointer<GstBuffer>?>?,
-    UnsafeMutablePointer<GstBufferPoolAcquireParams>?
-  ) -> GstFlowReturn
+  private typealias Acquire =
+    @convention(c) (
+      UnsafeMutablePointer<GstBufferPool>?, UnsafeMutablePointer<UnsafeMutablePointer<GstBuffer>?>?,
+      UnsafeMutablePointer<GstBufferPoolAcquireParams>?
+    ) -> GstFlowReturn
 
   private static let acquire: Acquire = { pool, buffer, parameters in
     let parent = g_type_class_peek(gst_video_buffer_pool_get_type())?.assumingMemoryBound(to: GstBufferPoolClass.self)
@@ -50,10 +51,11 @@ enum FramePool {
     return flow
   }
 
-  private typealias Map = @convention(c) (
-    UnsafeMutablePointer<GstVideoMeta>?, guint, UnsafeMutablePointer<GstMapInfo>?,
-    UnsafeMutablePointer<gpointer?>?, UnsafeMutablePointer<gint>?, GstMapFlags
-  ) -> gboolean
+  private typealias Map =
+    @convention(c) (
+      UnsafeMutablePointer<GstVideoMeta>?, guint, UnsafeMutablePointer<GstMapInfo>?,
+      UnsafeMutablePointer<gpointer?>?, UnsafeMutablePointer<gint>?, GstMapFlags
+    ) -> gboolean
 
   private static let mapFirst: Map = { meta, plane, info, data, stride, flags in
     guard let meta, let map = FramePool.map else { return 0 }
