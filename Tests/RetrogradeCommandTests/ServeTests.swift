@@ -10,7 +10,7 @@ import Testing
     .appending(path: "Programs")
   private let folder: TemporaryFolder
   private let frames = 90
-  private let path: String
+  private var path: String
 
   init() throws {
     folder = try TemporaryFolder()
