@@ -22,7 +22,8 @@ import Testing
   private func write(rate: Int) throws {
     var media = TestMedia()
     (media.times, media.frameRate) = (TestMedia.regular(frames, rate: rate), "\(rate)/1")
-    media.sampleCount = frames * 48_000 / rate / 1024 * 1024
+    // Whole packets of AAC, and with what their encoder puts before the first no longer than the pictures.
+    media.sampleCount = frames * 45 * 1024 / rate
     media.audio = "avenc_aac ! aacparse"
     let written = try media.write(to: folder)
     if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
