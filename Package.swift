@@ -69,19 +69,23 @@ let package = Package(
     .target(name: "Images", dependencies: ["CImages"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
+    .target(name: "Quirks", dependencies: ["GStreamer", "MediaTime"], swiftSettings: strict),
     .target(name: "Containers", dependencies: ["MediaTime"], swiftSettings: strict),
     .target(
-      name: "RetrogradeEngine", dependencies: ["Containers", "GStreamer", "MediaTime", "CSystemSupport"],
+      name: "RetrogradeEngine", dependencies: ["Containers", "GStreamer", "MediaTime", "Quirks", "CSystemSupport"],
       swiftSettings: strict),
     .target(
       name: "Retrograde",
       dependencies: [
-        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "CSystemSupport", "CVersion",
+        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "Quirks", "CSystemSupport",
+        "CVersion",
       ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer", "CVersion"]),
     .target(
       name: "RetrogradePlugin",
-      dependencies: ["RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "CVersion", "MediaTime"],
+      dependencies: [
+        "RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "CVersion", "MediaTime", "Quirks",
+      ],
       swiftSettings: strict),
     .target(
       name: "RetrogradePlayer", dependencies: ["RetrogradeEngine", "RetrogradePlugin", "GStreamer", "MediaTime"],
@@ -129,6 +133,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ContainersTests", dependencies: ["Containers", "MediaTime", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "QuirksTests", dependencies: ["Quirks", "GStreamer", "CGStreamer", "MediaTime", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",
       dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "MediaTime", "CGStreamer", "TestSupport"],

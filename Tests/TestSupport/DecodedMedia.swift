@@ -50,29 +50,4 @@ package struct DecodedMedia {
       try sample.buffer.withBytes { audio += $0 }
     }
   }
-
-  /// The bytes of every buffer that a pipeline gives, in order.
-  /// - Parameter description: of the pipeline but for its appsink.
-  package static func buffers(of description: String) throws -> [[UInt8]] {
-    var found: [[UInt8]] = []
-    try drain(Pipeline("\(description) ! appsink name=sink sync=false")) { sample in
-      found.append(try sample.buffer.withBytes { Array($0) })
-    }
-    return found
-  }
-
-  private static func drain(_ pipeline: Pipeline, _ body: (Sample) throws -> Void) throws {
-    let sink = try pipeline.appSink("sink")
-    pipeline.set(.playing)
-    defer { pipeline.set(.null) }
-    while true {
-      if let sample = sink.pull(timeout: ClockTime(nanoseconds: 200_000_000)) {
-        try body(sample)
-      } else if sink.isEndOfStream {
-        return
-      } else if case .failed(let error)? = pipeline.nextMessage() {
-        throw error
-      }
-    }
-  }
 }

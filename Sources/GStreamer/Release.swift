@@ -1,0 +1,46 @@
+import CGStreamer
+
+/// A release of GStreamer or of one of its plugins, such as 1.26.2.
+package struct Release: Comparable, Hashable, Sendable, CustomStringConvertible {
+  package let major: Int
+  package let minor: Int
+  package let micro: Int
+
+  package init(_ major: Int, _ minor: Int, _ micro: Int = 0) {
+    (self.major, self.minor, self.micro) = (major, minor, micro)
+  }
+
+  /// Reads `1.26.2`; a suffix such as `1.26.2.1` (a build from git) is ignored. nil if that is no release.
+  package init?(_ text: String) {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false).prefix(3).map { Int($0) }
+    guard parts.count >= 2, let major = parts[0], let minor = parts[1] else { return nil }
+    self.init(major, minor, parts.count > 2 ? parts[2] ?? 0 : 0)
+  }
+
+  package static func < (a: Release, b: Release) -> Bool {
+    (a.major, a.minor, a.micro) < (b.major, b.minor, b.micro)
+  }
+
+  package var description: String { "\(major).\(minor).\(micro)" }
+}
+
+extension GStreamer {
+  /// Release of the GStreamer library that this process uses (`gst_version`).
+  package static var release: Release {
+    var (major, minor, micro, nano): (guint, guint, guint, guint) = (0, 0, 0, 0)
+    gst_version(&major, &minor, &micro, &nano)
+    return Release(Int(major), Int(minor), Int(micro))
+  }
+}
+
+extension Registry {
+  /// Release of the plugin that has the element `factory` (`gst_plugin_get_version`); nil if no plugin
+  /// has it, or the version is no release.
+  package static func release(ofPluginWith factory: String) -> Release? {
+    guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
+    defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
+    guard let plugin = gst_plugin_feature_get_plugin(found) else { return nil }
+    defer { gst_object_unref(UnsafeMutableRawPointer(plugin)) }
+    return gst_plugin_get_version(plugin).flatMap { Release(String(cString: $0)) }
+  }
+}
