@@ -208,23 +208,29 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has a decoder write its frames where they are held: answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`), which
-  /// GStreamer's appsink before 1.24 can't say itself, and with a pool (``FramePool``).
+  /// Lets a decoder write its frames into the memory in which they are held: answers its allocation query with
+  /// "planes may lie anywhere" (`GstVideoMeta`), and with a pool (``FramePool``).
   ///
-  /// Without the one, decoders copy every frame into the plain layout. Without the other, gst-libav 1.22 copies every frame whose height is no
-  /// multiple of what the codec codes at a time, as 1080 lines are none of 16: it compares the lines that are shown with those of its own pool
-  /// (`gst_ffmpegviddec_decide_allocation`).
+  /// Without the first, decoders copy every frame into the plain layout; appsink before 1.24 cannot ask for it.
+  /// Without the second, gst-libav copies every frame whose height is no multiple of a macroblock's, such as 1080:
+  /// it compares the height shown with that of its own pool (`gst_ffmpegviddec_decide_allocation`).
+  ///
+  /// The pool is offered once for the same caps. A decoder that asks again has dropped it: gst-libav compares the
+  /// pool's width with the coded one, 426 with 432, while frames are decoded on other threads, and may then mix up
+  /// its own pool and this one ("video meta uses 432x240 instead of 426x240", `g_error`). Such frames are copied.
   package func acceptFramesAnywhere() {
+    let offered = OfferedPools()
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
       _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let query = data.assumingMemoryBound(to: GstQuery.self)
       guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
-      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_query_parse_allocation(query, &caps, nil)
+      guard let caps, offered.isFirst(Caps(retaining: caps)) else { return GST_PAD_PROBE_HANDLED }
+      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
       var format = GstVideoInfo()
-      if let caps, gst_video_info_from_caps(&format, caps) != 0, let pool = FramePool.make() {
+      if gst_video_info_from_caps(&format, caps) != 0, let pool = FramePool.make() {
         gst_query_add_allocation_pool(query, pool, guint(clamping: format.size), 0, 0)
         gst_object_unref(pool)
       }
@@ -296,5 +302,19 @@ extension Pipeline {
     }
     for demuxer in elements(ofFactory: "qtdemux") { demuxer.onPadAdded { $0.openFirstSegment() } }
     for demuxer in elements(ofFactory: "mpegpsdemux") { demuxer.onPadAdded { $0.openFirstSegmentToItsZero() } }
+  }
+}
+
+/// Caps for which a pad has offered a pool of frames.
+private final class OfferedPools: Sendable {
+  private let caps = Mutex<[Caps]>([])
+
+  /// Notes that a pool is offered for `asked`; false if one was before.
+  func isFirst(_ asked: Caps) -> Bool {
+    caps.withLock { caps in
+      if caps.contains(where: asked.isEqual) { return false }
+      caps.append(asked)
+      return true
+    }
   }
 }

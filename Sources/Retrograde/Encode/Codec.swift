@@ -1,4 +1,5 @@
 import GStreamer
+import Quirks
 import RetrogradeEngine
 
 /// A codec, as the caps that name it and nothing more.
@@ -86,8 +87,10 @@ struct Codec: Sendable, Equatable {
   static func choosingEncoders<Value: Sendable, Failure: Error>(
     _ chosen: [String] = [], _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    try Registry.choosing(
-      ["avenc_aac"] + chosen, avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"], body)
+    let timestampers = Quirk.h264timestamperVariableRate.applies ? Quirk.timestampers : []
+    return try Registry.choosing(
+      ["avenc_aac"] + chosen,
+      avoiding: ["avenc_dca", "avenc_mlp", "avenc_truehd", "avenc_wmav1", "avenc_wmav2"] + timestampers, body)
   }
 
   /// Whether it can be made from `raw` frames or samples without converting them.
