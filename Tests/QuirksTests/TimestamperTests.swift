@@ -11,12 +11,12 @@ import Testing
       let own = try packets(encoder)
       let made = try packets(
         "encodebin profile=\"video/x-h264|variable-framerate=true|element-properties,bframes=3,b-pyramid=true,speed-preset=1\"")
-      try #require(own.map(\.shown) == made.map(\.shown))
-      return own.map(\.decoding) != made.map(\.decoding)
+      try #require(own.count == 30 && made.count == 30)
+      return own != made
     }
   }
 
-  private struct Packet {
+  private struct Packet: Equatable {
     let shown: ClockTime
     let decoding: ClockTime?
   }
