@@ -10,8 +10,7 @@ let fuzzing: [Target] =
       name: "fuzz",
       dependencies: [
         "Retrograde", "RetrogradeEngine", "RetrogradeServer", "Containers", "Images", "GStreamer", "MediaTime",
-        "CSystemSupport",
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+        "Soup", "CSystemSupport",
       ],
       path: "Fuzz",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
@@ -42,14 +41,7 @@ let package = Package(
     .executable(name: "retrograde", targets: ["RetrogradeCommand"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    // Without its traits: they bring Foundation, and with it ICU, 40 MB.
-    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
-    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
-    .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
-    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
-    .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
   ] + documenting,
   targets: [
     .systemLibrary(
@@ -65,6 +57,8 @@ let package = Package(
       name: "CImages",
       providers: [.apt(["libgif-dev", "libimagequant-dev", "libwebp-dev", "zlib1g-dev"])]),
     .systemLibrary(name: "CPango", pkgConfig: "pangocairo", providers: [.apt(["libpango1.0-dev"])]),
+    .systemLibrary(name: "CSoup", pkgConfig: "libsoup-3.0", providers: [.apt(["libsoup-3.0-dev"])]),
+    .target(name: "Soup", dependencies: ["CSoup"], swiftSettings: strict),
     .target(name: "Drawing", dependencies: ["CPango"], swiftSettings: strict),
     .target(name: "Images", dependencies: ["CImages"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
@@ -93,12 +87,7 @@ let package = Package(
     .target(
       name: "RetrogradeServer",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "CVersion",
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdCore", package: "hummingbird"),
-        .product(name: "HTTPTypes", package: "swift-http-types"), .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "Soup", "CVersion",
       ],
       resources: [.embedInCode("Page/page.html"), .embedInCode("Page/list.html")],
       swiftSettings: strict),
@@ -143,8 +132,7 @@ let package = Package(
     .testTarget(
       name: "RetrogradeServerTests",
       dependencies: [
-        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "TestSupport",
-        .product(name: "HTTPTypes", package: "swift-http-types"),
+        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "Soup", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,10 +1,10 @@
 import Dispatch
 import Glibc
-import HTTPTypes
 import MediaTime
 @testable import Retrograde
 import RetrogradeEngine
 @testable import RetrogradeServer
+import Soup
 import Synchronization
 
 /// What is asked of `retrograde serve`.
@@ -20,14 +20,14 @@ enum RequestTargets {
     case .picture?, .stream(_, _, .download)?: return
     default: break
     }
-    var request = HTTPRequest(method: .get, scheme: "http", authority: lines[1], path: lines[0])
-    for (name, value) in zip([HTTPField.Name.range, .ifNoneMatch, .authorization], lines[2...]) where !value.isEmpty {
-      request.headerFields[name] = value
+    var request = Request(target: lines[0], fields: [.host: lines[1]])
+    for (name, value) in zip([FieldName.range, .ifNoneMatch, .authorization], lines[2...]) where !value.isEmpty {
+      request.fields[name] = value
     }
     for desk in desks { check(desk, request) }
   }
 
-  private static func check(_ desk: Desk, _ request: HTTPRequest) {
+  private static func check(_ desk: Desk, _ request: Request) {
     wait {
       guard let answer = try? await desk.answer(request).whole() else { preconditionFailure("no answer") }
       precondition(
@@ -52,8 +52,8 @@ enum RequestTargets {
   private static let version: String = {
     let found = Mutex("")
     wait {
-      let request = HTTPRequest(
-        method: .get, scheme: "http", authority: "localhost", path: "/\(FileID.of(path))/usual/info.json")
+      let request = Request(
+        target: "/\(FileID.of(path))/usual/info.json", fields: [.host: "localhost"])
       guard case .bytes(let bytes)? = try? await desks[0].answer(request).body else { return }
       let text = String(decoding: bytes, as: UTF8.self)
       found.withLock { $0 = text.split(separator: "\"version\":\"").last?.prefix { $0 != "\"" }.description ?? "" }

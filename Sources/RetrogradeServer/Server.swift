@@ -1,22 +1,15 @@
 import Glibc
-import HTTPTypes
-import Hummingbird
-import HummingbirdCore
-import Logging
-import NIOCore
 import Retrograde
 import RetrogradeEngine
-import ServiceLifecycle
-import Synchronization
+import Soup
 
 /// Serves the mirrors of files to browsers and players of this machine, or others.
 package final class Server: Sendable {
   private let settings: ServerSettings
   private let desk: Desk
-  private let clients = Clients()
-  private let running = Mutex<(group: ServiceGroup?, isStopped: Bool)>((nil, false))
+  private let service: HTTPService
 
-  /// So many connections are open at a time; others wait.
+  /// Number of connections that are open at a time.
   private static let mostConnections = 400
 
   /// - Throws: ``RetrogradeError``, of code `inputOutput` where nothing can be kept in the spool's folder.
@@ -26,6 +19,10 @@ package final class Server: Sendable {
 
   init(_ settings: ServerSettings, _ catalog: Catalog, open: @escaping OpenStreams.Opening) throws {
     self.settings = settings
+    service = HTTPService(
+      .init(
+        host: settings.host, port: settings.port, patience: settings.patience,
+        mostConnections: Server.mostConnections))
     desk = try Desk(settings, catalog, open: open)
   }
 
@@ -34,75 +31,45 @@ package final class Server: Sendable {
   /// - Parameter onListening: told the address of the start page.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` where nobody can listen there.
   package func run(_ onListening: @escaping @Sendable (_ address: String) -> Void) async throws {
-    let logger = Logger(label: "retrograde") { _ in SwiftLogNoOpLogHandler() }
-    let application = Application(
-      responder: CallbackResponder<ClientContext> { [self] request, context in
-        try await respond(to: request, context)
-      },
-      server: .http1(
-        configuration: .init(
-          additionalChannelHandlers: [Hangups(self.clients)], idleTimeout: TimeAmount(settings.patience),
-          httpDecoderConfiguration: .init(
-            maxHeaderFieldSize: 16 << 10, maxHeaderListSize: 32 << 10, maxHeaderFieldCount: 100))),
-      configuration: ApplicationConfiguration(
-        address: .hostname(settings.host, port: settings.port),
-        availableConnectionsDelegate: MaximumAvailableConnections(Server.mostConnections)),
-      onServerRunning: { [settings, desk] channel in
-        desk.prepare()
-        let port = channel.localAddress?.port ?? settings.port
-        let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
-        onListening("http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? ""))
-      },
-      logger: logger)
-    // It is asked to end, and not cancelled: a connection that was accepted, and not begun, is a trap in SwiftNIO when it is dropped.
-    let group = ServiceGroup(configuration: .init(services: [application], logger: logger))
-    let isStopped = running.withLock { running in
-      running.group = group
-      return running.isStopped
-    }
-    if isStopped { return }
     do {
-      try await group.run()
-    } catch let error as IOError {
-      throw Server.cannotListen(settings, error.errnoCode)
-    } catch is CancellationError {
-      return
-    } catch {
-      if running.withLock({ $0.isStopped }) { return }
+      try await onOwnThread("serve", Cancellation()) { [self] in
+        try service.run(
+          onListening: { port in
+            desk.prepare()
+            onListening(address(port))
+          },
+          respond: { [self] exchange in await respond(to: exchange) })
+      }
+    } catch ListenError.system(let reason) {
+      throw Server.cannotListen(settings, reason)
+    } catch ListenError.unknownHost(let reason) {
       throw RetrogradeError(
-        .inputOutput, about: "\(settings.host):\(settings.port)",
-        "nobody can listen there: \(String(describing: error))")
+        .inputOutput, about: "\(settings.host):\(settings.port)", "nobody can listen there: \(reason)")
     }
   }
 
-  /// How many clients are connected.
-  var connections: Int { clients.count }
+  /// Address of the start page.
+  private func address(_ port: Int) -> String {
+    let host = settings.host.contains(":") ? "[\(settings.host)]" : settings.host
+    return "http://\(host):\(port)/" + (settings.token.map { "?token=\($0.percentEncoded)" } ?? "")
+  }
+
+  /// Number of clients that are connected.
+  var connections: Int { service.connections }
 
   /// Ends it, and all work, at once.
   package func stop() {
-    let group = running.withLock { running in
-      running.isStopped = true
-      return running.group
-    }
     desk.close()
-    clients.closeAll()
-    if let group { Task { await group.triggerGracefulShutdown() } }
+    service.stop()
   }
 
-  private func respond(to request: Request, _ context: ClientContext) async throws -> Response {
-    let client = clients.client(of: context.channel)
-    // Its own task: the connection's is not cancelled when who asked is gone.
-    let work = Task { try await desk.answer(request.head) }
-    let number = client?.onHangup { work.cancel() }
-    defer { number.map { client?.forget($0) } }
-    let answer = try await withTaskCancellationHandler {
-      try await work.value
-    } onCancel: {
-      work.cancel()
+  /// Answers a request; cancelled when the client hangs up.
+  private func respond(to exchange: Exchange) async {
+    do {
+      try await Pace(exchange: exchange).send(try await desk.answer(exchange.request))
+    } catch {
+      exchange.abort()
     }
-    return answer.response(
-      isHead: request.method == .head, pace: Pace(channel: context.channel, client: client, patience: settings.patience)
-    )
   }
 
   private static func cannotListen(_ settings: ServerSettings, _ reason: Int32) -> RetrogradeError {

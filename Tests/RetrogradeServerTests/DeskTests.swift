@@ -1,7 +1,7 @@
 import Foundation
-import HTTPTypes
 import Retrograde
 import RetrogradeEngine
+import Soup
 import TestSupport
 import Testing
 
@@ -83,7 +83,7 @@ import Testing
 
   @Test func onlyReadingIsAnswered() async throws {
     let fake = try FakeDesk()
-    for method in [HTTPRequest.Method.post, .put, .delete, .options] {
+    for method in [Request.Method.post, .put, .delete, .options] {
       let answer = try await fake.ask("/", method: method)
       #expect(answer.status == 405)
       #expect(answer["allow"] == "GET, HEAD")
@@ -140,8 +140,8 @@ import Testing
   }
 
   /// What is asked for in parts, or only about, is waited for.
-  @Test(arguments: [(HTTPRequest.Method.head, nil), (.get, "bytes=10-19")] as [(HTTPRequest.Method, String?)])
-  func whatHasToBeKnownAllOfIsWaitedFor(method: HTTPRequest.Method, range: String?) async throws {
+  @Test(arguments: [(Request.Method.head, nil), (.get, "bytes=10-19")] as [(Request.Method, String?)])
+  func whatHasToBeKnownAllOfIsWaitedFor(method: Request.Method, range: String?) async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate, ahead: 60))
     let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"

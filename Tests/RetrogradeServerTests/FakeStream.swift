@@ -1,8 +1,8 @@
 import Foundation
-import HTTPTypes
 import MediaTime
 import Retrograde
 import RetrogradeEngine
+import Soup
 import Synchronization
 import TestSupport
 
@@ -151,10 +151,10 @@ struct FakeDesk {
   }
 
   func ask(
-    _ path: String, method: HTTPRequest.Method = .get, host: String = "127.0.0.1:80", _ fields: [String: String] = [:]
+    _ path: String, method: Request.Method = .get, host: String = "127.0.0.1:80", _ fields: [String: String] = [:]
   ) async throws -> Answer {
-    var request = HTTPRequest(method: method, scheme: "http", authority: host, path: path)
-    for (name, value) in fields { if let name = HTTPField.Name(name) { request.headerFields[name] = value } }
+    var request = Request(method: method, target: path, fields: [.host: host])
+    for (name, value) in fields { request.fields[FieldName(name)] = value }
     return try await desk.answer(request)
   }
 
@@ -182,5 +182,5 @@ extension Answer {
 
   var text: String { get async throws { String(decoding: try await bytes, as: UTF8.self) } }
 
-  subscript(name: String) -> String? { HTTPField.Name(name).flatMap { fields[$0] } }
+  subscript(name: String) -> String? { fields[FieldName(name)] }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTypes
+import Soup
 
 /// The pages that people see.
 struct Page: Sendable {

@@ -1,4 +1,4 @@
-import HTTPTypes
+import Soup
 
 /// What is answered, before it is told in HTTP.
 struct Answer: Sendable {
@@ -19,7 +19,7 @@ struct Answer: Sendable {
   }
 
   var status = 200
-  var fields: HTTPFields = [:]
+  var fields: HeaderFields = [:]
   var body: Body = .bytes([])
   /// nil: all of it.
   var range: Range<Int>?
@@ -91,7 +91,7 @@ struct Answer: Sendable {
 
   /// For this request: a part of it, or nothing where the client has it already.
   /// - Parameter field: the value of a header field of the request.
-  func conditioned(_ field: (HTTPField.Name) -> String?) -> Answer {
+  func conditioned(_ field: (FieldName) -> String?) -> Answer {
     var answer = self
     guard answer.status == 200 else { return answer }
     answer.fields[.acceptRanges] = "bytes"
@@ -125,9 +125,9 @@ struct Answer: Sendable {
     return answer
   }
 
-  private static let security: [(HTTPField.Name, String)] = [
+  private static let security: [(FieldName, String)] = [
     ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"), ("X-Frame-Options", "DENY"),
     ("Permissions-Policy", "camera=(), microphone=(), geolocation=()"),
-  ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
+  ]
 }

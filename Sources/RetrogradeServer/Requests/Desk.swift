@@ -1,8 +1,8 @@
 import FoundationEssentials
-import HTTPTypes
 import MediaTime
 import Retrograde
 import RetrogradeEngine
+import Soup
 
 /// Answers requests, whoever brings them.
 final class Desk: Sendable {
@@ -57,19 +57,16 @@ final class Desk: Sendable {
   }
 
   /// - Throws: `CancellationError`, where nobody waits for the answer any more.
-  func answer(_ request: HTTPRequest) async throws -> Answer {
+  func answer(_ request: Request) async throws -> Answer {
     guard request.method == .get || request.method == .head else {
       var answer = Answer.refusal(405, "GET and HEAD are what this server knows.")
       answer.fields[.allow] = "GET, HEAD"
       return answer.secured()
     }
-    guard let path = request.path.flatMap(RequestPath.init) else {
+    guard let path = RequestPath(request.target) else {
       return Answer.refusal(400, "That is no address.").secured()
     }
-    let known = guarding.check(path) { name in
-      if name == "host" { return request.authority }
-      return HTTPField.Name(name).flatMap { request.headerFields[$0] }
-    }
+    let known = guarding.check(path) { request.fields[FieldName($0)] }
     if case .refused(let status, let reason) = known {
       var answer = Answer.refusal(status, reason)
       if status == 401 { answer.fields[.wwwAuthenticate] = "Bearer" }
@@ -82,12 +79,12 @@ final class Desk: Sendable {
         "\(Guard.cookie)=\(token.percentEncoded); Path=/; HttpOnly; SameSite=Strict"
     }
     // Of what is asked for in parts, or only about, all has to be known.
-    if request.method == .head || request.headerFields[.range] != nil {
+    if request.method == .head || request.fields[.range] != nil {
       let begun = answer
       answer = await checked { try await begun.whole() }
       try Task.checkCancellation()
     }
-    return answer.conditioned { request.headerFields[$0] }
+    return answer.conditioned { request.fields[$0] }
   }
 
   /// What an error means for who asked.

@@ -1,0 +1,63 @@
+import Glibc
+import Synchronization
+
+/// An HTTP server for GET and HEAD, on libsoup.
+package final class HTTPService: Sendable {
+  package struct Settings: Sendable {
+    /// An address or a name of this machine.
+    package var host: String
+    /// 0 takes a free port.
+    package var port: Int
+    /// How long a client may take for a request, or for a piece of an answer.
+    package var patience: Duration
+    /// Number of connections at a time. If more come, an idle one is closed; if all are busy, new
+    /// ones wait.
+    package var mostConnections: Int
+
+    package init(host: String, port: Int, patience: Duration, mostConnections: Int) {
+      (self.host, self.port, self.patience) = (host, port, patience)
+      self.mostConnections = mostConnections
+    }
+  }
+
+  private let settings: Settings
+  private let queue = LoopQueue()
+  private let counter = ConnectionCounter()
+
+  package init(_ settings: Settings) { self.settings = settings }
+
+  /// Number of open connections.
+  package var connections: Int { counter.value }
+
+  /// Listens, and serves until ``stop()``. Blocks; called once.
+  ///
+  /// - Parameters:
+  ///   - onListening: called with the port.
+  ///   - respond: answers a request, in a task that is cancelled when the client hangs up.
+  /// - Throws: ``ListenError``.
+  package func run(
+    onListening: (_ port: Int) -> Void, respond: @escaping @Sendable (Exchange) async -> Void
+  ) throws(ListenError) {
+    let listener = try ListeningSocket(host: settings.host, port: settings.port)
+    let port = listener.port
+    queue.context.pushThreadDefault()
+    defer { queue.context.popThreadDefault() }
+    guard let loop = Loop(queue, settings, consume listener, counter, respond) else {
+      throw .system(ENOMEM)
+    }
+    onListening(port)
+    loop.run()
+  }
+
+  /// Closes all connections, and has ``run(onListening:respond:)`` return. Also before it.
+  package func stop() { queue.add { $0.stop() } }
+}
+
+/// Number of open connections, for other threads.
+final class ConnectionCounter: Sendable {
+  private let count = Atomic(0)
+
+  var value: Int { count.load(ordering: .relaxed) }
+
+  func set(_ value: Int) { count.store(value, ordering: .relaxed) }
+}

@@ -1,0 +1,262 @@
+import CSoup
+import Glibc
+
+/// libsoup's main loop, with the connections of a server. Lives on one thread.
+///
+/// libsoup parses requests and frames answers. When a connection is accepted, watched and closed
+/// is decided here: a SoupServer has no limits or timeouts, and does not look at a connection
+/// while an answer is being made.
+final class Loop {
+  private let queue: LoopQueue
+  private let settings: HTTPService.Settings
+  private let patience: Int64
+  private let respond: @Sendable (Exchange) async -> Void
+  private let server: SoupServerObject
+  private let listener: ListeningSocket
+  private let timer = Source.timer()
+  private var acceptor: Source?
+  /// Accepting failed for want of descriptors; tried again at this time.
+  private var acceptsAgain: Int64?
+  private var connections: [Int: Connection] = [:]
+  private var numbers: [UnsafeRawPointer: Int] = [:]
+  private var count = 0
+  private var isStopped = false
+  private let counter: ConnectionCounter
+
+  init?(
+    _ queue: LoopQueue, _ settings: HTTPService.Settings, _ listener: consuming ListeningSocket,
+    _ counter: ConnectionCounter, _ respond: @escaping @Sendable (Exchange) async -> Void
+  ) {
+    guard let server = SoupServerObject() else { return nil }
+    (self.queue, self.settings, self.counter, self.respond) = (queue, settings, counter, respond)
+    self.server = server
+    self.listener = listener
+    patience = Clock.microseconds(settings.patience)
+  }
+
+  /// Serves until ``stop()``. Blocks.
+  func run() {
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    listen(to: server, this)
+    queue.context.attach(timer)
+    accept(true)
+    while !isStopped {
+      queue.context.iterate(mayBlock: true)
+      for job in queue.take() { job(self) }
+      tend()
+    }
+    accept(false)
+    for job in queue.take(closing: true) { job(self) }
+    for connection in connections.values { close(connection) }
+    // What libsoup has on other threads comes back here.
+    while queue.context.iterate(mayBlock: false) {}
+  }
+
+  func stop() { isStopped = true }
+
+  // MARK: - What libsoup tells
+
+  private func listen(to server: SoupServerObject, _ this: UnsafeMutableRawPointer) {
+    server.handle(
+      { _, message, _, _, data in
+        if let message, let data { Loop.at(data).handle(message) }
+      }, this)
+    typealias Signal =
+      @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
+    let started: Signal = { _, message, data in
+      if let message, let data { Loop.at(data).start(message) }
+    }
+    let finished: Signal = { _, message, data in
+      if let message, let data { Loop.at(data).end(message, isAnswered: true) }
+    }
+    let aborted: Signal = { _, message, data in
+      if let message, let data { Loop.at(data).end(message, isAnswered: false) }
+    }
+    // Signals are emitted with the arguments of these types: G_CALLBACK casts in C.
+    server.connect("request-started", unsafeBitCast(started, to: GCallback.self), this)
+    server.connect("request-finished", unsafeBitCast(finished, to: GCallback.self), this)
+    server.connect("request-aborted", unsafeBitCast(aborted, to: GCallback.self), this)
+  }
+
+  /// - Parameter data: the loop, which outlives its server.
+  private static func at(_ data: UnsafeMutableRawPointer) -> Loop {
+    Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue()
+  }
+
+  private func connection(of message: OpaquePointer) -> Connection? {
+    Message.connection(of: message).flatMap { numbers[$0] }.flatMap { connections[$0] }
+  }
+
+  /// The first byte of a request has come, or a connection.
+  private func start(_ pointer: OpaquePointer) {
+    guard let connection = connection(of: pointer) else { return }
+    let message = Message(retaining: pointer)
+    connection.message = message
+    let wroteChunk: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
+      message, data in
+      if let message, let data { Loop.at(data).connection(of: message)?.pieceIsTaken() }
+    }
+    message.connect(
+      "wrote-chunk", unsafeBitCast(wroteChunk, to: GCallback.self),
+      Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func handle(_ pointer: OpaquePointer) {
+    guard let connection = connection(of: pointer), let message = connection.message,
+      message.isSame(as: pointer)
+    else { return }
+    guard let request = message.request() else {
+      connection.enter(.writing)
+      return message.refuse(400, "That is no request.")
+    }
+    message.pause()
+    connection.requests += 1
+    connection.enter(.working)
+    let key = Exchange.Key(connection: connection.number, request: connection.requests)
+    let exchange = Exchange(request, key, queue)
+    connection.task = Task { [respond] in await respond(exchange) }
+  }
+
+  /// An answer was sent, or failed on its way.
+  private func end(_ pointer: OpaquePointer, isAnswered: Bool) {
+    guard let connection = connection(of: pointer) else { return }
+    connection.endRequest(isAnswered: isAnswered)
+    // An answer that comes after this is not one to the next request.
+    connection.requests += 1
+    connection.enter(.reading)
+  }
+
+  // MARK: - What exchanges ask for
+
+  private func connection(_ key: Exchange.Key) -> Connection? {
+    guard let connection = connections[key.connection], connection.requests == key.request,
+      !connection.stream.isClosed, !connection.isDoomed
+    else { return nil }
+    return connection
+  }
+
+  func begin(_ key: Exchange.Key, _ head: ResponseHead) {
+    guard let connection = connection(key), let message = connection.message else { return }
+    switch head.body {
+    case .none: connection.enter(.writing)
+    case .sized, .chunked: break
+    }
+    message.setHead(head)
+    message.resume()
+  }
+
+  func write(
+    _ key: Exchange.Key, _ bytes: [UInt8], _ continuation: CheckedContinuation<Void, any Error>
+  ) {
+    guard let connection = connection(key), let message = connection.message else {
+      return continuation.resume(throwing: CancellationError())
+    }
+    connection.wait(continuation)
+    message.append(bytes)
+    message.resume()
+  }
+
+  func finish(_ key: Exchange.Key) {
+    guard let connection = connection(key), let message = connection.message else { return }
+    connection.enter(.writing)
+    message.complete()
+    message.resume()
+  }
+
+  func abort(_ key: Exchange.Key) {
+    guard let connection = connection(key) else { return }
+    close(connection, abruptly: true)
+  }
+
+  // MARK: - Connections
+
+  private func accept(_ isWanted: Bool) {
+    guard isWanted else { return acceptor = nil }
+    guard acceptor == nil else { return }
+    let source = Source(listener.descriptor, .readable) { [unowned self] in acceptNext() }
+    queue.context.attach(source)
+    acceptor = consume source
+  }
+
+  private func acceptNext() {
+    if connections.count >= settings.mostConnections {
+      // It has to go before the next one comes: its descriptor is needed.
+      guard let idle = longestIdle() else { return accept(false) }
+      close(idle)
+    }
+    do {
+      if let stream = try listener.accept() { add(stream) }
+    } catch {
+      accept(false)
+      acceptsAgain = Clock.now + Loop.acceptPause
+    }
+  }
+
+  /// Time between attempts to accept if no descriptor is free, in microseconds.
+  private static let acceptPause: Int64 = 100_000
+  /// After this, a client that takes nothing makes room for another, in microseconds.
+  private static let stallTolerance: Int64 = 5_000_000
+
+  /// The connection that makes room for another: the one that has been idle for longest, or else
+  /// the one whose client has taken nothing for longest. nil if all are busy.
+  private func longestIdle() -> Connection? {
+    let idle = connections.values.filter { $0.phase == .reading }
+    if let longest = idle.min(by: { $0.since < $1.since }) { return longest }
+    let limit = Clock.now - Loop.stallTolerance
+    return connections.values.filter { $0.phase == .writing && $0.since < limit }
+      .min { $0.since < $1.since }
+  }
+
+  private func add(_ stream: ClientStream) {
+    count += 1
+    let connection = Connection(count, stream)
+    connections[connection.number] = connection
+    numbers[stream.identity] = connection.number
+    counter.set(connections.count)
+    // Before libsoup's sources: 3.2 forgets to close a connection that ends between two requests
+    // (`soup_server_message_io_http1_finished`, fixed in 3.4), and none looks at one that is
+    // paused.
+    let hangup = Source(stream.descriptor, .hangup, isUrgent: true) { [unowned connection] in
+      connection.isDoomed = true
+    }
+    queue.context.attach(hangup)
+    connection.watch(consume hangup)
+    server.add(stream)
+  }
+
+  private func close(_ connection: Connection, abruptly: Bool = false) {
+    connections[connection.number] = nil
+    numbers[connection.stream.identity] = nil
+    counter.set(connections.count)
+    connection.close(abruptly: abruptly)
+  }
+
+  /// Closes connections that are over or overdue, and waits for what is due next.
+  ///
+  /// Comes after each turn of the loop, before descriptors are polled again: libsoup does not
+  /// tell that it closed a connection.
+  private func tend() {
+    let now = Clock.now
+    var next = acceptsAgain
+    for connection in Array(connections.values) {
+      let due = connection.isWaitingForClient ? connection.since + patience : nil
+      if connection.isDoomed || connection.stream.isClosed || due.map({ $0 <= now }) ?? false {
+        close(connection)
+      } else if let due {
+        next = min(next ?? due, due)
+      }
+    }
+    if let again = acceptsAgain, again <= now {
+      acceptsAgain = nil
+      next = nil
+    }
+    if acceptor == nil, acceptsAgain == nil, !isStopped {
+      if connections.count < settings.mostConnections || longestIdle() != nil {
+        accept(true)
+      } else {
+        next = min(next ?? .max, now + Loop.acceptPause)
+      }
+    }
+    timer.setTime(next)
+  }
+}

@@ -1,0 +1,273 @@
+import CSoup
+import Glibc
+
+/// A SoupServerMessage: one request of a connection, and its answer. Holds one reference.
+///
+/// Used on the loop's thread only.
+final class Message {
+  private let message: OpaquePointer
+  /// The connection is closed, or was taken from libsoup.
+  private var isOver = false
+
+  init(retaining message: OpaquePointer) {
+    self.message = message
+    g_object_ref(UnsafeMutableRawPointer(message))
+    // Nobody reads a request's body: it is dropped as it comes.
+    soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
+    soup_message_body_set_accumulate(soup_server_message_get_response_body(message), 0)
+  }
+
+  deinit { g_object_unref(UnsafeMutableRawPointer(message)) }
+
+  /// The identity of the connection that a message belongs to: that of the address object which
+  /// ``ClientStream`` gave to libsoup, and which no other connection has.
+  static func connection(of message: OpaquePointer) -> UnsafeRawPointer? {
+    soup_server_message_get_remote_address(message).map { UnsafeRawPointer($0) }
+  }
+
+  func isSame(as other: OpaquePointer) -> Bool { message == other }
+
+  /// Calls a function of the signal's type each time that the message emits it.
+  func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
+    g_signal_connect_data(
+      UnsafeMutableRawPointer(message), signal, function, data, nil, GConnectFlags(rawValue: 0))
+  }
+
+  // MARK: - The request
+
+  var isHTTP10: Bool { soup_server_message_get_http_version(message) == SOUP_HTTP_1_0 }
+
+  /// The request; nil if it is not one that may be answered (RFC 9112, 3.2 and 6.3): without
+  /// one Host, with two lengths, with a target that is no path, or with too many fields.
+  func request() -> Request? {
+    guard let method = soup_server_message_get_method(message),
+      let headers = soup_server_message_get_request_headers(message),
+      let uri = soup_server_message_get_uri(message)
+    else { return nil }
+    var request = Request(method: .init(rawValue: String(cString: method)), target: "*")
+    var size = 0
+    var iterator = SoupMessageHeadersIter()
+    soup_message_headers_iter_init(&iterator, headers)
+    var (name, value): (UnsafePointer<CChar>?, UnsafePointer<CChar>?)
+    while soup_message_headers_iter_next(&iterator, &name, &value) != 0, let name, let value {
+      request.fields.append(FieldName(String(cString: name)), String(cString: value))
+      size += strlen(name) + strlen(value) + 4
+    }
+    guard size <= Message.mostHeaderBytes, request.fields.fields.count <= Message.mostFields else {
+      return nil
+    }
+    let hosts = request.fields.values(of: .host)
+    guard hosts.count <= 1, hosts.count == 1 || isHTTP10 else { return nil }
+    let lengths = request.fields.values(of: .contentLength)
+    let codings = request.fields.values(of: .transferEncoding)
+    guard lengths.count + codings.count <= 1 else { return nil }
+    guard soup_server_message_is_options_ping(message) == 0 else { return request }
+    // An absolute target names a host of its own, which takes precedence over Host.
+    guard g_uri_get_fragment(uri) == nil, let path = g_uri_get_path(uri),
+      hosts.isEmpty || Message.host(hosts[0]).map({ $0 == Message.host(of: uri) }) ?? false
+    else { return nil }
+    request.target = String(cString: path)
+    if let query = g_uri_get_query(uri) { request.target += "?" + String(cString: query) }
+    return request
+  }
+
+  private static let mostHeaderBytes = 32 << 10
+  private static let mostFields = 100
+
+  private static func host(of uri: OpaquePointer) -> String? {
+    guard let host = g_uri_get_host(uri) else { return nil }
+    let port = g_uri_get_port(uri)
+    return "\(String(cString: host).lowercased()):\(port < 0 ? 80 : port)"
+  }
+
+  /// The host and port of a Host field, as ``host(of:)`` writes those of a target.
+  private static func host(_ field: String) -> String? {
+    // libsoup makes an address of the field and the target: no more than a host may be in it.
+    guard !field.utf8.contains(where: { $0 <= 32 || "/?#@\\".utf8.contains($0) }) else { return nil }
+    let flags = GUriFlags(rawValue: G_URI_FLAGS_ENCODED.rawValue)
+    guard let uri = g_uri_parse("http://\(field)/", flags, nil) else { return nil }
+    defer { g_uri_unref(uri) }
+    return host(of: uri)
+  }
+
+  // MARK: - The answer
+
+  /// Stops libsoup's work on the message until ``resume()``.
+  func pause() { if !isOver { soup_server_message_pause(message) } }
+
+  func resume() { if !isOver { soup_server_message_unpause(message) } }
+
+  /// Answers with a status and a line of text, and closes the connection after it.
+  func refuse(_ status: Int, _ reason: String) {
+    let body = Array((reason + "\n").utf8)
+    setHead(
+      ResponseHead(
+        status: status,
+        fields: [.contentType: "text/plain; charset=utf-8", .connection: "close"],
+        body: .sized(body.count)))
+    append(body)
+  }
+
+  func setHead(_ head: ResponseHead) {
+    soup_server_message_set_status(message, UInt32(head.status), Message.phrases[head.status])
+    guard let headers = soup_server_message_get_response_headers(message) else { return }
+    for field in head.fields.fields {
+      // libsoup does not take line breaks, with a critical warning.
+      guard !field.value.utf8.contains(where: { $0 < 32 }) else { continue }
+      soup_message_headers_append(headers, field.name.text, field.value)
+    }
+    switch head.body {
+    case .none(let length?), .sized(let length):
+      soup_message_headers_set_content_length(headers, gint64(length))
+    case .none(nil): soup_message_headers_set_encoding(headers, SOUP_ENCODING_NONE)
+    // HTTP/1.0 knows no chunks: the end of the connection is that of the body.
+    case .chunked:
+      soup_message_headers_set_encoding(
+        headers, isHTTP10 ? SOUP_ENCODING_EOF : SOUP_ENCODING_CHUNKED)
+    }
+  }
+
+  /// Reason phrases that libsoup does not know.
+  private static let phrases = [421: "Misdirected Request"]
+
+  func append(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty, let copy = g_bytes_new(bytes, gsize(bytes.count)) else { return }
+    soup_message_body_append_bytes(soup_server_message_get_response_body(message), copy)
+    g_bytes_unref(copy)
+  }
+
+  /// Says that all of a body in chunks was appended.
+  func complete() { soup_message_body_complete(soup_server_message_get_response_body(message)) }
+
+  /// Takes the connection from libsoup, which closes nothing and calls nobody after that.
+  /// - Parameter isClosed: libsoup closed it, and has let it go already.
+  func letGo(isClosed: Bool) {
+    guard !isOver else { return }
+    isOver = true
+    if !isClosed, let stream = soup_server_message_steal_connection(message) {
+      g_object_unref(UnsafeMutableRawPointer(stream))
+    }
+  }
+}
+
+/// An accepted TCP connection: GLib's objects for it. Owns its descriptor.
+///
+/// Used on the loop's thread only.
+final class ClientStream {
+  let descriptor: Int32
+  private let stream: UnsafeMutablePointer<GIOStream>
+  private let localAddress: UnsafeMutablePointer<GSocketAddress>
+  private let remoteAddress: UnsafeMutablePointer<GSocketAddress>
+
+  /// - Parameter socket: its reference is taken over, also if this fails.
+  init?(adopting socket: UnsafeMutablePointer<GSocket>) {
+    defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
+    // Fails if the client is gone already.
+    guard let remote = g_socket_get_remote_address(socket, nil) else { return nil }
+    guard let local = g_socket_get_local_address(socket, nil),
+      let connection = g_socket_connection_factory_create_connection(socket)
+    else {
+      g_object_unref(UnsafeMutableRawPointer(remote))
+      return nil
+    }
+    descriptor = g_socket_get_fd(socket)
+    g_socket_set_option(socket, Int32(IPPROTO_TCP), TCP_NODELAY, 1, nil)
+    stream = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
+    (localAddress, remoteAddress) = (local, remote)
+  }
+
+  deinit {
+    shut()
+    for object in [UnsafeMutableRawPointer(stream), .init(localAddress), .init(remoteAddress)] {
+      g_object_unref(object)
+    }
+  }
+
+  /// Identity of the connection; see ``Message/connection(of:)``.
+  var identity: UnsafeRawPointer { UnsafeRawPointer(remoteAddress) }
+
+  /// true once libsoup or ``shut()`` closed it.
+  var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
+
+  /// Closes it. `abruptly`: with a reset, so that the client does not take what it got for all.
+  func shut(abruptly: Bool = false) {
+    guard !isClosed else { return }
+    if abruptly {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    } else {
+      // libsoup may be writing the last chunk on a thread of its own: it wakes up.
+      shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+    g_io_stream_close(stream, nil, nil)
+  }
+
+  fileprivate func hand(to server: UnsafeMutablePointer<SoupServer>) {
+    soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
+  }
+}
+
+/// A SoupServer, of which this is the one owner.
+///
+/// Used on the loop's thread only.
+final class SoupServerObject {
+  private let server: UnsafeMutablePointer<SoupServer>
+  /// The far end of ``keepKeepAlive()``'s socket.
+  private var pair: Int32 = -1
+
+  init?() {
+    let type = soup_server_get_type()
+    // Paths stay as they were written: RequestPath decodes them.
+    var value = GValue()
+    g_value_init(&value, GType(5 << G_TYPE_FUNDAMENTAL_SHIFT))
+    g_value_set_boolean(&value, 1)
+    let object = "raw-paths".withCString { name in
+      var name: UnsafePointer<CChar>? = name
+      return g_object_new_with_properties(type, 1, &name, &value)
+    }
+    guard let object else { return nil }
+    server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
+    guard keepKeepAlive() else { return nil }
+  }
+
+  deinit {
+    soup_server_disconnect(server)
+    g_object_unref(UnsafeMutableRawPointer(server))
+    if pair >= 0 { close(pair) }
+  }
+
+  /// Gives the server a listener at which nobody ever calls.
+  ///
+  /// libsoup 3.2 to 3.7 closes each connection after its first answer if the server has no
+  /// listener (`request_finished` in soup-server.c). Its own listeners are not used because they
+  /// can't be told to wait, and leak a GSocket for each connection before 3.4 (`listen_watch` in
+  /// soup-listener.c).
+  private func keepKeepAlive() -> Bool {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return false }
+    pair = ends[1]
+    guard let socket = g_socket_new_from_fd(ends[0], nil) else {
+      close(ends[0])
+      return false
+    }
+    defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
+    return soup_server_listen_socket(server, socket, SoupServerListenOptions(rawValue: 0), nil) != 0
+  }
+
+  /// Has `callback` called with each request, once all of it was read.
+  func handle(_ callback: @escaping SoupServerCallback, _ data: UnsafeMutableRawPointer) {
+    // `*` is what OPTIONS may ask for; it is below no path.
+    for path in ["/", "*"] { soup_server_add_handler(server, path, callback, data, nil) }
+  }
+
+  /// Calls a function of the signal's type each time that the server emits it.
+  func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
+    g_signal_connect_data(
+      UnsafeMutableRawPointer(server), signal, function, data, nil, GConnectFlags(rawValue: 0))
+  }
+
+  /// Reads requests of a client from now on.
+  func add(_ client: ClientStream) { client.hand(to: server) }
+}
