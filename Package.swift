@@ -36,8 +36,8 @@ let package = Package(
   name: "retrograde",
   products: [
     .library(name: "Retrograde", targets: ["Retrograde", "RetrogradePlayer"]),
-    // libgstretrograde.so; `make plugin` builds it without any dependency on the Swift runtime.
-    .library(name: "gstretrograde", type: .dynamic, targets: ["RetrogradePlugin"]),
+    // The objects of libgstretrograde.so; `make plugin` links them, with the Swift runtime in it.
+    .library(name: "gstretrograde", type: .static, targets: ["RetrogradePlugin"]),
     .executable(name: "retrograde", targets: ["RetrogradeCommand"]),
   ],
   dependencies: [

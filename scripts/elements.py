@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Holds the reference in docs/elements.md against the plugin that GStreamer finds (GST_PLUGIN_PATH), or writes it anew.
 
-    GST_PLUGIN_PATH=.build/plugin/release elements.py [--write]
+    GST_PLUGIN_PATH=.build/plugin elements.py [--write]
 
 The reference is what the registry says: pads, caps, properties, their ranges and defaults. The exit status is 1 where the page and the
 plugin differ.
