@@ -14,7 +14,7 @@ LIBDIR ?= $(PREFIX)/lib
 PLUGINDIR ?= $(if $(filter $(HOME)/.local,$(PREFIX)),$(PREFIX)/share/gstreamer-1.0/plugins,$(shell \
   pkg-config --define-variable=prefix='$(PREFIX)' --variable=pluginsdir gstreamer-1.0 2>/dev/null))
 
-PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev \
+PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev libsoup-3.0-dev \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
   gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly glib-networking gstreamer1.0-libav gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-alsa fonts-dejavu-core pkg-config
 # Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, GNU time, and peers to be compared with.

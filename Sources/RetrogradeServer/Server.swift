@@ -32,13 +32,17 @@ package final class Server: Sendable {
   /// - Throws: ``RetrogradeError`` of code `inputOutput` where nobody can listen there.
   package func run(_ onListening: @escaping @Sendable (_ address: String) -> Void) async throws {
     do {
-      try await onOwnThread("serve", Cancellation()) { [self] in
-        try service.run(
-          onListening: { port in
-            desk.prepare()
-            onListening(address(port))
-          },
-          respond: { [self] exchange in await respond(to: exchange) })
+      try await withTaskCancellationHandler {
+        try await onOwnThread("serve", Cancellation()) { [self] in
+          try service.run(
+            onListening: { port in
+              desk.prepare()
+              onListening(address(port))
+            },
+            respond: { [self] exchange in await respond(to: exchange) })
+        }
+      } onCancel: {
+        stop()
       }
     } catch ListenError.system(let reason) {
       throw Server.cannotListen(settings, reason)

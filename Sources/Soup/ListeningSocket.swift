@@ -52,7 +52,9 @@ struct ListeningSocket: ~Copyable {
   /// - Throws: ``ListenError`` if none can be accepted now, as without free descriptors.
   func accept() throws(ListenError) -> ClientStream? {
     var error: UnsafeMutablePointer<GError>?
-    if let accepted = g_socket_accept(socket, nil, &error) { return ClientStream(adopting: accepted) }
+    if let accepted = g_socket_accept(socket, nil, &error) {
+      return ClientStream(adopting: accepted)
+    }
     defer { g_clear_error(&error) }
     if g_error_matches(error, g_io_error_quark(), Int32(G_IO_ERROR_WOULD_BLOCK.rawValue)) != 0 {
       return nil

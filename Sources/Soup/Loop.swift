@@ -58,7 +58,10 @@ final class Loop {
 
   private func listen(to server: SoupServerObject, _ this: UnsafeMutableRawPointer) {
     server.handle(
-      { _, message, _, _, data in
+      early: { _, message, _, _, data in
+        if let message, let data { Loop.at(data).check(message) }
+      },
+      whole: { _, message, _, _, data in
         if let message, let data { Loop.at(data).handle(message) }
       }, this)
     typealias Signal =
@@ -99,6 +102,11 @@ final class Loop {
     message.connect(
       "wrote-chunk", unsafeBitCast(wroteChunk, to: GCallback.self),
       Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func check(_ pointer: OpaquePointer) {
+    guard let connection = connection(of: pointer), let message = connection.message else { return }
+    if message.hasBadLength { connection.isDoomed = true }
   }
 
   private func handle(_ pointer: OpaquePointer) {

@@ -37,6 +37,15 @@ final class Message {
 
   var isHTTP10: Bool { soup_server_message_get_http_version(message) == SOUP_HTTP_1_0 }
 
+  /// true if nobody knows where the request's body ends: libsoup would wait for it.
+  var hasBadLength: Bool {
+    guard let headers = soup_server_message_get_request_headers(message),
+      let length = soup_message_headers_get_one(headers, "Content-Length")
+    else { return false }
+    let digits = String(cString: length).utf8
+    return !(1...18).contains(digits.count) || !digits.allSatisfy { (48...57).contains($0) }
+  }
+
   /// The request; nil if it is not one that may be answered (RFC 9112, 3.2 and 6.3): without
   /// one Host, with two lengths, with a target that is no path, or with too many fields.
   func request() -> Request? {
@@ -83,7 +92,9 @@ final class Message {
   /// The host and port of a Host field, as ``host(of:)`` writes those of a target.
   private static func host(_ field: String) -> String? {
     // libsoup makes an address of the field and the target: no more than a host may be in it.
-    guard !field.utf8.contains(where: { $0 <= 32 || "/?#@\\".utf8.contains($0) }) else { return nil }
+    guard !field.utf8.contains(where: { $0 <= 32 || "/?#@\\".utf8.contains($0) }) else {
+      return nil
+    }
     let flags = GUriFlags(rawValue: G_URI_FLAGS_ENCODED.rawValue)
     guard let uri = g_uri_parse("http://\(field)/", flags, nil) else { return nil }
     defer { g_uri_unref(uri) }
@@ -148,126 +159,4 @@ final class Message {
       g_object_unref(UnsafeMutableRawPointer(stream))
     }
   }
-}
-
-/// An accepted TCP connection: GLib's objects for it. Owns its descriptor.
-///
-/// Used on the loop's thread only.
-final class ClientStream {
-  let descriptor: Int32
-  private let stream: UnsafeMutablePointer<GIOStream>
-  private let localAddress: UnsafeMutablePointer<GSocketAddress>
-  private let remoteAddress: UnsafeMutablePointer<GSocketAddress>
-
-  /// - Parameter socket: its reference is taken over, also if this fails.
-  init?(adopting socket: UnsafeMutablePointer<GSocket>) {
-    defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
-    // Fails if the client is gone already.
-    guard let remote = g_socket_get_remote_address(socket, nil) else { return nil }
-    guard let local = g_socket_get_local_address(socket, nil),
-      let connection = g_socket_connection_factory_create_connection(socket)
-    else {
-      g_object_unref(UnsafeMutableRawPointer(remote))
-      return nil
-    }
-    descriptor = g_socket_get_fd(socket)
-    g_socket_set_option(socket, Int32(IPPROTO_TCP), TCP_NODELAY, 1, nil)
-    stream = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
-    (localAddress, remoteAddress) = (local, remote)
-  }
-
-  deinit {
-    shut()
-    for object in [UnsafeMutableRawPointer(stream), .init(localAddress), .init(remoteAddress)] {
-      g_object_unref(object)
-    }
-  }
-
-  /// Identity of the connection; see ``Message/connection(of:)``.
-  var identity: UnsafeRawPointer { UnsafeRawPointer(remoteAddress) }
-
-  /// true once libsoup or ``shut()`` closed it.
-  var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
-
-  /// Closes it. `abruptly`: with a reset, so that the client does not take what it got for all.
-  func shut(abruptly: Bool = false) {
-    guard !isClosed else { return }
-    if abruptly {
-      var option = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(
-        descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-    } else {
-      // libsoup may be writing the last chunk on a thread of its own: it wakes up.
-      shutdown(descriptor, Int32(SHUT_RDWR))
-    }
-    g_io_stream_close(stream, nil, nil)
-  }
-
-  fileprivate func hand(to server: UnsafeMutablePointer<SoupServer>) {
-    soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
-  }
-}
-
-/// A SoupServer, of which this is the one owner.
-///
-/// Used on the loop's thread only.
-final class SoupServerObject {
-  private let server: UnsafeMutablePointer<SoupServer>
-  /// The far end of ``keepKeepAlive()``'s socket.
-  private var pair: Int32 = -1
-
-  init?() {
-    let type = soup_server_get_type()
-    // Paths stay as they were written: RequestPath decodes them.
-    var value = GValue()
-    g_value_init(&value, GType(5 << G_TYPE_FUNDAMENTAL_SHIFT))
-    g_value_set_boolean(&value, 1)
-    let object = "raw-paths".withCString { name in
-      var name: UnsafePointer<CChar>? = name
-      return g_object_new_with_properties(type, 1, &name, &value)
-    }
-    guard let object else { return nil }
-    server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
-    guard keepKeepAlive() else { return nil }
-  }
-
-  deinit {
-    soup_server_disconnect(server)
-    g_object_unref(UnsafeMutableRawPointer(server))
-    if pair >= 0 { close(pair) }
-  }
-
-  /// Gives the server a listener at which nobody ever calls.
-  ///
-  /// libsoup 3.2 to 3.7 closes each connection after its first answer if the server has no
-  /// listener (`request_finished` in soup-server.c). Its own listeners are not used because they
-  /// can't be told to wait, and leak a GSocket for each connection before 3.4 (`listen_watch` in
-  /// soup-listener.c).
-  private func keepKeepAlive() -> Bool {
-    var ends: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return false }
-    pair = ends[1]
-    guard let socket = g_socket_new_from_fd(ends[0], nil) else {
-      close(ends[0])
-      return false
-    }
-    defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
-    return soup_server_listen_socket(server, socket, SoupServerListenOptions(rawValue: 0), nil) != 0
-  }
-
-  /// Has `callback` called with each request, once all of it was read.
-  func handle(_ callback: @escaping SoupServerCallback, _ data: UnsafeMutableRawPointer) {
-    // `*` is what OPTIONS may ask for; it is below no path.
-    for path in ["/", "*"] { soup_server_add_handler(server, path, callback, data, nil) }
-  }
-
-  /// Calls a function of the signal's type each time that the server emits it.
-  func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
-    g_signal_connect_data(
-      UnsafeMutableRawPointer(server), signal, function, data, nil, GConnectFlags(rawValue: 0))
-  }
-
-  /// Reads requests of a client from now on.
-  func add(_ client: ClientStream) { client.hand(to: server) }
 }

@@ -176,6 +176,138 @@ import Testing
     }
   }
 
+  @Test(
+    "a request is refused unless it has one host and a clear length",
+    arguments: [
+      "Host: localhost\r\nHost: localhost\r\n", "Host: localhost\r\nHost: evil\r\n", "",
+      "Host: a@localhost\r\n", "Host: localhost?x=\r\n",
+      "Host: localhost\r\nContent-Length: 0\r\nContent-Length: 0\r\n",
+      "Host: localhost\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n",
+    ])
+  func ambiguousRequest(fields: String) async throws {
+    try await serving { port, _, _ in
+      let connection = try Connection(port)
+      try connection.write("GET / HTTP/1.1\r\n\(fields)\r\n0\r\n\r\n")
+      let answer = String(decoding: try await connection.rest(), as: UTF8.self)
+      #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+    }
+  }
+
+  @Test("a request for another host is refused, also in an absolute address")
+  func absoluteAddress() async throws {
+    try await serving { port, _, _ in
+      let wrong = try Connection(port)
+      try wrong.write("GET http://evil/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      let answer = String(decoding: try await wrong.rest(), as: UTF8.self)
+      #expect(answer.hasPrefix("HTTP/1.1 400 "), "\(answer)")
+      #expect(try await Connection(port).ask("http://localhost/").hasPrefix("HTTP/1.1 302 "))
+    }
+  }
+
+  @Test("the connection of an HTTP/1.0 request is closed after the answer")
+  func oldRequest() async throws {
+    try await serving(FakeStream(size: 1000)) { port, path, _ in
+      let connection = try Connection(port)
+      try connection.write("GET \(path)2.m4s HTTP/1.0\r\nHost: localhost\r\n\r\n")
+      let answer = try await connection.rest()
+      #expect(answer.starts(with: Array("HTTP/1.0 200 OK\r\n".utf8)))
+      #expect(!answer.contains(Array("chunked".utf8)))
+      #expect(answer.suffix(2) == [0, 2])
+    }
+  }
+
+  @Test("a part in chunks that fails ends an HTTP/1.0 connection with a reset")
+  func oldRequestFails() async throws {
+    let gate = FakeGate()
+    let stream = FakeStream(gate: gate, size: 1000, ahead: 600, fails: true)
+    try await serving(stream) { port, path, _ in
+      let connection = try Connection(port)
+      try connection.write("GET \(path)2.m4s HTTP/1.0\r\nHost: localhost\r\n\r\n")
+      _ = try await connection.some(until: Array(stream.content[..<600]))
+      gate.open()
+      #expect(try await connection.isReset())
+    }
+  }
+
+  @Test("pipelined requests are answered in their order")
+  func pipelined() async throws {
+    try await serving { port, path, _ in
+      let connection = try Connection(port)
+      for number in [0, 1, 2] { try connection.send("\(path)\(number).m4s", method: "HEAD") }
+      try connection.send("\(path)1.m4s", "Connection: close\r\n")
+      let answer = try await connection.rest()
+      let text = String(decoding: answer, as: UTF8.self)
+      #expect(text.matches(of: /HTTP\/1.1 200 OK\r\n/).count == 4)
+      #expect(answer.suffix(2) == [0, 1])
+    }
+  }
+
+  @Test("a half-closed connection stops the work on its request")
+  func halfClosed() async throws {
+    let gate = FakeGate()
+    try await serving(FakeStream(gate: gate)) { port, path, _ in
+      let connection = try Connection(port)
+      try connection.send("\(path)2.m4s")
+      try await gate.wait { $0.entered == 1 }
+      shutdown(connection.descriptor, Int32(SHUT_WR))
+      try await gate.wait { $0.cancelled == 1 }
+      #expect(try await connection.rest().isEmpty)
+    }
+  }
+
+  @Test("idle connections make room for others")
+  func manyConnections() async throws {
+    try await serving { port, path, server in
+      let busy = try Connection(port)
+      _ = try await busy.ask("\(path)0.m4s")
+      let idle = try (0..<450).map { _ in try Connection(port) }
+      let began = ContinuousClock.now
+      #expect(try await Connection(port).ask("\(path)1.m4s").hasPrefix("HTTP/1.1 200"))
+      #expect(ContinuousClock.now - began < .seconds(10))
+      #expect(server.connections <= 400)
+      #expect(try await idle[0].rest().isEmpty, "the one that was idle for longest is closed")
+    }
+  }
+
+  @Test("connections that end between two requests are forgotten")
+  func endsBetweenRequests() async throws {
+    try await serving { port, path, server in
+      for _ in 0..<20 {
+        let connection = try Connection(port)
+        _ = try await connection.ask("\(path)0.m4s")
+      }
+      for _ in 0..<1000 where server.connections > 0 { try await Task.sleep(for: .milliseconds(2)) }
+      #expect(server.connections == 0)
+    }
+  }
+
+  @Test("IPv6 hosts are listened at")
+  func listensAtIPv6() async throws {
+    let folder = try TemporaryFolder()
+    try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
+    var settings = ServerSettings(host: "::1")
+    settings.resources.spoolDirectory = folder.url.path
+    let server = try Server(settings, Catalog([folder.path("film.wav")])) { _, _, _ in FakeStream() }
+    let address = Mutex("")
+    try await server.run { text in
+      address.withLock { $0 = text }
+      server.stop()
+    }
+    #expect(address.withLock { $0 }.wholeMatch(of: /http:\/\/\[::1\]:\d+\//) != nil)
+  }
+
+  @Test("a host that is not this machine's is an error", arguments: ["192.0.2.1", "no.such.invalid"])
+  func foreignHost(host: String) async throws {
+    let folder = try TemporaryFolder()
+    try FakeDesk.wave.write(to: folder.url.appending(path: "film.wav"))
+    var settings = ServerSettings(host: host)
+    settings.resources.spoolDirectory = folder.url.path
+    let server = try Server(settings, Catalog([folder.path("film.wav")])) { _, _, _ in FakeStream() }
+    let error = await #expect(throws: RetrogradeError.self) { try await server.run { _ in } }
+    #expect(error?.code == .inputOutput)
+    #expect(error?.description.hasPrefix("\(host):0: ") ?? false, "\(error?.description ?? "")")
+  }
+
   @Test func itEndsAtOnceWithAllThatIsUnderWay() async throws {
     let gate = FakeGate()
     try await serving(FakeStream(gate: gate)) { port, path, server in
@@ -274,6 +406,17 @@ private final class Connection: Sendable {
       var all: [UInt8] = []
       while let bytes = try some() { all += bytes }
       return all
+    }
+  }
+
+  /// true if the other end closes with a reset, rather than properly.
+  func isReset() async throws -> Bool {
+    try await onOwnThread("client", Cancellation()) { [self] in
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      while true {
+        let count = recv(descriptor, &bytes, bytes.count, 0)
+        if count <= 0 { return count < 0 && errno == ECONNRESET }
+      }
     }
   }
 

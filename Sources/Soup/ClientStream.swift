@@ -1,0 +1,61 @@
+import CSoup
+import Glibc
+
+/// An accepted TCP connection: GLib's objects for it. Owns its descriptor.
+///
+/// Used on the loop's thread only.
+final class ClientStream {
+  let descriptor: Int32
+  private let stream: UnsafeMutablePointer<GIOStream>
+  private let localAddress: UnsafeMutablePointer<GSocketAddress>
+  private let remoteAddress: UnsafeMutablePointer<GSocketAddress>
+
+  /// - Parameter socket: its reference is taken over, also if this fails.
+  init?(adopting socket: UnsafeMutablePointer<GSocket>) {
+    defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
+    // Fails if the client is gone already.
+    guard let remote = g_socket_get_remote_address(socket, nil) else { return nil }
+    guard let local = g_socket_get_local_address(socket, nil),
+      let connection = g_socket_connection_factory_create_connection(socket)
+    else {
+      g_object_unref(UnsafeMutableRawPointer(remote))
+      return nil
+    }
+    descriptor = g_socket_get_fd(socket)
+    g_socket_set_option(socket, Int32(IPPROTO_TCP), TCP_NODELAY, 1, nil)
+    stream = UnsafeMutableRawPointer(connection).assumingMemoryBound(to: GIOStream.self)
+    (localAddress, remoteAddress) = (local, remote)
+  }
+
+  deinit {
+    shut()
+    for object in [UnsafeMutableRawPointer(stream), .init(localAddress), .init(remoteAddress)] {
+      g_object_unref(object)
+    }
+  }
+
+  /// Identity of the connection; see ``Message/connection(of:)``.
+  var identity: UnsafeRawPointer { UnsafeRawPointer(remoteAddress) }
+
+  /// true once libsoup or ``shut()`` closed it.
+  var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
+
+  /// Closes it. `abruptly`: with a reset, so that the client does not take what it got for all.
+  func shut(abruptly: Bool = false) {
+    guard !isClosed else { return }
+    if abruptly {
+      var option = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    } else {
+      // libsoup may be writing the last chunk on a thread of its own: it wakes up.
+      shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+    g_io_stream_close(stream, nil, nil)
+  }
+
+  /// Has a server read its requests. Called by ``SoupServerObject/add(_:)``.
+  func hand(to server: UnsafeMutablePointer<SoupServer>) {
+    soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
+  }
+}

@@ -1,0 +1,73 @@
+import CSoup
+
+/// A GSource that calls a closure; destroyed with its owner. Used on the loop's thread.
+struct Source: ~Copyable {
+  private let source: UnsafeMutablePointer<GSource>
+
+  /// Holds the closure for C; released by GLib with the source.
+  private final class Body {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
+  }
+
+  /// Calls `body` when a descriptor has one of these conditions; before other sources are served
+  /// if `isUrgent`.
+  init(
+    _ descriptor: Int32, _ conditions: Conditions, isUrgent: Bool = false,
+    _ body: @escaping () -> Void
+  ) {
+    source = g_unix_fd_source_new(descriptor, GIOCondition(conditions.rawValue))
+    if isUrgent { g_source_set_priority(source, G_PRIORITY_HIGH) }
+    let call: GUnixFDSourceFunc = { _, _, data in
+      if let data { Unmanaged<Body>.fromOpaque(data).takeUnretainedValue().run() }
+      return 1
+    }
+    // GLib's own cast, G_SOURCE_FUNC: the source's kind knows the function's true type.
+    let function = unsafeBitCast(call, to: GSourceFunc.self)
+    g_source_set_callback(source, function, Unmanaged.passRetained(Body(body)).toOpaque()) { data in
+      if let data { Unmanaged<Body>.fromOpaque(data).release() }
+    }
+  }
+
+  /// A timer, which ends the loop's wait at the time of ``setTime(_:)``.
+  static func timer() -> Source { Source(timer: ()) }
+
+  private init(timer: Void) {
+    source = g_timeout_source_new(UInt32.max)
+    g_source_set_callback(source, { _ in 1 }, nil, nil)
+    g_source_set_ready_time(source, -1)
+  }
+
+  deinit {
+    g_source_destroy(source)
+    g_source_unref(source)
+  }
+
+  /// Called by ``MainContext/attach(_:)``.
+  borrowing func attach(to context: OpaquePointer) {
+    _ = g_source_attach(source, context)
+  }
+
+  /// - Parameter time: on ``Clock``; nil: never.
+  borrowing func setTime(_ time: Int64?) { g_source_set_ready_time(source, gint64(time ?? -1)) }
+
+  struct Conditions: OptionSet {
+    let rawValue: UInt32
+
+    static let readable = Conditions(rawValue: 1)
+    /// The peer sends no more, or the connection is broken. GLib has no name for POLLRDHUP, and
+    /// hands the bits on to poll(2) as they are.
+    static let hangup = Conditions(rawValue: 0x2000 | 16 | 8)
+  }
+}
+
+/// The clock of GLib's sources, in microseconds.
+enum Clock {
+  static var now: Int64 { Int64(g_get_monotonic_time()) }
+
+  static func microseconds(_ duration: Duration) -> Int64 {
+    let (seconds, fraction) = duration.components
+    let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return isTooLong ? .max / 4 : whole + fraction / 1_000_000_000_000
+  }
+}
