@@ -10,5 +10,24 @@ extension Quirk {
     upstream: "`stream_start_time` in `gst_matroska_demux_parse_blockgroup_or_simpleblock`",
     workaround: "Its segments get the start as their time.")
 
-  static let matroskademux = [matroskademuxStartTime]
+  package static let matroskademuxCodecDelay = Quirk(
+    "matroskademux-codec-delay", element: "matroskademux", releases: .all,
+    symptom: """
+      It heeds the priming that a track names (`CodecDelay`) for Opus only: other audio is late by it, and the priming \
+      is heard.
+      """,
+    upstream: "`gst_matroska_demux_parse_blockgroup_or_simpleblock`",
+    workaround: "It is read from the file, and that much is cut from the audio.")
+
+  package static let matroskademuxSeekEnd = Quirk(
+    "matroskademux-seek-end", element: "matroskademux", releases: .before(Release(1, 26)),
+    symptom: """
+      After a seek that keeps the stop, it ends at the duration that the file declares, and drops a last frame that \
+      begins there.
+      """,
+    upstream: "`gst_matroska_demux_handle_seek_event`; fa9b630fc8, as far as reading tells",
+    workaround: "It reads twice the duration (`MatroskaCorrection`), and is asked for no stop.",
+    isForSeeks: true)
+
+  static let matroskademux = [matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd]
 }

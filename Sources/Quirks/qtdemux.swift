@@ -28,5 +28,26 @@ extension Quirk {
     upstream: "`gst_qtdemux_advance_sample`",
     workaround: "It reads a longer duration of the track (`MP4Corrections`).")
 
-  static let qtdemux = [qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd]
+  package static let qtdemuxMirroredOrientation = Quirk(
+    "qtdemux-mirrored-orientation", element: "qtdemux", releases: .before(Release(1, 26)),
+    symptom: "A track that is rotated by a quarter and mirrored (`flip-rotate-90`) gets no orientation tag.",
+    upstream: "`qtdemux_inspect_transformation_matrix`, c4d0f4bbd9",
+    workaround: "The matrix is read from the file; the demuxer's tag is preferred.")
+
+  package static let qtdemuxChapters = Quirk(
+    "qtdemux-chapters", element: "qtdemux", releases: .all,
+    symptom: "It does not tell the chapters, neither QuickTime's nor Nero's (`chpl`).",
+    workaround: "They are read from the file (`MP4Chapters`).")
+
+  package static let qtdemuxUnwantedStreams = Quirk(
+    "qtdemux-unwanted-streams", element: "qtdemux", releases: .all,
+    symptom: "If all linked streams have answered `GST_FLOW_EOS`, it reads the rest of the file for the others.",
+    upstream: "`gst_qtdemux_loop_state_movie`",
+    workaround: "The last stream answers `GST_FLOW_FLUSHING`, until the next seek.",
+    isForSeeks: true)
+
+  static let qtdemux = [
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMirroredOrientation, qtdemuxChapters,
+    qtdemuxUnwantedStreams,
+  ]
 }

@@ -35,6 +35,20 @@ func packets(
   }
 }
 
+/// Runs a pipeline to its first buffer.
+/// - Parameter body: gets the pad before the appsink, the appsink and the buffer.
+func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) throws -> T) throws -> T {
+  let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false async=false")
+  let sink = try pipeline.appSink("sink")
+  pipeline.set(.playing)
+  defer { pipeline.set(.null) }
+  guard let sample = sink.pull(timeout: ClockTime(seconds: 10)) else {
+    if let failure = pipeline.pendingFailure { throw failure }
+    throw Stuck()
+  }
+  return try body(#require(sink.pad), sink, sample)
+}
+
 /// Nothing came out of a pipeline for too long.
 struct Stuck: Error {}
 
@@ -80,3 +94,12 @@ func ffmpeg(_ folder: TemporaryFolder, _ name: String, _ arguments: String...) t
 let tenFrames = "-f lavfi -i testsrc=size=64x48:rate=10:duration=1"
 /// A second of a tone of 48 kHz, one channel, as an input of FFmpeg.
 let tone = "-f lavfi -i sine=duration=1:sample_rate=48000"
+
+/// A file of two chapters, as an input of FFmpeg.
+func twoChapters(_ folder: TemporaryFolder) throws -> String {
+  let path = folder.path("chapters.txt")
+  let chapters = ["START=0\nEND=500\ntitle=one", "START=500\nEND=1000\ntitle=two"]
+  let text = ";FFMETADATA1\n" + chapters.map { "[CHAPTER]\nTIMEBASE=1/1000\n\($0)\n" }.joined()
+  try text.write(toFile: path, atomically: true, encoding: .utf8)
+  return "-i \(path)"
+}

@@ -39,4 +39,50 @@ import Testing
     try file.write()
     try expect(.qtdemuxTrackEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
   }
+
+  @Test("a track that is rotated and mirrored gets no orientation")
+  func mirroredOrientation() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4")
+    var file = try FileBytes(path)
+    let matrix = try file.end(of: "tkhd") + 40
+    for (number, value) in [0, 0xFFFF_0000, 0, 0xFFFF_0000, 0, 0, 0, 0, 0x4000_0000].enumerated() {
+      file.set(value, at: matrix + 4 * number)
+    }
+    try file.write()
+    try expect(.qtdemuxMirroredOrientation) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux") { pad, _, _ in
+        pad.tags(global: false)?.has("image-orientation") != true
+      }
+    }
+  }
+
+  @Test("chapters are not told")
+  func chapters() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, twoChapters(folder), "-map 0:v -map_chapters 1 -c:v mpeg4")
+    try expect(.qtdemuxChapters) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux name=d d.video_0") { pad, _, _ in
+        pad.tableOfContents == nil
+      }
+    }
+  }
+
+  @Test("the rest of the file is read though all linked streams have ended")
+  func unwantedStreams() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.mp4", "-f lavfi -i testsrc=size=64x48:rate=30:duration=10 -f lavfi -i sine=duration=10",
+      "-c:v mjpeg -c:a aac -movflags faststart")
+    let size = try FileBytes(path).bytes.count
+    try expect(.qtdemuxUnwantedStreams) {
+      let pipeline = try Pipeline(
+        "filesrc name=source location=\(path) ! qtdemux name=d d.video_0 ! identity eos-after=5 ! fakesink async=false")
+      let isRead = DispatchSemaphore(value: 0)
+      pipeline.element("source")?.staticPad("src")?.onPull { if $0 > size * 3 / 4 { isRead.signal() } }
+      pipeline.set(.playing)
+      defer { pipeline.set(.null) }
+      return isRead.wait(timeout: .now() + .seconds(1)) == .success
+    }
+  }
 }

@@ -31,19 +31,4 @@ import Testing
       return duration < ClockTime(sampleIndex: size / 2, rate: 48_000)
     }
   }
-
-  @Test("a file that ends before its audio begins is read over and over")
-  func noAudio() throws {
-    let folder = try TemporaryFolder()
-    let path = folder.path("a.wav")
-    try Data(header(bytes: 96_000).prefix(30)).write(to: URL(fileURLWithPath: path))
-    try expect(.wavparseNoAudio) {
-      do {
-        _ = try packets(of: "filesrc location=\(path) ! wavparse", limit: ClockTime(nanoseconds: 300_000_000))
-      } catch is Stuck {
-        return true
-      } catch is GStreamerError {}
-      return false
-    }
-  }
 }
