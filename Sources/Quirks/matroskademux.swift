@@ -1,5 +1,3 @@
-import GStreamer
-
 extension Quirk {
   package static let matroskademuxStartTime = Quirk(
     "matroskademux-start-time", element: "matroskademux", releases: .all,
@@ -20,13 +18,13 @@ extension Quirk {
     workaround: "It is read from the file, and that much is cut from the audio.")
 
   package static let matroskademuxSeekEnd = Quirk(
-    "matroskademux-seek-end", element: "matroskademux", releases: .before(Release(1, 26)),
+    "matroskademux-seek-end", element: "matroskademux", releases: .all,
     symptom: """
-      After a seek that keeps the stop, it ends at the duration that the file declares, and drops a last frame that \
-      begins there.
+      After a seek before it has read all of the file, it ends at the duration that the file declares, and drops a \
+      last frame that begins there, or longer audio.
       """,
-    upstream: "`gst_matroska_demux_handle_seek_event`; fa9b630fc8, as far as reading tells",
-    workaround: "It reads twice the duration (`MatroskaCorrection`), and is asked for no stop.",
+    upstream: "`gst_matroska_demux_handle_seek_event`",
+    workaround: "It reads twice the duration (`MatroskaCorrection`), and seeks name no stop.",
     isForSeeks: true)
 
   static let matroskademux = [matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd]

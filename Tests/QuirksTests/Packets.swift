@@ -38,7 +38,7 @@ func packets(
 /// Runs a pipeline to its first buffer.
 /// - Parameter body: gets the pad before the appsink, the appsink and the buffer.
 func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) throws -> T) throws -> T {
-  let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false async=false")
+  let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false async=false max-buffers=1")
   let sink = try pipeline.appSink("sink")
   pipeline.set(.playing)
   defer { pipeline.set(.null) }
