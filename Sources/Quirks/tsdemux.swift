@@ -6,7 +6,9 @@ extension Quirk {
       before those of the frames already shown.
       """,
     upstream: "`record_pcr` in mpegtspacketizer.c",
-    workaround: "If the times of the packets show no jump, it reads references that are all the same (`TransportClock`).")
+    workaround: """
+      If the times of the packets show no jump, it reads references that are all the same (`TransportClock`).
+      """)
 
   package static let tsdemuxRepeatedPacket = Quirk(
     "tsdemux-repeated-packet", element: "tsdemux", releases: .all,

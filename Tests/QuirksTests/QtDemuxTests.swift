@@ -60,7 +60,12 @@ import Testing
   @Test("chapters are not told")
   func chapters() throws {
     let folder = try TemporaryFolder()
-    let path = try ffmpeg(folder, "a.mp4", tenFrames, twoChapters(folder), "-map 0:v -map_chapters 1 -c:v mpeg4")
+    let options = "-map 0:v -map_chapters 1 -c:v mpeg4"
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, twoChapters(folder), options)
+    let other = try ffmpeg(folder, "a.mkv", tenFrames, twoChapters(folder), options)
+    try atFirstBuffer(of: "filesrc location=\(other) ! matroskademux") { pad, _, _ in
+      #expect(pad.tableOfContents != nil, "other demuxers tell them")
+    }
     try expect(.qtdemuxChapters) {
       try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux name=d d.video_0") { pad, _, _ in
         pad.tableOfContents == nil

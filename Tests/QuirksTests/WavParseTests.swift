@@ -8,7 +8,9 @@ import Testing
 @Suite("Quirks of wavparse") struct WavParseTests {
   /// The header of a file of one channel of 16 bits and 48 kHz.
   private func header(bytes: Int) -> [UInt8] {
-    func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    func little(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
     return Array("RIFF".utf8) + little(bytes + 36, 4) + Array("WAVEfmt ".utf8) + little(16, 4) + little(1, 2)
       + little(1, 2) + little(48_000, 4) + little(96_000, 4) + little(2, 2) + little(16, 2) + Array("data".utf8)
       + little(bytes, 4)

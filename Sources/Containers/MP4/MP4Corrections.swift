@@ -1,14 +1,7 @@
 import MediaTime
 
-/// Where MP4's and MOV's header says that the whole and its tracks end, as GStreamer 1.22's qtdemux must hear it to give all
-/// that belongs to them (`gst_qtdemux_loop_state_movie`, `gst_qtdemux_advance_sample`):
-///
-/// - It ends an audio stream where the time of a packet in its media, of which the encoder's priming is a part, passes the
-///   duration of the whole, and not where its time in the presentation does. So the last packet is lost of audio that
-///   lasts as long as the file, as it does in every .m4a.
-/// - It ends an edit at the first packet that is decoded at or after the edit's end, though it, or one after it, is shown
-///   before. Where frames may be shown earlier than they are decoded (offsets below 0 in `ctts`), the last ones are lost.
-/// - It ends a track without edits at its duration. Android's MediaMuxer gives the last sample none: it starts there.
+/// The durations of an MP4 or MOV file, its tracks and edits that qtdemux has to read to give all samples of them
+/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
     /// Where it stands in the file.
