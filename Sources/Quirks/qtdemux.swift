@@ -46,8 +46,17 @@ extension Quirk {
     workaround: "The last stream answers `GST_FLOW_FLUSHING`, until the next seek.",
     isForSeeks: true)
 
+  package static let qtdemuxGaplessTwice = Quirk(
+    "qtdemux-gapless-twice", element: "qtdemux", releases: .since(Release(1, 24)),
+    symptom: """
+      If a file of audio names its priming in an edit list and in iTunes' tag (`iTunSMPB`), as Apple's encoder writes \
+      both, the priming is cut twice: all audio is early by it, and as much is lost at the end.
+      """,
+    upstream: "`gst_qtdemux_decorate_and_push_buffer`, 0071c97128",
+    workaround: "If there are edit lists, it reads another name for that tag (`MP4Corrections`).")
+
   static let qtdemux = [
     qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMirroredOrientation, qtdemuxChapters,
-    qtdemuxUnwantedStreams,
+    qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
   ]
 }

@@ -1,5 +1,6 @@
 import Foundation
 import GStreamer
+import MediaTime
 import Quirks
 import TestSupport
 import Testing
@@ -71,6 +72,31 @@ import Testing
         pad.tableOfContents == nil
       }
     }
+  }
+
+  @Test("priming that an edit list and iTunes' tag name is cut twice")
+  func gaplessTwice() throws {
+    let folder = try TemporaryFolder()
+    // The list of tags ends the file.
+    var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -metadata title=name"))
+    func times() throws -> [ClockTime?] { try packets(of: "filesrc location=\(file.path) ! qtdemux").map(\.buffer.pts) }
+    let plain = try times()
+    func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+      withUnsafeBytes(of: UInt32(body.count + 8).bigEndian, Array.init) + Array(type.utf8) + body
+    }
+    // 1,024 samples of priming, 128 of padding, 48,000 between them.
+    let numbers = " 00000000 00000400 00000080 000000000000BB80" + String(repeating: " 00000000", count: 8)
+    let tag = box(
+      "----",
+      box("mean", [0, 0, 0, 0] + Array("com.apple.iTunes".utf8)) + box("name", [0, 0, 0, 0] + Array("iTunSMPB".utf8))
+        + box("data", [0, 0, 0, 1, 0, 0, 0, 0] + Array(numbers.utf8)))
+    for type in ["moov", "udta", "meta", "ilst"] {
+      let size = try file.end(of: type) - 8
+      file.set(file.integer(at: size) + tag.count, at: size)
+    }
+    file.bytes += tag
+    try file.write()
+    try expect(.qtdemuxGaplessTwice) { try times() != plain }
   }
 
   @Test("the rest of the file is read though all linked streams have ended")

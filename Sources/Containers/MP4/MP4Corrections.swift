@@ -1,7 +1,8 @@
 import MediaTime
 
 /// The durations of an MP4 or MOV file, its tracks and edits that qtdemux has to read to give all samples of them
-/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`).
+/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`), and not to cut more
+/// (`Quirk.qtdemuxGaplessTwice`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
     /// Where it stands in the file.
@@ -42,6 +43,13 @@ struct MP4Corrections: FileCorrection {
       }
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
+    }
+    // Quirk.qtdemuxGaplessTwice: it does not know the tag by another name.
+    if tracks.contains(where: { !$0.edits.isEmpty }), let tags = header.box("udta", in: 0..<header.count),
+      let name = header[tags].firstRange(of: Array("iTunSMPB".utf8))
+    {
+      let place = index.place.lowerBound + name.lowerBound
+      patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
     // It may be unknown, as it is while a file is still being written.
     let duration = header.number(field)
