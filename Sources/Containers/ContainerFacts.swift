@@ -1,4 +1,4 @@
-/// What the bytes of a file say that GStreamer 1.22 passes over, read once.
+/// Facts that a file states and GStreamer does not tell, read once.
 ///
 /// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken from GStreamer.
 package struct ContainerFacts: Sendable {

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// What a container says of a track and GStreamer 1.22's demuxer passes over.
+/// Facts that a container states of a track, and GStreamer's demuxer does not.
 package struct ContainerTrack: Sendable {
   package let kind: StreamKind
   /// nil where the container has no word for it.

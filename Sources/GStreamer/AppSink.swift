@@ -50,8 +50,8 @@ package final class AppSink: @unchecked Sendable {
 
   /// Seeks what feeds this sink to the last keyframe up to `time`, and drops what was under way (`FLUSH | KEY_UNIT | SNAP_BEFORE`).
   ///
-  /// It asks for no stop, rather than for none other than before: matroskademux 1.22 takes that for the duration that the file
-  /// declares, and drops a last frame that begins there.
+  /// It asks for no stop, rather than for none other than before: matroskademux takes that for the duration that the file
+  /// declares, and drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`).
   package func seek(toKeyframeBefore time: ClockTime) -> Bool {
     let flags = [GST_SEEK_FLAG_FLUSH, GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE].reduce(0) { $0 | $1.rawValue }
     return gst_element_seek(

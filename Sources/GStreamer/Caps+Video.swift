@@ -19,11 +19,11 @@ extension Caps {
     if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
-    // avidemux 1.22 takes the height of frames stored from the top down for negative here too.
+    // Quirk.avidemuxPixelAspect
     if let own = caps.fraction("pixel-aspect-ratio"), own.numerator <= 0 || own.denominator <= 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)1/1")
     }
-    // What H.264 and HEVC say of themselves overrides the container, in every player but qtdemux.
+    // The colours that H.264 and HEVC state override the container's (Quirk.h264parseContainerColors).
     if ["video/x-h264", "video/x-h265"].contains(packets.mediaType), let own = packets.string("colorimetry") {
       caps = caps.setting("colorimetry", "(string)\"\(own)\"")
     }

@@ -17,7 +17,7 @@ extension Pad {
   /// hold the pad. To be called before anything changes the segment on its way into this pad.
   ///
   /// When all have ended, whoever pushes is to stop (`GST_FLOW_FLUSHING`) until the next seek: of `GST_FLOW_EOS` from all of its streams
-  /// qtdemux 1.22 takes no notice, and reads the rest of the file for those that nobody wants.
+  /// qtdemux takes no notice (`Quirk.qtdemuxUnwantedStreams`).
   package func endStream(when progress: @escaping @Sendable (Buffer, Segment) -> StreamProgress) {
     let segment = Mutex(Segment())
     watchSegments { new in segment.withLock { $0 = new } }

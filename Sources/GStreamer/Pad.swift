@@ -285,16 +285,15 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 }
 
 extension Pipeline {
-  /// Has matroskademux's streams keep the times that the file gives them. Until the first seek, 1.22 counts the time of a stream
-  /// from its own first packet: one that starts 6 ms after another comes out at 0 like that one, and elsewhere after a
-  /// seek.
+  /// Has matroskademux's streams keep the times that the file gives them (`Quirk.matroskademuxStartTime`).
   package func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
   /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts: the time of the
   /// first frame for the audio beside it (flvdemux), of the first fragment for what stands before the fragments (qtdemux), of a
-  /// clock reference that is not the first (mpegpsdemux, which counts from the first nevertheless).
+  /// clock reference that is not the first (mpegpsdemux, which counts from the first nevertheless):
+  /// `Quirk.flvdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`.
   /// Frames of an FLV that are shown before its first keyframe can't be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {

@@ -39,8 +39,8 @@ package struct Source: Sendable {
         blocks.brokenAt.map { "damaged: its first frame is not whole; byte \($0) is nothing that a GIF has" }
           ?? "cut: the file ends inside its first frame")
     }
-    // avdemux_gif waits for the rest of a GIF that ends in the middle, or of one with something else in its middle: with only
-    // the frames before that it is whole.
+    // avdemux_gif waits for the rest of a GIF that ends in the middle (Quirk.avdemuxGIFEnd), or of one with something else in
+    // its middle: with only the frames before that it is whole.
     let whole = try Spool(directory: resources.spoolDirectory)
     try whole.append(blocks, of: path)
     Log.index.info(
@@ -127,7 +127,7 @@ package struct Source: Sendable {
     _ path: String, _ name: String, _ facts: ContainerFacts, _ resources: Resources
   ) throws -> String {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
-    // wavparse 1.22 ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
+    // wavparse ends such a file before anything that waits for its audio hears of it, or takes headers for audio.
     if facts.isEmptyWave {
       throw RetrogradeError(
         .damagedInput,
@@ -139,6 +139,7 @@ package struct Source: Sendable {
     if let image = StillImage(facts) {
       return try image.sourceDescription(path, name: name, memory: resources.memory)
     }
+    // Quirk.wavparseSize: behind a queue it cannot seek.
     return "filesrc name=source location=\(Description.quoted(path))"
       + (facts.wave?.isCutShort == true ? " ! queue" : "")
   }

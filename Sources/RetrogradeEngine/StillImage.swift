@@ -1,10 +1,10 @@
 import Containers
 import GStreamer
 
-/// An image alone in a file, of a format that GStreamer 1.22's `parsebin` has no parser for: its decoder would get the file in
-/// pieces, and make nothing of them.
+/// An image alone in a file, of a format that `parsebin` gives decoders in pieces, of which they make nothing
+/// (`Quirk.parsebinWholeImages`, `Quirk.jpegparseRank`).
 enum StillImage {
-  /// One or more, one after the other: `jpegparse` tells them apart, which `parsebin` leaves out (rank none).
+  /// One or more, one after the other: `jpegparse` tells them apart.
   case jpeg
   /// To be read in one piece; its media type.
   case whole(String, bytes: Int)

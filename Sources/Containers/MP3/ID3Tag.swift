@@ -9,7 +9,7 @@ enum ID3Tag {
     return place
   }
 
-  /// How many chapters there are in the first, which GStreamer 1.22's id3demux passes over ("ID3v2 Chapter Frame Addendum").
+  /// How many chapters there are in the first, which id3demux does not tell (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
   static func chapterCount(in file: RandomAccessFile) -> Int {
     guard let header = file.read(0..<10), header.starts(with: "ID3".utf8) else { return 0 }
     let hasSafeSizes = header[3] >= 4

@@ -1,14 +1,8 @@
 import MediaTime
 
-/// Where MP4's and MOV's header says that the whole and its tracks end, as GStreamer 1.22's qtdemux must hear it to give all
-/// that belongs to them (`gst_qtdemux_loop_state_movie`, `gst_qtdemux_advance_sample`):
-///
-/// - It ends an audio stream where the time of a packet in its media, of which the encoder's priming is a part, passes the
-///   duration of the whole, and not where its time in the presentation does. So the last packet is lost of audio that
-///   lasts as long as the file, as it does in every .m4a.
-/// - It ends an edit at the first packet that is decoded at or after the edit's end, though it, or one after it, is shown
-///   before. Where frames may be shown earlier than they are decoded (offsets below 0 in `ctts`), the last ones are lost.
-/// - It ends a track without edits at its duration. Android's MediaMuxer gives the last sample none: it starts there.
+/// The durations of an MP4 or MOV file, its tracks and edits that qtdemux has to read to give all samples of them
+/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`), and not to cut more
+/// (`Quirk.qtdemuxGaplessTwice`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
     /// Where it stands in the file.
@@ -49,6 +43,13 @@ struct MP4Corrections: FileCorrection {
       }
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
+    }
+    // Quirk.qtdemuxGaplessTwice: it does not know the tag by another name.
+    if tracks.contains(where: { !$0.edits.isEmpty }), let tags = header.box("udta", in: 0..<header.count),
+      let name = header[tags].firstRange(of: Array("iTunSMPB".utf8))
+    {
+      let place = index.place.lowerBound + name.lowerBound
+      patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
     // It may be unknown, as it is while a file is still being written.
     let duration = header.number(field)

@@ -3,7 +3,7 @@ package import MediaTime
 /// The index of a long MP4 or MOV file with tables that list the samples of some stretches only. Of what lies between two of them the first
 /// sample stands for all: it is as long as they are.
 ///
-/// qtdemux 1.22 goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each pipeline anew: 35 ms for an
+/// qtdemux goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each pipeline anew: 35 ms for an
 /// hour of film. Of an excerpt it reads as much as of a short file.
 package struct MP4Excerpt: FileCorrection {
   /// The place of the index in the file, its header included.

@@ -1,6 +1,6 @@
 /// MPEG's program streams: packs of packets that say how long they are, and of which stream (ISO/IEC 13818-1, 2.5.3, table 2-22).
 extension ContainerReport {
-  /// mpegpsdemux 1.22 passes over what is no packet, and over streams that begin after its first packets, without a word.
+  /// mpegpsdemux passes over what is no packet, and over streams that begin after its first packets, without a word.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []

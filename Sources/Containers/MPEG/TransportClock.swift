@@ -1,9 +1,8 @@
 import MediaTime
 
-/// The clock references (PCR) of an MPEG transport stream, where GStreamer 1.22's tsdemux can't work with them.
+/// Clock references (PCR) of an MPEG transport stream that tsdemux can't work with (`Quirk.tsdemuxClockGap`).
 ///
-/// It takes more than half a second without one for a jump of time, and from there on works times out by the bytes
-/// (`record_pcr` in mpegtspacketizer.c). They serve a receiver's clock; a file's times are in its packets alone (PTS, ISO/IEC
+/// They serve a receiver's clock; a file's times are in its packets alone (PTS, ISO/IEC
 /// 13818-1, 2.4.3.7). So where those go on without a jump, all references are made one and the same.
 struct TransportClock: FileCorrection {
   /// Where each reference's six bytes stand in the file, ascending.

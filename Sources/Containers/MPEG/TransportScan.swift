@@ -43,7 +43,7 @@ struct TransportScan {
     let first = tables.programs.first.map(media) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }
-    // What tsdemux counts from (gst_ts_demux_calculate_and_push_new_segment, 1.22): the first reference.
+    // What tsdemux counts from (gst_ts_demux_calculate_and_push_new_segment): the first reference.
     let zero = correction?.time ?? clock.first ?? references.earliest ?? 0
     gaps = TickGaps.all(first.map(\.stream.gaps), bytesLost)?.counted(from: zero)
   }
@@ -60,7 +60,7 @@ private struct PacketStream {
   /// - Parameter time: when what begins in it is shown, counted from the file's beginning.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
-    // tsdemux 1.22 takes one that comes twice, which is allowed (2.4.3.3), for a gap too, and lets go of what it is part of.
+    // Quirk.tsdemuxRepeatedPacket: one that comes twice is a gap too.
     if count > 0, packet.counter != (counter + 1) & 0xF, !begins(packet) { gaps.open() }
     counter = packet.counter
     count += 1

@@ -1,8 +1,7 @@
 import MediaTime
 
-/// How long a Matroska or WebM file says that it is, as GStreamer 1.22's matroskademux must hear it to give all that is in it: after
-/// a seek it ends there (`gst_matroska_demux_handle_seek_event`), and drops a last frame that begins where writers say that all
-/// ends, or audio that lasts longer.
+/// The duration that matroskademux has to read to give all of a Matroska or WebM file after a seek
+/// (`Quirk.matroskademuxSeekEnd`).
 struct MatroskaCorrection: FileCorrection {
   /// Where the number stands, and what is to stand there.
   private let place: Range<Int>

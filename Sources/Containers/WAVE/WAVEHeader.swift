@@ -3,8 +3,7 @@ package import MediaTime
 /// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
-  /// GStreamer 1.22's wavparse takes no more than 2^31 - 1 bytes for what a header says, RF64's too. Behind a queue, where
-  /// it can't seek, and told to ignore the length, it reads to the end of the file.
+  /// More audio than wavparse reads (`Quirk.wavparseSize`).
   package let isCutShort: Bool
   /// The file ends before the audio does, of which it says how long it is.
   package let isIncomplete: Bool

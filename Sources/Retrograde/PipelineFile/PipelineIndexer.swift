@@ -1,5 +1,6 @@
 import GStreamer
 import MediaTime
+import Quirks
 import RetrogradeEngine
 import Synchronization
 
@@ -96,7 +97,7 @@ struct PipelineIndexer: Sendable {
 
   /// Nothing waits for a clock, and nothing is lost.
   private static func prepare(_ pipeline: Pipeline) {
-    pipeline.keepMatroskaTimes()
+    if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
     pipeline.failWhereSpeedHasNoRate()
     for sink in pipeline.elements(ofFactory: "appsink") {
       for (property, value) in [

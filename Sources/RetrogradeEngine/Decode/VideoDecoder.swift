@@ -123,7 +123,7 @@ final class VideoDecoder: Sendable {
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
     var way = Way(
-      // Where audio has to be decoded from further back, matroskademux 1.22 goes as far back for an accurate seek, and from there to a keyframe
+      // Where audio has to be decoded from further back, matroskademux goes as far back for an accurate seek, and from there to a keyframe
       // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.ending?.isExact ?? false)
@@ -160,7 +160,7 @@ final class VideoDecoder: Sendable {
     guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
-    // has just begun is sought in too: that tells whether the source can be, and matroskademux 1.22 that came to the end without a seek ends
+    // has just begun is sought in too: that tells whether the source can be, and matroskademux that came to the end without a seek ends
     // early after one.
     try start(
       at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: way.isKeyframe,

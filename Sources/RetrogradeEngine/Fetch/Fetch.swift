@@ -43,7 +43,7 @@ struct Fetch {
       }
     }
     guard done > 0 else { throw RetrogradeError(.damagedInput, about: name, "is empty") }
-    // souphttpsrc takes some ends of a connection for those of the file.
+    // Quirk.souphttpsrcEarlyEnd
     guard total == 0 || done == total else { throw cut(done, total) }
     return (spool, total > 0)
   }

@@ -1,5 +1,4 @@
-/// dashdemux 1.22 begins with the variant of the lowest rate, whatever it is told of the network (`gst_mpd_client_setup_streaming`), and goes over to a
-/// better one on the way. So it gets to know of one only.
+/// A manifest with one variant, which dashdemux then begins with (`Quirk.dashdemuxFirstVariant`).
 extension Playlist {
   /// A presentation of DASH with one representation in each adaptation set, that of the highest rate, and with the address that its names
   /// start from, since it is read from elsewhere.

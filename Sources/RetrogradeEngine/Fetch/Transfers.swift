@@ -1,8 +1,7 @@
 import GStreamer
 import Synchronization
 
-/// Watches what an adaptive demuxer reads, which keeps the failures of its sources to itself: a last segment that can't be had is an end of
-/// the stream to it (`gst_adaptive_demux_stream_download_fragment`, 1.22).
+/// Watches the sources of an adaptive demuxer, which keeps their failures to itself (`Quirk.dashdemuxMissingEnd`).
 final class Transfers: Sendable {
   private struct State {
     var isRefused = false

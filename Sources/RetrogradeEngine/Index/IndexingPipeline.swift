@@ -1,6 +1,7 @@
 import Containers
 import GStreamer
 import MediaTime
+import Quirks
 
 /// The pipeline of an indexing pass, or of several through one source, and the threads that read its streams.
 final class IndexingPipeline {
@@ -56,7 +57,7 @@ final class IndexingPipeline {
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
     // Before the threads start: an appsink that has not started says that it has ended.
     topology.prepare(pipeline)
-    // qtdemux 1.22 takes colours from the container alone. Not told them, the parser reads them from the stream.
+    // Quirk.h264parseContainerColors, Quirk.h265parseContainerColors
     for step in streams.videos.flatMap(\.steps) where ["h264parse", "h265parse"].contains(step.factory) {
       pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
     }
@@ -175,8 +176,7 @@ final class IndexingPipeline {
     var decoder: String?
     var needsItsContainer = false
     let isVP8 = caps.mediaType == "video/x-vp8"
-    // avidemux 1.22 calls the time when a packet is decoded the time when its frame is shown too.
-    let isOnlyDecoded = path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
+    let isOnlyDecoded = Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
       if packets.isEmpty, let known = sample.caps { caps = known }
       let buffer = sample.buffer

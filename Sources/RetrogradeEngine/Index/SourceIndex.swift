@@ -37,7 +37,7 @@ package struct VideoIndex: Sendable {
   var segmentEnd: ClockTime?
 
   /// Whether the container only says when packets are decoded, as AVI does. Frames are shown at those times too, in their own
-  /// order; what GStreamer 1.22's decoders make of it goes back at keyframes where there are B-frames.
+  /// order; those that decoders give go back at keyframes where there are B-frames (`Quirk.avidemuxKeyframeTimes`).
   let isUntimed: Bool
   /// Start times in display order, if every shown packet has one of its own: only then can windows be planned on them.
   package let starts: [ClockTime]?

@@ -2,6 +2,7 @@ import Containers
 import GStreamer
 import Glibc
 import MediaTime
+import Quirks
 import Synchronization
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
@@ -57,6 +58,7 @@ package struct Topology: Sendable {
       for (index, step) in stream.steps.enumerated() where known.insert(step.element).inserted {
         let link = index == 0 ? " ! " : " \(reference(stream.steps[index - 1])) ! "
         text += "\(link)\(step.factory) name=e\(step.element)"
+        // Quirk.wavparseSize
         if step.factory == "wavparse", facts.wave?.isCutShort == true { text += " ignore-length=true" }
       }
       text += "\(stream.steps.last.map { " \(reference($0))" } ?? "") ! \(tail)"
@@ -64,8 +66,8 @@ package struct Topology: Sendable {
     return text
   }
 
-  /// The tags of the file as a whole. Where there is no container, parsers take them for the only stream's own
-  /// (`gst_base_parse_queue_tag_event_update`, 1.22).
+  /// Tags of the file as a whole; those of the only stream as well, if there is no container
+  /// (`Quirk.mpegaudioparseFileTags`).
   var fileTags: TagList? {
     let tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
     guard streams.count == 1, let stream = streams.first, let own = stream.tags,
@@ -81,7 +83,8 @@ package struct Topology: Sendable {
     return topology
   }
 
-  /// qtdemux 1.22 takes the number of samples and the length of all for a rate (`gst_qtdemux_configure_stream`).
+  /// Names the frame rates of the whole file: qtdemux works them out from the number of samples and their length
+  /// (`gst_qtdemux_configure_stream`), of which an excerpt has fewer.
   private func nameFrameRates(_ pipeline: Pipeline) {
     let rates = streams.compactMap { stream -> (String, String)? in
       guard stream.kind == .video, let pad = stream.steps.first(where: { $0.factory == "qtdemux" })?.pad,
@@ -102,20 +105,18 @@ package struct Topology: Sendable {
 
   /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before it starts.
   func prepare(_ pipeline: Pipeline) {
-    endAtEndOfFile(pipeline)
+    if Quirk.avdemuxGIFEnd.applies { endAtEndOfFile(pipeline) }
     if excerpt != nil { nameFrameRates(pipeline) }
     if let correction = excerpt ?? facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
       Log.index.info("\(source): \(correction.demuxer) gets other bytes than the file's: \(type(of: correction))")
       pipeline.correct(correction)
     }
-    pipeline.keepMatroskaTimes()
+    if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
+    // Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragments of MP4: changes nothing in other segments.
     pipeline.keepEarlyPackets()
   }
 
-  /// Makes a pipeline from a description of ours end where the file does.
-  ///
-  /// At the end of a file GStreamer 1.22's avdemux_gif asks for more for ever: gstavprotocol.c answers 0 bytes where FFmpeg
-  /// expects AVERROR_EOF.
+  /// Makes a pipeline from a description of ours end where the file does (`Quirk.avdemuxGIFEnd`).
   private func endAtEndOfFile(_ pipeline: Pipeline) {
     var info = stat()
     guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }), stat(source, &info) == 0
@@ -258,7 +259,7 @@ extension Topology {
       }
     }
 
-    /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads (gst_parse_bin_expose, 1.22, which
+    /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads (gst_parse_bin_expose, which
     /// does not say that there are no more). Others find streams on their way.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
@@ -283,7 +284,7 @@ extension Topology {
 
 extension StreamPath {
   /// The way to packets of H.264 and HEVC as the container holds them, if it holds them with lengths before their units: the parser
-  /// puts parameter sets into the first one (`push_codec` in gsth264parse.c, 1.22).
+  /// puts parameter sets into the first one (`Quirk.h264parseParameterSets`).
   var unparsed: StreamPath {
     var path = self
     guard let last = steps.last, ["h264parse", "h265parse"].contains(last.factory),
@@ -294,8 +295,7 @@ extension StreamPath {
     return path
   }
 
-  /// The way to packets of JPEG 2000 in the boxes that MOV has around them, which say whether colour is RGB or YUV: the parser gives out
-  /// no more than the codestream (seen with 1.22).
+  /// The way to packets of JPEG 2000 in the boxes that MOV has around them (`Quirk.jpeg2000parseBox`).
   var boxed: StreamPath {
     var path = self
     if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
@@ -308,8 +308,9 @@ extension StreamPath {
   /// Whether an element of that name is on the way.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 
-  /// With what the container says of it and GStreamer 1.22's demuxers do not: which way up the video is that stands mirrored on
-  /// its side (`flip-rotate-90`), how much of the audio is priming, where it is not Opus, and which stream is the default one.
+  /// This path with the facts that the container states and GStreamer's demuxers do not: orientation
+  /// (`Quirk.qtdemuxMirroredOrientation`), priming of audio other than Opus (`Quirk.matroskademuxCodecDelay`,
+  /// `Quirk.mpegaudioparseFFmpegPadding`), and the default stream.
   fileprivate func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
     // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a file
@@ -332,7 +333,7 @@ extension StreamPath {
     stream.disposition = track.disposition
     stream.stored = track.stored
     if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
-    if kind == .video, let orientation = track.orientation, tags?.has("image-orientation") != true,
+    if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation, tags?.has("image-orientation") != true,
       let tag = TagList("taglist, image-orientation=\(orientation)")
     {
       stream.tags = tags?.merging(tag) ?? tag
@@ -375,9 +376,8 @@ extension StreamPath {
       globalTags = globalTags.merging(origin.pad.tags(global: true))
     }
     (self.tags, self.globalTags) = (tags, globalTags)
-    // Old MPEG-4 encoders put a B-frame into the packet of the frame before it, for AVI holds a packet a frame in order of
-    // play, and a packet that says "nothing coded" where it would belong. FFmpeg's decoder puts that right if it is given the
-    // packets as they are; GStreamer 1.22's parser takes them apart, and then all of them have wrong times.
+    // Quirk.mpeg4videoparsePackedFrames: old encoders put a B-frame into the packet of the frame before it, and an empty
+    // packet where it belongs. FFmpeg's decoder fixes that if it gets the packets as they are.
     if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
     self.steps = steps
     self.isMisnamed = isMisnamed

@@ -324,7 +324,7 @@ final class SourceStream: @unchecked Sendable {
   /// Everything was given out.
   private func finish(_ order: Order) {
     guard pause(order) else { return }
-    // decodebin3 of GStreamer 1.22 takes a stream that ends before the first buffer of another came for one that was
+    // decodebin3 before 1.24 (952f252104) takes a stream that ends before the first buffer of another came for one that was
     // removed, and drops it (unblock_pending_input in gstdecodebin3-parse.c). A demuxer, which interleaves, never gets there.
     guard owner.haveAllBegun(before: position) else {
       shared.withLock { $0.isFinished = true }

@@ -1,0 +1,20 @@
+extension Quirk {
+  package static let h264parseParameterSets = Quirk(
+    "h264parse-parameter-sets", element: "h264parse", releases: .all,
+    symptom: """
+      It puts parameter sets into the first packet of AVC, which has them in its caps: always since 1.26, after a seek \
+      before.
+      """,
+    upstream: "`gst_h264_parse_pre_push_frame`, `push_codec`; 9accf21e53",
+    workaround: "Packets that are copied come from the demuxer, without the parser.")
+
+  package static let h264parseContainerColors = Quirk(
+    "h264parse-container-colors", element: "h264parse", releases: .all,
+    symptom: """
+      The container's colours override the stream's. FFmpeg and most players believe the stream (SPS) first.
+      """,
+    upstream: "`gst_h264_parse_update_src_caps`",
+    workaround: "The caps that reach it have no `colorimetry`.")
+
+  static let h264parse = [h264parseParameterSets, h264parseContainerColors]
+}

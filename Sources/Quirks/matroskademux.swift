@@ -1,0 +1,31 @@
+extension Quirk {
+  package static let matroskademuxStartTime = Quirk(
+    "matroskademux-start-time", element: "matroskademux", releases: .all,
+    symptom: """
+      Until the first seek it counts from the first packet: a file whose streams begin after 0 is shown from 0 on, and \
+      a stream that begins a few milliseconds after the other at the same time as that one.
+      """,
+    upstream: "`stream_start_time` in `gst_matroska_demux_parse_blockgroup_or_simpleblock`",
+    workaround: "Its segments get the start as their time.")
+
+  package static let matroskademuxCodecDelay = Quirk(
+    "matroskademux-codec-delay", element: "matroskademux", releases: .all,
+    symptom: """
+      It heeds the priming that a track names (`CodecDelay`) for Opus only: other audio is late by it, and the priming \
+      is heard.
+      """,
+    upstream: "`gst_matroska_demux_parse_blockgroup_or_simpleblock`",
+    workaround: "It is read from the file, and that much is cut from the audio.")
+
+  package static let matroskademuxSeekEnd = Quirk(
+    "matroskademux-seek-end", element: "matroskademux", releases: .all,
+    symptom: """
+      After a seek before it has read all of the file, it ends at the duration that the file declares, and drops a \
+      last frame that begins there, or longer audio.
+      """,
+    upstream: "`gst_matroska_demux_handle_seek_event`",
+    workaround: "It reads twice the duration (`MatroskaCorrection`), and seeks name no stop.",
+    isForSeeks: true)
+
+  static let matroskademux = [matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd]
+}

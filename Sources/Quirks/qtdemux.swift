@@ -1,0 +1,62 @@
+import GStreamer
+
+extension Quirk {
+  package static let qtdemuxPrimingEnd = Quirk(
+    "qtdemux-priming-end", element: "qtdemux", releases: .before(Release(1, 22, 3)),
+    symptom: """
+      It compares the time in the media, which counts the encoder's priming, with the duration of the file: audio that \
+      lasts as long as the file, as in every .m4a, loses its last packet.
+      """,
+    upstream: "`gst_qtdemux_loop_state_movie`, 3d3d2ed447",
+    workaround: "It reads a longer duration of the file (`MP4Corrections`).")
+
+  package static let qtdemuxEditEnd = Quirk(
+    "qtdemux-edit-end", element: "qtdemux", releases: .all,
+    symptom: """
+      It ends an edit at the first packet that is decoded at or after the edit's end. With offsets below 0 in `ctts`, \
+      that packet or one after it may be shown earlier, and is lost.
+      """,
+    upstream: "`gst_qtdemux_advance_sample`",
+    workaround: "It reads a longer last edit (`MP4Corrections`); the stream ends where the file says.")
+
+  package static let qtdemuxTrackEnd = Quirk(
+    "qtdemux-track-end", element: "qtdemux", releases: .all,
+    symptom: """
+      It ends a track without edits at the track's duration. Android's MediaMuxer does not count the last sample, \
+      which is lost.
+      """,
+    upstream: "`gst_qtdemux_advance_sample`",
+    workaround: "It reads a longer duration of the track (`MP4Corrections`).")
+
+  package static let qtdemuxMirroredOrientation = Quirk(
+    "qtdemux-mirrored-orientation", element: "qtdemux", releases: .before(Release(1, 26)),
+    symptom: "A track that is rotated by a quarter and mirrored (`flip-rotate-90`) gets no orientation tag.",
+    upstream: "`qtdemux_inspect_transformation_matrix`, c4d0f4bbd9",
+    workaround: "The matrix is read from the file; the demuxer's tag is preferred.")
+
+  package static let qtdemuxChapters = Quirk(
+    "qtdemux-chapters", element: "qtdemux", releases: .all,
+    symptom: "It does not tell the chapters, neither QuickTime's nor Nero's (`chpl`).",
+    workaround: "They are read from the file (`MP4Chapters`).")
+
+  package static let qtdemuxUnwantedStreams = Quirk(
+    "qtdemux-unwanted-streams", element: "qtdemux", releases: .all,
+    symptom: "If all linked streams have answered `GST_FLOW_EOS`, it reads the rest of the file for the others.",
+    upstream: "`gst_qtdemux_loop_state_movie`",
+    workaround: "The last stream answers `GST_FLOW_FLUSHING`, until the next seek.",
+    isForSeeks: true)
+
+  package static let qtdemuxGaplessTwice = Quirk(
+    "qtdemux-gapless-twice", element: "qtdemux", releases: .since(Release(1, 24)),
+    symptom: """
+      If a file of audio names its priming in an edit list and in iTunes' tag (`iTunSMPB`), as Apple's encoder writes \
+      both, the priming is cut twice: all audio is early by it, and as much is lost at the end.
+      """,
+    upstream: "`gst_qtdemux_decorate_and_push_buffer`, 0071c97128",
+    workaround: "If there are edit lists, it reads another name for that tag (`MP4Corrections`).")
+
+  static let qtdemux = [
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMirroredOrientation, qtdemuxChapters,
+    qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
+  ]
+}

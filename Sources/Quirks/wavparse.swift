@@ -1,0 +1,14 @@
+import GStreamer
+
+extension Quirk {
+  package static let wavparseSize = Quirk(
+    "wavparse-size", element: "wavparse", releases: .before(Release(1, 28, 2)),
+    symptom: "It reads no more than 2³¹ - 1 bytes of audio, also of RF64, and may take the rest for headers.",
+    upstream: "`gst_wavparse_stream_headers`, f0445b599c",
+    workaround: """
+      Behind a queue, where it cannot seek, it ignores the length (`ignore-length`) and reads to the end; what follows \
+      the audio is cut. On all releases: later ones take chunks that follow the audio of RF64 for audio (1.28.8 seen).
+      """)
+
+  static let wavparse = [wavparseSize]
+}

@@ -1,0 +1,57 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import MediaTime
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of matroskademux") struct MatroskaDemuxTests {
+  @Test("a file that begins after 0 is shown from 0 on")
+  func startTime() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mkv", tenFrames, "-vf setpts=PTS+0.3/TB -c:v mjpeg")
+    try expect(.matroskademuxStartTime) {
+      let first = try #require(packets(of: "filesrc location=\(path) ! matroskademux").first)
+      return try #require(first.buffer.pts) > .zero && first.streamTime == .zero
+    }
+  }
+
+  @Test("priming of audio other than Opus is heard")
+  func codecDelay() throws {
+    let folder = try TemporaryFolder()
+    var file = try FileBytes(ffmpeg(folder, "a.mkv", tone, "-c:a ac3"))
+    func samples() throws -> [Sample] { try packets(of: "filesrc location=\(file.path) ! matroskademux") }
+    let plain = try samples().map(\.buffer.pts)
+    // In place of the language: 21 ms.
+    let language: [UInt8] = [0x22, 0xB5, 0x9C, 0x83]
+    let place = try #require(Data(file.bytes).range(of: Data(language))?.lowerBound)
+    file.bytes.replaceSubrange(place..<place + 7, with: [0x56, 0xAA, 0x84, 0x01, 0x40, 0x6F, 0x40])
+    try file.write()
+    try expect(.matroskademuxCodecDelay) {
+      let found = try samples()
+      let isCut = found.contains {
+        gst_buffer_get_meta($0.buffer.raw, gst_audio_clipping_meta_api_get_type()) != nil
+      }
+      return found.map(\.buffer.pts) == plain && !isCut
+    }
+  }
+
+  @Test("after a seek the last frame is lost that begins where the file says that it ends")
+  func seekEnd() throws {
+    let folder = try TemporaryFolder()
+    var file = try FileBytes(ffmpeg(folder, "a.mkv", tenFrames, "-c:v mjpeg"))
+    let place = try #require(Data(file.bytes).range(of: Data([0x44, 0x89, 0x88]))?.upperBound)
+    let duration = withUnsafeBytes(of: (900.0).bitPattern.bigEndian, Array.init)
+    file.bytes.replaceSubrange(place..<place + 8, with: duration)
+    try file.write()
+    try expect(.matroskademuxSeekEnd) {
+      try atFirstBuffer(of: "filesrc location=\(file.path) ! matroskademux") { _, sink, _ in
+        #expect(sink.seek(to: .zero))
+        var count = 0
+        while sink.pull(timeout: ClockTime(seconds: 5)) != nil { count += 1 }
+        return count < 10
+      }
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+/// All buffers of a pipeline, with the caps and the segment of each.
+/// - Parameters:
+///   - description: the pipeline without its appsink.
+///   - limit: longest wait for the next buffer.
+/// - Throws: ``Stuck`` if nothing comes for so long; the first error of an element.
+func packets(
+  of description: String, limit: ClockTime = ClockTime(seconds: 10), _ prepare: (Pipeline) -> Void = { _ in }
+) throws -> [Sample] {
+  let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false async=false")
+  let sink = try pipeline.appSink("sink")
+  prepare(pipeline)
+  pipeline.set(.playing)
+  defer { pipeline.set(.null) }
+  let step = ClockTime(nanoseconds: 20_000_000)
+  var found: [Sample] = []
+  var idle = ClockTime.zero
+  while true {
+    if let sample = sink.pull(timeout: step) {
+      found.append(sample)
+      idle = .zero
+    } else if sink.isEndOfStream {
+      return found
+    } else if let error = pipeline.pendingFailure {
+      throw error
+    } else {
+      idle = idle + step
+      if idle > limit { throw Stuck() }
+    }
+  }
+}
+
+/// Runs a pipeline to its first buffer.
+/// - Parameter body: gets the pad before the appsink, the appsink and the buffer.
+func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) throws -> T) throws -> T {
+  let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false async=false max-buffers=1")
+  let sink = try pipeline.appSink("sink")
+  pipeline.set(.playing)
+  defer { pipeline.set(.null) }
+  guard let sample = sink.pull(timeout: ClockTime(seconds: 10)) else {
+    if let failure = pipeline.pendingFailure { throw failure }
+    throw Stuck()
+  }
+  return try body(#require(sink.pad), sink, sample)
+}
+
+/// Nothing came out of a pipeline for too long.
+struct Stuck: Error {}
+
+extension Sample {
+  /// True if its segment shows it.
+  var isShown: Bool { buffer.pts.map { segment.presents($0) } ?? true }
+}
+
+/// The bytes of a file, to be changed and written again.
+struct FileBytes {
+  let path: String
+  var bytes: [UInt8]
+
+  init(_ path: String) throws {
+    self.path = path
+    bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  /// Offset after the last occurrence of a four-character name, such as a box of MP4.
+  func end(of name: String) throws -> Int {
+    try #require(Data(bytes).range(of: Data(name.utf8), options: .backwards)?.upperBound)
+  }
+
+  /// Big-endian number of 32 bits at `offset`.
+  func integer(at offset: Int) -> Int { bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
+
+  mutating func set(_ value: Int, at offset: Int) {
+    bytes.replaceSubrange(offset..<offset + 4, with: withUnsafeBytes(of: UInt32(value).bigEndian, Array.init))
+  }
+
+  func write() throws { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+}
+
+/// Makes a file by FFmpeg.
+/// - Parameter arguments: inputs and options, without the output.
+func ffmpeg(_ folder: TemporaryFolder, _ name: String, _ arguments: String...) throws -> String {
+  let path = folder.path(name)
+  _ = try FFmpeg.bytes(["-y"] + arguments.flatMap { $0.split(separator: " ").map(String.init) } + [path])
+  return path
+}
+
+/// Ten frames of 64x48, a tenth of a second each, as an input of FFmpeg.
+let tenFrames = "-f lavfi -i testsrc=size=64x48:rate=10:duration=1"
+/// A second of a tone of 48 kHz, one channel, as an input of FFmpeg.
+let tone = "-f lavfi -i sine=duration=1:sample_rate=48000"
+
+/// A file of two chapters, as an input of FFmpeg.
+func twoChapters(_ folder: TemporaryFolder) throws -> String {
+  let path = folder.path("chapters.txt")
+  let chapters = ["START=0\nEND=500\ntitle=one", "START=500\nEND=1000\ntitle=two"]
+  let text = ";FFMETADATA1\n" + chapters.map { "[CHAPTER]\nTIMEBASE=1/1000\n\($0)\n" }.joined()
+  try text.write(toFile: path, atomically: true, encoding: .utf8)
+  return "-i \(path)"
+}

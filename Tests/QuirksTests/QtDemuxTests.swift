@@ -1,0 +1,119 @@
+import Foundation
+import GStreamer
+import MediaTime
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of qtdemux") struct QtDemuxTests {
+  @Test("the last packet of audio with priming is lost")
+  func primingEnd() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.m4a", tone, "-c:a aac")
+    try expect(.qtdemuxPrimingEnd) {
+      let last = try #require(packets(of: "filesrc location=\(path) ! qtdemux").last)
+      let (start, duration) = (try #require(last.buffer.pts), try #require(last.buffer.duration))
+      return try start + duration < #require(last.segment.stop)
+    }
+  }
+
+  @Test("a frame that is shown within an edit and decoded after it is lost")
+  func editEnd() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.mp4", tenFrames, "-c:v mpeg4 -bf 2 -g 20 -sc_threshold 1000000000 -movflags negative_cts_offsets")
+    var file = try FileBytes(path)
+    // Nine of ten frames.
+    let edits = try file.end(of: "elst") + 8
+    file.set(file.integer(at: edits) * 9 / 10, at: edits)
+    try file.write()
+    try expect(.qtdemuxEditEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count(where: \.isShown) < 9 }
+  }
+
+  @Test("the last frame of a track is lost that the track's duration does not count")
+  func trackEnd() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4 -use_editlist 0")
+    var file = try FileBytes(path)
+    let duration = try file.end(of: "mdhd") + 16
+    file.set(file.integer(at: duration) * 9 / 10, at: duration)
+    try file.write()
+    try expect(.qtdemuxTrackEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
+  }
+
+  @Test("a track that is rotated and mirrored gets no orientation")
+  func mirroredOrientation() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v mpeg4")
+    var file = try FileBytes(path)
+    let matrix = try file.end(of: "tkhd") + 40
+    for (number, value) in [0, 0xFFFF_0000, 0, 0xFFFF_0000, 0, 0, 0, 0, 0x4000_0000].enumerated() {
+      file.set(value, at: matrix + 4 * number)
+    }
+    try file.write()
+    try expect(.qtdemuxMirroredOrientation) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux") { pad, _, _ in
+        pad.tags(global: false)?.has("image-orientation") != true
+      }
+    }
+  }
+
+  @Test("chapters are not told")
+  func chapters() throws {
+    let folder = try TemporaryFolder()
+    let options = "-map 0:v -map_chapters 1 -c:v mpeg4"
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, twoChapters(folder), options)
+    let other = try ffmpeg(folder, "a.mkv", tenFrames, twoChapters(folder), options)
+    try atFirstBuffer(of: "filesrc location=\(other) ! matroskademux") { pad, _, _ in
+      #expect(pad.tableOfContents != nil, "other demuxers tell them")
+    }
+    try expect(.qtdemuxChapters) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux name=d d.video_0") { pad, _, _ in
+        pad.tableOfContents == nil
+      }
+    }
+  }
+
+  @Test("priming that an edit list and iTunes' tag name is cut twice")
+  func gaplessTwice() throws {
+    let folder = try TemporaryFolder()
+    // The list of tags ends the file.
+    var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -metadata title=name"))
+    func times() throws -> [ClockTime?] { try packets(of: "filesrc location=\(file.path) ! qtdemux").map(\.buffer.pts) }
+    let plain = try times()
+    func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+      withUnsafeBytes(of: UInt32(body.count + 8).bigEndian, Array.init) + Array(type.utf8) + body
+    }
+    // 1,024 samples of priming, 128 of padding, 48,000 between them.
+    let numbers = " 00000000 00000400 00000080 000000000000BB80" + String(repeating: " 00000000", count: 8)
+    let tag = box(
+      "----",
+      box("mean", [0, 0, 0, 0] + Array("com.apple.iTunes".utf8)) + box("name", [0, 0, 0, 0] + Array("iTunSMPB".utf8))
+        + box("data", [0, 0, 0, 1, 0, 0, 0, 0] + Array(numbers.utf8)))
+    for type in ["moov", "udta", "meta", "ilst"] {
+      let size = try file.end(of: type) - 8
+      file.set(file.integer(at: size) + tag.count, at: size)
+    }
+    file.bytes += tag
+    try file.write()
+    try expect(.qtdemuxGaplessTwice) { try times() != plain }
+  }
+
+  @Test("the rest of the file is read though all linked streams have ended")
+  func unwantedStreams() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.mp4", "-f lavfi -i testsrc=size=64x48:rate=30:duration=10 -f lavfi -i sine=duration=10",
+      "-c:v mjpeg -c:a aac -movflags faststart")
+    let size = try FileBytes(path).bytes.count
+    try expect(.qtdemuxUnwantedStreams) {
+      let pipeline = try Pipeline(
+        "filesrc name=source location=\(path) ! qtdemux name=d d.video_0 ! identity eos-after=5 ! fakesink async=false")
+      let isRead = DispatchSemaphore(value: 0)
+      pipeline.element("source")?.staticPad("src")?.onPull { if $0 > size * 3 / 4 { isRead.signal() } }
+      pipeline.set(.playing)
+      defer { pipeline.set(.null) }
+      return isRead.wait(timeout: .now() + .seconds(1)) == .success
+    }
+  }
+}

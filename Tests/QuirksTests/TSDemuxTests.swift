@@ -1,0 +1,48 @@
+import Foundation
+import GStreamer
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of tsdemux") struct TSDemuxTests {
+  private func stream(_ folder: TemporaryFolder) throws -> FileBytes {
+    try FileBytes(
+      ffmpeg(
+        folder, "a.ts", "-f lavfi -i testsrc=size=64x48:rate=30:duration=4",
+        "-c:v mpeg2video -f mpegts -pcr_period 20"))
+  }
+
+  @Test("frames after a time without clock references are shown too early")
+  func clockGap() throws {
+    let folder = try TemporaryFolder()
+    var file = try stream(folder)
+    var count = 0
+    for packet in stride(from: 0, to: file.bytes.count, by: 188)
+    where file.bytes[packet + 3] & 0x20 != 0 && file.bytes[packet + 4] > 6 && file.bytes[packet + 5] & 0x10 != 0 {
+      count += 1
+      // Two seconds of four.
+      if (10..<70).contains(count) { file.bytes[packet + 5] &= ~0x10 }
+    }
+    #expect(count > 100, "the generated source has clock references")
+    try file.write()
+    try expect(.tsdemuxClockGap) {
+      let times = try packets(of: "filesrc location=\(file.path) ! tsdemux").compactMap(\.buffer.pts)
+      return zip(times, times.dropFirst()).contains { $0 > $1 }
+    }
+  }
+
+  @Test("a frame is lost of which a packet is sent twice")
+  func repeatedPacket() throws {
+    let folder = try TemporaryFolder()
+    var file = try stream(folder)
+    let whole = try packets(of: "filesrc location=\(file.path) ! tsdemux").count
+    // Those of video, with no frame's beginning in them.
+    let inner = stride(from: 0, to: file.bytes.count, by: 188).filter {
+      file.bytes[$0 + 1] & 0x5F == 1 && file.bytes[$0 + 2] == 0
+    }
+    let place = inner[inner.count / 2]
+    file.bytes.insert(contentsOf: file.bytes[place..<place + 188], at: place)
+    try file.write()
+    try expect(.tsdemuxRepeatedPacket) { try packets(of: "filesrc location=\(file.path) ! tsdemux").count < whole }
+  }
+}

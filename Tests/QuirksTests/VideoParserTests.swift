@@ -1,0 +1,99 @@
+import Foundation
+import GStreamer
+import MediaTime
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of parsers of video") struct VideoParserTests {
+  @Test("mpeg4videoparse splits packets of two frames")
+  func packedFrames() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.avi", tenFrames, "-c:v mpeg4 -bf 2 -sc_threshold 1000000000")
+    var frames = try DecodedMedia.buffers(of: "filesrc location=\(path) ! avidemux")
+    // A frame, and the first B-frame that needs it.
+    frames[1] += frames.remove(at: 2)
+    let caps = "video/mpeg,mpegversion=4,systemstream=false,width=64,height=48,framerate=10/1"
+    try expect(.mpeg4videoparsePackedFrames) {
+      let parsed = try packets(of: "appsrc name=in format=time ! mpeg4videoparse") { pipeline in
+        guard let source = try? pipeline.appSource("in"), let caps = Caps(caps) else { return }
+        source.setCaps(caps)
+        pipeline.set(.playing)
+        for (number, bytes) in frames.enumerated() {
+          guard let buffer = try? Buffer(size: bytes.count, fill: { $0.copyBytes(from: bytes) }) else { return }
+          buffer.stamp(pts: ClockTime(sampleIndex: number, rate: 10), duration: ClockTime(sampleIndex: 1, rate: 10))
+          _ = source.push(buffer)
+        }
+        source.endOfStream()
+      }
+      return parsed.count > frames.count
+    }
+  }
+
+  @Test("jpegparse is left out by parsebin, which gives a JPEG file in pieces")
+  func jpegRank() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.jpg", "-f lavfi -i testsrc=size=640x480", "-frames:v 1")
+    try expect(.jpegparseRank) { try packets(of: "filesrc location=\(path) ! parsebin").count > 1 }
+  }
+
+  @Test("parsebin gives BMP and TIFF in pieces")
+  func wholeImages() throws {
+    let folder = try TemporaryFolder()
+    try expect(.parsebinWholeImages) {
+      try ["bmp", "tiff"].allSatisfy { kind in
+        let path = try ffmpeg(folder, "a.\(kind)", "-f lavfi -i testsrc=size=640x480", "-frames:v 1")
+        return try packets(of: "filesrc location=\(path) ! parsebin").count > 1
+      }
+    }
+  }
+
+  @Test("jpeg2000parse removes the boxes around a codestream")
+  func jpeg2000Box() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mov", tenFrames, "-c:v jpeg2000 -pix_fmt rgb24")
+    try expect(.jpeg2000parseBox) {
+      let boxed = try packets(of: "filesrc location=\(path) ! qtdemux").first?.buffer.size ?? 0
+      return try #require(packets(of: "filesrc location=\(path) ! qtdemux ! jpeg2000parse").first?.buffer.size) < boxed
+    }
+  }
+
+  @Test("h264parse puts parameter sets into the first packet of AVC")
+  func parameterSets() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mp4", tenFrames, "-c:v libx264 -pix_fmt yuv420p")
+    try expect(.h264parseParameterSets) {
+      let size = try packets(of: "filesrc location=\(path) ! qtdemux").first?.buffer.size ?? 0
+      return try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux ! h264parse") { _, sink, first in
+        #expect(sink.seek(to: .zero))
+        let second = try #require(sink.pull(timeout: ClockTime(seconds: 5)))
+        return first.buffer.size > size || second.buffer.size > size
+      }
+    }
+  }
+
+  @Test("h264parse believes the container's colours rather than the stream's")
+  func colorsOfH264() throws {
+    try expect(.h264parseContainerColors) { try colors("libx264", "h264parse") == "bt2100-pq" }
+  }
+
+  @Test("h265parse believes the container's colours rather than the stream's")
+  func colorsOfH265() throws {
+    try expect(.h265parseContainerColors) {
+      try colors("libx265 -x265-params log-level=none -tag:v hvc1", "h265parse") == "bt2100-pq"
+    }
+  }
+
+  /// The colours that a parser names for a stream of BT.709 in a container that says BT.2100.
+  private func colors(_ encoder: String, _ parser: String) throws -> String? {
+    let folder = try TemporaryFolder()
+    var file = try FileBytes(
+      ffmpeg(
+        folder, "a.mp4", tenFrames, "-pix_fmt yuv420p -c:v \(encoder)",
+        "-color_range tv -color_primaries bt709 -color_trc bt709 -colorspace bt709 -movflags write_colr"))
+    let place = try file.end(of: "nclx")
+    file.bytes.replaceSubrange(place..<place + 6, with: [0, 9, 0, 16, 0, 9])
+    try file.write()
+    return try packets(of: "filesrc location=\(file.path) ! qtdemux ! \(parser)").first?.caps?.string("colorimetry")
+  }
+}
