@@ -52,12 +52,6 @@ extension Quirk {
     symptom: "No chapters are written: the muxer is no `GstTocSetter`.",
     workaround: "A list of chapters (`chpl`) is added to the finished file.")
 
-  package static let qtmuxLastText = Quirk(
-    "qtmux-last-text", element: "mp4mux", releases: .all,
-    symptom: "The last subtitle has a made-up duration, that of the one before it.",
-    upstream: "`gst_qt_mux_add_buffer`",
-    workaround: "A blank subtitle follows the last one.")
-
   package static let qtmuxChromaSite = Quirk(
     "qtmux-chroma-site", element: "mp4mux", releases: .before(Release(1, 28)),
     symptom: "VP9 4:2:0 whose caps have no `chroma-site` crashes the process (SIGSEGV).",
@@ -72,6 +66,6 @@ extension Quirk {
 
   static let qtmux = [
     qtmuxOpusByteOrder, qtmuxOpusPriming, qtmuxAudioPriming, qtmuxVideoDuration, qtmuxOrientation,
-    qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxLastText, qtmuxChromaSite, qtmuxVP9Level,
+    qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxChromaSite, qtmuxVP9Level,
   ]
 }

@@ -91,21 +91,6 @@ import Testing
     }
   }
 
-  @Test("the last subtitle of MP4 has the wrong length")
-  func lastText() throws {
-    try expect(.qtmuxLastText) {
-      let folder = try TemporaryFolder()
-      let pipeline = try Pipeline(
-        "appsrc name=in format=time caps=text/x-raw,format=utf8 ! mp4mux ! filesink location=\(folder.path("a.mp4"))")
-      // One second of text, and then four.
-      try pipeline.feed("in", [0, 1000], end: 5000) { Array("text \($0)".utf8) }
-      let file = try MuxedFile(reading: folder.path("a.mp4"))
-      let times = try file.words(in: "stts")
-      let units = stride(from: 2, to: 2 + 2 * times[1], by: 2).map { times[$0] * times[$0 + 1] }.reduce(0, +)
-      return units != 5 * (try file.words(in: "mdhd")[3])
-    }
-  }
-
   @Test("VP9 without a chroma site crashes mp4mux")
   func chromaSite() throws {
     try expect(.qtmuxChromaSite) {
