@@ -27,9 +27,9 @@ extension Quirk {
     workaround: "`FlagDefault` and `FlagForced` are written into the finished file.")
 
   package static let matroskamuxDisplaySize = Quirk(
-    "matroskamux-display-size", element: "matroskamux", releases: .before(Release(1, 28, 7)),
+    "matroskamux-display-size", element: "matroskamux", releases: .before(Release(1, 28, 8)),
     symptom: "The display size of pixels that are not square is rounded: 720x480 at 32:27 becomes 853x480.",
-    upstream: "`gst_matroska_mux_video_pad_setcaps`; 1.28.6 rounds, 1.28.8 does not",
+    upstream: "`gst_matroska_mux_video_pad_setcaps`, MR 12572; webmmux has it on all releases",
     workaround: "The finished file has the exact ratio (`DisplayUnit` 3).")
 
   package static let matroskamuxLanguage = Quirk(
