@@ -209,7 +209,7 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Has a decoder write its frames where they are held: answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`), which
-  /// GStreamer's appsink before 1.24 can't say itself, and with a pool (``FramePool``).
+  /// appsink does not (`Quirk.appsinkAllocation`), and with a pool (``FramePool``).
   ///
   /// Without the one, decoders copy every frame into the plain layout. Without the other, gst-libav 1.22 copies every frame whose height is no
   /// multiple of what the codec codes at a time, as 1080 lines are none of 16: it compares the lines that are shown with those of its own pool

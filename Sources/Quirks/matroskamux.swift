@@ -16,19 +16,26 @@ extension Quirk {
 
   package static let matroskamuxFieldOrder = Quirk(
     "matroskamux-field-order", element: "matroskamux", releases: .before(Release(1, 26, 1)),
-    symptom: "Interlaced video has no order of fields (`FieldOrder`): players take it for bottom field first, or unknown.",
+    symptom:
+      "Interlaced video has no order of fields (`FieldOrder`): players take it for bottom field first, or unknown.",
     upstream: "123a7a515f, MR 5534; in 1.24.13 too",
     workaround: "The order is written into the finished file.")
 
   package static let matroskamuxDefaultFlag = Quirk(
     "matroskamux-default-flag", element: "matroskamux", releases: .all,
-    symptom: "Every track is the default one of its kind: `FlagDefault` is never written, and its absence means 1.",
+    symptom: """
+      Every track is the default one of its kind: `FlagDefault` is never written, and its \
+      absence means 1.
+      """,
     upstream: "`gst_matroska_mux_track_header`",
     workaround: "`FlagDefault` and `FlagForced` are written into the finished file.")
 
   package static let matroskamuxDisplaySize = Quirk(
     "matroskamux-display-size", element: "matroskamux", releases: .before(Release(1, 28, 8)),
-    symptom: "The display size of pixels that are not square is rounded: 720x480 at 32:27 becomes 853x480.",
+    symptom: """
+      The display size of pixels that are not square is rounded: 720x480 at 32:27 becomes \
+      853x480.
+      """,
     upstream: "`gst_matroska_mux_video_pad_setcaps`, MR 12572; webmmux has it on all releases",
     workaround: "The finished file has the exact ratio (`DisplayUnit` 3).")
 
@@ -40,7 +47,8 @@ extension Quirk {
 
   package static let matroskamuxFFV1Version = Quirk(
     "matroskamux-ffv1-version", element: "matroskamux", releases: .all,
-    symptom: "FFV1 of parsers and demuxers is refused if its caps lack `ffversion`, although encoders' `ffvversion` is there.",
+    symptom:
+      "FFV1 of parsers and demuxers is refused if its caps lack `ffversion`, although encoders' `ffvversion` is there.",
     upstream: "`videosink_templ`",
     workaround: "Caps of FFV1 packets get `ffversion=1`.")
 

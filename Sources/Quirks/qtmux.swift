@@ -4,27 +4,38 @@ import GStreamer
 extension Quirk {
   package static let qtmuxOpusByteOrder = Quirk(
     "qtmux-opus-byte-order", element: "mp4mux", releases: .before(Release(1, 22, 4)),
-    symptom: "The numbers in Opus's header (`dOps`) are little-endian, so players take 312 samples of priming for 14,337.",
+    symptom:
+      "The numbers in Opus's header (`dOps`) are little-endian, so players take 312 samples of priming for 14,337.",
     upstream: "`build_opus_extension`, f3496ea3bf",
     workaround: "Their bytes are put in order in the finished file.")
 
   package static let qtmuxOpusPriming = Quirk(
     "qtmux-opus-priming", element: "mp4mux", releases: .all,
-    symptom: "The edit list plays Opus's priming, and the first packet is shorter by it: audio is 6.5 ms late.",
+    symptom: """
+      The edit list plays Opus's priming, and the first packet is shorter by it: audio is 6.5 ms \
+      late.
+      """,
     upstream: "`gst_qt_mux_update_edit_lists`",
-    workaround: "In the finished file the first packet has its whole duration, and the edit begins after the priming.")
+    workaround: """
+      In the finished file the first packet has its whole duration, and the edit begins after \
+      the priming.
+      """)
 
   package static let qtmuxAudioPriming = Quirk(
     "qtmux-audio-priming", element: "mp4mux", releases: .all,
-    symptom: "The edit list plays the samples that an AAC encoder puts before the first one: audio is late by 1,024.",
+    symptom: """
+      The edit list plays the samples that an AAC encoder puts before the first one: audio is \
+      late by 1,024.
+      """,
     upstream: "`gst_qt_mux_update_edit_lists`",
-    workaround: "In the finished file the edit begins after the priming, which is measured, and ends with the last sample.")
+    workaround:
+      "In the finished file the edit begins after the priming, which is measured, and ends with the last sample.")
 
   package static let qtmuxVideoDuration = Quirk(
     "qtmux-video-duration", element: "mp4mux", releases: .all,
     symptom: """
-      The edit of a video with B-frames and a variable rate lasts as long as its decoding times, which can end before \
-      the last frame begins: players leave that frame out.
+      The edit of a video with B-frames and a variable rate lasts as long as its decoding times, \
+      which can end before the last frame begins: players leave that frame out.
       """,
     upstream: "`gst_qt_mux_add_buffer`, which makes durations of differences of DTS",
     workaround: "In the finished file the edit lasts until the last frame ends.")
@@ -33,11 +44,17 @@ extension Quirk {
     "qtmux-orientation", element: "mp4mux", releases: .before(Release(1, 25, 50)),
     symptom: "The tag `image-orientation` is not written: rotated video lies on its side.",
     upstream: "1fc6f0d349, MR 8371; in 1.24.13 too",
-    workaround: "The matrix is set in the finished file; newer releases write the same one, without its offsets.")
+    workaround: """
+      The matrix is set in the finished file; newer releases write the same one, without its \
+      offsets.
+      """)
 
   package static let qtmuxGlobalOrientation = Quirk(
     "qtmux-global-orientation", element: "mp4mux", releases: .since(Release(1, 25, 50)),
-    symptom: "The tag `image-orientation` of the file as a whole rotates every video that has none itself.",
+    symptom: """
+      The tag `image-orientation` of the file as a whole rotates every video that has none \
+      itself.
+      """,
     upstream: "`gst_qt_mux_setup_metadata`, 1fc6f0d349, MR 8371; in 1.24.13 too",
     workaround: "Tags of the whole file go to the muxer without it.")
 
@@ -60,7 +77,10 @@ extension Quirk {
 
   package static let qtmuxVP9Level = Quirk(
     "qtmux-vp9-level", element: "mp4mux", releases: .before(Release(1, 29, 1)),
-    symptom: "VP9's header (`vpcC`) has level 1.0 for every size, so browsers are told of a codec that does not fit.",
+    symptom: """
+      VP9's header (`vpcC`) has level 1.0 for every size, so browsers are told of a codec that \
+      does not fit.
+      """,
     upstream: "`build_vpcC_extension`; 5962fe45b8 reads it from the codec data",
     workaround: "Segments of a stream name the lowest level that has room for the video.")
 

@@ -1,7 +1,10 @@
 extension Quirk {
   package static let xingmuxPadding = Quirk(
     "xingmux-padding", element: "xingmux", releases: .all,
-    symptom: "The first frame has no LAME tag, so players play the samples that the encoder adds at both ends.",
+    symptom: """
+      The first frame has no LAME tag, so players play the samples that the encoder adds at both \
+      ends.
+      """,
     upstream: "`generate_xing_header`",
     workaround: "The tag replaces the seek table in the finished file.")
 

@@ -6,7 +6,8 @@ import Testing
   func crash() throws {
     try expect(.dfbvideosinkCrash) {
       try launch(
-        ["-f", "videotestsrc", "num-buffers=1", "!", "dfbvideosink"], environment: ["DISPLAY": "", "WAYLAND_DISPLAY": ""]
+        ["-f", "videotestsrc", "num-buffers=1", "!", "dfbvideosink"],
+        environment: ["DISPLAY": "", "WAYLAND_DISPLAY": ""]
       ).isCrash
     }
   }

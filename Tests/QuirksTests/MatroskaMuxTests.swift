@@ -29,7 +29,8 @@ import Testing
   func fieldOrder() throws {
     try expect(.matroskamuxFieldOrder) {
       let file = try MuxedFile(
-        "\(Self.video) ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=top-field-first ! matroskamux")
+        "\(Self.video) ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=top-field-first ! matroskamux"
+      )
       // FlagInterlaced, and FieldOrder beside it.
       let interlaced = try #require(file.bytes.firstRange(of: [0x9A, 0x81, 1]))
       return file.bytes[interlaced.upperBound] != 0x9D
@@ -48,7 +49,8 @@ import Testing
   func displaySize() throws {
     try expect(.matroskamuxDisplaySize) {
       let file = try MuxedFile(
-        "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=720,height=480,pixel-aspect-ratio=32/27 ! matroskamux")
+        "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=720,height=480,pixel-aspect-ratio=32/27 ! matroskamux"
+      )
       // DisplayWidth of 853, and no DisplayUnit.
       return try file.tracks.contains([0x54, 0xB0, 0x82, 0x03, 0x55]) && !file.tracks.contains([0x54, 0xB2])
     }
@@ -76,7 +78,8 @@ import Testing
     try expect(.matroskamuxCoverArt) {
       let folder = try TemporaryFolder()
       _ = try FFmpeg.bytes([
-        "-f", "lavfi", "-i", "sine=duration=0.1", "-f", "lavfi", "-i", "color=size=16x16", "-frames:v", "1", "-c:v", "png",
+        "-f", "lavfi", "-i", "sine=duration=0.1", "-f", "lavfi", "-i", "color=size=16x16", "-frames:v", "1", "-c:v",
+        "png",
         "-disposition:v", "attached_pic", folder.path("a.mp3"),
       ])
       let file = try MuxedFile("filesrc location=\(folder.path("a.mp3")) ! id3demux ! mpegaudioparse ! matroskamux")
@@ -99,7 +102,8 @@ extension MuxedFile {
   fileprivate var tracks: Tracks {
     get throws {
       let start = try #require(bytes.firstRange(of: [0x16, 0x54, 0xAE, 0x6B])).upperBound
-      return Tracks(bytes: bytes[start..<(try #require(bytes[start...].firstRange(of: [0x1F, 0x43, 0xB6, 0x75]))).lowerBound])
+      return Tracks(
+        bytes: bytes[start..<(try #require(bytes[start...].firstRange(of: [0x1F, 0x43, 0xB6, 0x75]))).lowerBound])
     }
   }
 

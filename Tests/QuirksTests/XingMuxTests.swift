@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of xingmux") struct XingMuxTests {
-  private static let source = "audiotestsrc num-buffers=20 ! audio/x-raw,rate=44100,channels=1 ! lamemp3enc ! mpegaudioparse"
+  private static let source =
+    "audiotestsrc num-buffers=20 ! audio/x-raw,rate=44100,channels=1 ! lamemp3enc ! mpegaudioparse"
 
   @Test("xingmux writes no LAME tag")
   func padding() throws {
