@@ -17,7 +17,7 @@ extension Quirk {
   package static let matroskamuxFieldOrder = Quirk(
     "matroskamux-field-order", element: "matroskamux", releases: .before(Release(1, 26, 1)),
     symptom:
-      "Interlaced video has no order of fields (`FieldOrder`): players take it for bottom field first, or unknown.",
+      "Interlaced video has no order of fields (`FieldOrder`): players guess it.",
     upstream: "123a7a515f, MR 5534; in 1.24.13 too",
     workaround: "The order is written into the finished file.")
 
@@ -48,7 +48,7 @@ extension Quirk {
   package static let matroskamuxFFV1Version = Quirk(
     "matroskamux-ffv1-version", element: "matroskamux", releases: .all,
     symptom:
-      "FFV1 of parsers and demuxers is refused if its caps lack `ffversion`, although encoders' `ffvversion` is there.",
+      "FFV1 from demuxers is refused: their caps say `ffvversion`, the muxer's say `ffversion`.",
     upstream: "`videosink_templ`",
     workaround: "Caps of FFV1 packets get `ffversion=1`.")
 
@@ -66,6 +66,7 @@ extension Quirk {
 
   static let matroskamux = [
     matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxFieldOrder, matroskamuxDefaultFlag,
-    matroskamuxDisplaySize, matroskamuxLanguage, matroskamuxFFV1Version, matroskamuxCoverArt, matroskamuxOrientation,
+    matroskamuxDisplaySize, matroskamuxLanguage, matroskamuxFFV1Version, matroskamuxCoverArt,
+    matroskamuxOrientation,
   ]
 }

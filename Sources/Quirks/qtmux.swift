@@ -5,7 +5,7 @@ extension Quirk {
   package static let qtmuxOpusByteOrder = Quirk(
     "qtmux-opus-byte-order", element: "mp4mux", releases: .before(Release(1, 22, 4)),
     symptom:
-      "The numbers in Opus's header (`dOps`) are little-endian, so players take 312 samples of priming for 14,337.",
+      "The numbers in Opus's header (`dOps`) are little-endian: 312 samples of priming read as 14,337.",
     upstream: "`build_opus_extension`, f3496ea3bf",
     workaround: "Their bytes are put in order in the finished file.")
 
@@ -29,7 +29,7 @@ extension Quirk {
       """,
     upstream: "`gst_qt_mux_update_edit_lists`",
     workaround:
-      "In the finished file the edit begins after the priming, which is measured, and ends with the last sample.")
+      "In the finished file the edit begins after the measured priming, and ends with the audio.")
 
   package static let qtmuxVideoDuration = Quirk(
     "qtmux-video-duration", element: "mp4mux", releases: .all,

@@ -2,8 +2,8 @@ import Glibc
 
 /// Where windows are opened.
 package enum Display {
-  /// The sink that opens a window. GStreamer tries all that are installed; without a display the last one
-  /// may crash the process (`Quirk.dfbvideosinkCrash`), so this checks for one.
+  /// The sink that opens a window. GStreamer tries all that are installed; without a display the last
+  /// one may crash the process (`Quirk.dfbvideosinkCrash`), so this checks for one.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where there is no display.
   package static func sink() throws -> String {

@@ -1,5 +1,5 @@
-/// The counts that xingmux leaves out of the first frame of an MP3 file: samples that the encoder added
-/// before and after the audio (`Quirk.xingmuxPadding`).
+/// The counts that xingmux leaves out of the first frame of an MP3 file: samples that the encoder
+/// added before and after the audio (`Quirk.xingmuxPadding`).
 ///
 /// They replace the table for seeking, which that frame has no room beside. The number of frames is
 /// corrected too (`Quirk.xingmuxFrameCount`).

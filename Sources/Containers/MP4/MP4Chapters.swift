@@ -1,7 +1,7 @@
 import MediaTime
 
-/// The chapters of MP4 and MOV files, which qtmux does not write (`Quirk.qtmuxChapters`), and qtdemux does not
-/// read.
+/// The chapters of MP4 and MOV files, which qtmux does not write (`Quirk.qtmuxChapters`), and
+/// qtdemux does not read.
 ///
 /// Two ways are in use: a track of text that the others refer to (`chap` in `tref`, QuickTime File Format, "Chapter Lists"),
 /// which says when each chapter ends, and a list in the user data (`chpl`, Nero's), which every player reads.

@@ -1,8 +1,8 @@
 package import MediaTime
 
-/// Facts that qtmux knows but does not write, which are put into a finished MP4 or MOV file: the rotation
-/// of the video (`tkhd`'s matrix, `Quirk.qtmuxOrientation`), the default track of each kind (its flags,
-/// `Quirk.qtmuxTrackFlags`), and the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`).
+/// Facts that qtmux knows but does not write, which are put into a finished MP4 or MOV file: the
+/// rotation of the video (`tkhd`'s matrix, `Quirk.qtmuxOrientation`), the default track of each kind
+/// (its flags, `Quirk.qtmuxTrackFlags`), and the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`).
 ///
 /// All have their place in the file already; only their values change.
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.

@@ -1,6 +1,6 @@
-/// Corrects the header and tags of a finished Matroska or WebM file where matroskamux writes them wrong or
-/// not at all. No byte of the file moves: parts that become shorter are followed by a `Void` element (RFC
-/// 8794, 11.3.2).
+/// Corrects the header and tags of a finished Matroska or WebM file where matroskamux writes them
+/// wrong or not at all. No byte of the file moves: parts that become shorter are followed by a `Void`
+/// element (RFC 8794, 11.3.2).
 ///
 /// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
 /// - Made-up names of tracks (`Quirk.matroskamuxTrackNames`).

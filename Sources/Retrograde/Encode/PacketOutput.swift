@@ -93,9 +93,10 @@ struct PacketOutput: Sendable {
     return nil
   }
 
-  /// Caps of packets as muxers know them (``Quirk/matroskamuxFFV1Version``).
+  /// Caps of packets as muxers know them (`Quirk.matroskamuxFFV1Version`).
   static func named(_ caps: Caps) -> Caps {
-    caps.mediaType == "video/x-ffv" && Quirk.matroskamuxFFV1Version.applies ? caps.setting("ffversion", "1") : caps
+    guard caps.mediaType == "video/x-ffv", Quirk.matroskamuxFFV1Version.applies else { return caps }
+    return caps.setting("ffversion", "1")
   }
 
   /// What brings packets of a codec, from whichever encoder, into a form that `container` takes.
