@@ -69,6 +69,12 @@ extension Quirk {
     symptom: "No chapters are written: the muxer is no `GstTocSetter`.",
     workaround: "A list of chapters (`chpl`) is added to the finished file.")
 
+  package static let qtmuxOverlappingText = Quirk(
+    "qtmux-overlapping-text", element: "mp4mux", releases: .all,
+    symptom: "A subtitle that begins before the last one ends gets a gap of negative length before it.",
+    upstream: "`gst_qt_mux_add_buffer`, `empty_duration`",
+    workaround: "Each subtitle ends where the next one begins.")
+
   package static let qtmuxChromaSite = Quirk(
     "qtmux-chroma-site", element: "mp4mux", releases: .before(Release(1, 28)),
     symptom: "VP9 4:2:0 whose caps have no `chroma-site` crashes the process (SIGSEGV).",
@@ -86,6 +92,6 @@ extension Quirk {
 
   static let qtmux = [
     qtmuxOpusByteOrder, qtmuxOpusPriming, qtmuxAudioPriming, qtmuxVideoDuration, qtmuxOrientation,
-    qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxChromaSite, qtmuxVP9Level,
+    qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxOverlappingText, qtmuxChromaSite, qtmuxVP9Level,
   ]
 }

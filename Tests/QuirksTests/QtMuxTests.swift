@@ -91,6 +91,24 @@ import Testing
     }
   }
 
+  @Test("overlapping subtitles in MP4 have a negative gap between them")
+  func overlappingText() throws {
+    try expect(.qtmuxOverlappingText) {
+      let folder = try TemporaryFolder()
+      let pipeline = try Pipeline(
+        "appsrc name=in format=time ! text/x-raw,format=utf8 ! mp4mux ! "
+          + "filesink location=\(folder.path("a.mp4"))")
+      pipeline.element("in")?.staticPad("src")?.onBuffer { buffer in
+        // Twice as long as until the next one.
+        buffer.retimed(pts: buffer.pts ?? .zero, dts: nil, duration: .milliseconds(2000))
+      }
+      try pipeline.feed("in", [0, 1000], end: 2000) { Array("text \($0)".utf8) }
+      let times = try MuxedFile(reading: folder.path("a.mp4")).words(in: "stts")
+      // Entries of a count and a duration.
+      return stride(from: 3, to: 2 + 2 * times[1], by: 2).contains { times[$0] > Int32.max }
+    }
+  }
+
   @Test("VP9 without a chroma site crashes mp4mux")
   func chromaSite() throws {
     try expect(.qtmuxChromaSite) {
