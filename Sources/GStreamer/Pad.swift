@@ -211,7 +211,8 @@ package final class Pad: @unchecked Sendable {
   /// Lets a decoder write its frames into the memory in which they are held: answers its allocation query with
   /// "planes may lie anywhere" (`GstVideoMeta`), and with a pool (``FramePool``).
   ///
-  /// Without the first, decoders copy every frame into the plain layout; appsink before 1.24 cannot ask for it.
+  /// Without the first, decoders copy every frame into the plain layout; appsink cannot ask for it
+  /// (`Quirk.appsinkAllocation`).
   /// Without the second, gst-libav copies every frame whose height is no multiple of a macroblock's, such as 1080:
   /// it compares the height shown with that of its own pool (`gst_ffmpegviddec_decide_allocation`).
   ///

@@ -158,7 +158,7 @@ package final class Pipeline: @unchecked Sendable {
     guard state == .playing else { return change(to: state) }
     // Nothing reaches an appsink before it plays. It waits for whoever takes from it, at the end of a stream or when it
     // is full, with the lock that its change from PAUSED to PLAYING needs (gst_app_sink_event and gst_app_sink_render;
-    // gst_base_sink_change_state, 1.22): with async=false the two can meet, and whoever takes may wait here himself.
+    // gst_base_sink_change_state): with async=false the two can meet, and whoever takes may wait here himself.
     let pads = elements(ofFactory: "appsink").compactMap { $0.staticPad("sink") }
     let blocks = pads.map { $0.block() }
     defer { zip(pads, blocks).forEach { $0.unblock($1) } }

@@ -6,8 +6,8 @@ extension GStreamer {
 
   /// Calls `body` where the system gives GStreamer no thread for a task.
   ///
-  /// GStreamer 1.22 only prints a warning then (`start_task`), and whatever changes the state of that element waits for ever for a
-  /// thread that does not run (`gst_task_join`). Nothing can be done for that pipeline any more.
+  /// GStreamer only prints a warning (`Quirk.coreThreadShortage`), and a state change of that element
+  /// waits for ever for a thread that does not run. Nothing can be done for that pipeline any more.
   package static func onThreadShortage(_ body: @escaping @Sendable () -> Void) {
     shortage.withLock { $0 = body }
     g_log_set_handler(

@@ -4,7 +4,7 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Reads animated WebP and PNG, of which GStreamer 1.22's decoders show the first frame only.
+/// Reads animated WebP and PNG, of which GStreamer's decoders show the first frame only.
 struct AnimationReader {
   private enum Form {
     case webP(WebPFrames)

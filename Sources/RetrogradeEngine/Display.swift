@@ -2,8 +2,8 @@ import Glibc
 
 /// Where windows are opened.
 package enum Display {
-  /// The sink that opens a window. GStreamer tries all that are installed, and where there is no display, DirectFB's
-  /// (`dfbvideosink` of 1.22) takes the process down: so that is found out here.
+  /// The sink that opens a window. GStreamer tries all that are installed; without a display the last
+  /// one may crash the process (`Quirk.dfbvideosinkCrash`), so this checks for one.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`, where there is no display.
   package static func sink() throws -> String {

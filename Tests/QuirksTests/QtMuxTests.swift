@@ -1,18 +1,143 @@
 import Foundation
+import GStreamer
+import MediaTime
 import Quirks
 import TestSupport
 import Testing
 
 @Suite("Quirks of qtmux") struct QtMuxTests {
+  private static let video = "videotestsrc num-buffers=2 ! video/x-raw,format=I420,width=64,height=64"
+  private static let audio = "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=1"
+  private static let rotated = "image-orientation=rotate-90"
+
   @Test("Opus's header in MP4 has its bytes in the wrong order")
   func opusByteOrder() throws {
     try expect(.qtmuxOpusByteOrder) {
-      let bytes = try DecodedMedia.buffers(
-        of: "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=1 ! opusenc ! mp4mux fragment-duration=100 streamable=true"
-      ).flatMap { $0 }
-      // After the box's type: version, channels, then pre-skip and the rate, 48,000.
-      let header = try #require(bytes.firstRange(of: Array("dOps".utf8)))
-      return Array(bytes[header.upperBound + 4..<header.upperBound + 8]) == [0x80, 0xBB, 0, 0]
+      let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
+      // Version, channels, pre-skip, and then the rate, 48,000.
+      return try file.numbers(in: "dOps").dropFirst(4).prefix(4) == [0x80, 0xBB, 0, 0]
     }
+  }
+
+  @Test("MP4 plays Opus's priming, and its first packet is too short")
+  func opusPriming() throws {
+    try expect(.qtmuxOpusPriming) {
+      let file = try MuxedFile("\(Self.audio) ! opusenc ! mp4mux")
+      let (edit, times) = (try file.words(in: "elst"), try file.words(in: "stts"))
+      // The edit's start in the media; the durations of the first packet and of the second.
+      return edit[3] == 0 && times[3] + 312 == times[5]
+    }
+  }
+
+  @Test("MP4 plays the priming of AAC")
+  func audioPriming() throws {
+    try expect(.qtmuxAudioPriming) {
+      try MuxedFile("\(Self.audio) ! avenc_aac ! mp4mux").words(in: "elst")[3] == 0
+    }
+  }
+
+  @Test("a video with B-frames and a variable rate ends too early in MP4")
+  func videoDuration() throws {
+    try expect(.qtmuxVideoDuration) {
+      // The last frame is shown for two seconds.
+      let starts = [0, 40, 80, 120, 160, 2160]
+      let folder = try TemporaryFolder()
+      let pipeline = try Pipeline(
+        "appsrc name=in format=time caps=video/x-raw,format=I420,width=64,height=64,framerate=0/1 ! "
+          + "x264enc bframes=2 b-adapt=false ! mp4mux ! filesink location=\(folder.path("a.mp4"))")
+      try pipeline.feed("in", starts, end: 4160) { _ in [UInt8](repeating: 128, count: 64 * 64 * 3 / 2) }
+      let file = try MuxedFile(reading: folder.path("a.mp4"))
+      let (edit, movie) = (try file.words(in: "elst"), try file.words(in: "mvhd"))
+      return edit[2] * 1000 < 4160 * movie[3] - movie[3]
+    }
+  }
+
+  @Test("rotation is not written into MP4")
+  func orientation() throws {
+    try expect(.qtmuxOrientation) {
+      try MuxedFile("\(Self.video) ! x264enc ! taginject tags=\(Self.rotated) ! mp4mux").isUpright
+    }
+  }
+
+  @Test("rotation of the file as a whole is written into MP4")
+  func globalOrientation() throws {
+    try expect(.qtmuxGlobalOrientation) {
+      let folder = try TemporaryFolder()
+      let pipeline = try Pipeline(
+        "\(Self.video) ! x264enc ! mp4mux ! filesink location=\(folder.path("a.mp4"))")
+      pipeline.setTags(try #require(TagList("taglist,\(Self.rotated)")))
+      try pipeline.runToEnd()
+      return try !MuxedFile(reading: folder.path("a.mp4")).isUpright
+    }
+  }
+
+  @Test("all tracks of MP4 are enabled")
+  func trackFlags() throws {
+    try expect(.qtmuxTrackFlags) {
+      let file = try MuxedFile(
+        "\(Self.audio) ! avenc_aac ! mp4mux name=mux", "\(Self.audio) ! avenc_aac ! mux.")
+      let flags = file.places(of: "tkhd").map { file.bytes[$0 + 3] & 1 }
+      try #require(flags.count == 2)
+      return flags == [1, 1]
+    }
+  }
+
+  @Test("mp4mux takes no chapters")
+  func chapters() throws {
+    try expect(.qtmuxChapters) {
+      let chapter = TableOfContents.Entry(
+        start: .zero, end: ClockTime(seconds: 1), title: "One", children: [])
+      return try !Pipeline("fakesrc ! mp4mux ! fakesink").setTableOfContents(TableOfContents(entries: [chapter]))
+    }
+  }
+
+  @Test("overlapping subtitles in MP4 have a negative gap between them")
+  func overlappingText() throws {
+    try expect(.qtmuxOverlappingText) {
+      let folder = try TemporaryFolder()
+      let pipeline = try Pipeline(
+        "appsrc name=in format=time ! text/x-raw,format=utf8 ! mp4mux ! "
+          + "filesink location=\(folder.path("a.mp4"))")
+      pipeline.element("in")?.staticPad("src")?.onBuffer { buffer in
+        // Twice as long as until the next one.
+        buffer.retimed(pts: buffer.pts ?? .zero, dts: nil, duration: .milliseconds(2000))
+      }
+      try pipeline.feed("in", [0, 1000], end: 2000) { Array("text \($0)".utf8) }
+      let times = try MuxedFile(reading: folder.path("a.mp4")).words(in: "stts")
+      // Entries of a count and a duration.
+      return stride(from: 3, to: 2 + 2 * times[1], by: 2).contains { times[$0] > Int32.max }
+    }
+  }
+
+  @Test("VP9 without a chroma site crashes mp4mux")
+  func chromaSite() throws {
+    try expect(.qtmuxChromaSite) {
+      let caps =
+        "video/x-vp9,profile=(string)0,chroma-format=(string)4:2:0,width=64,height=64,framerate=30/1,"
+        + "bit-depth-luma=(uint)8,bit-depth-chroma=(uint)8,alignment=frame"
+      return try launch(
+        ["-f"]
+          + "\(Self.video) ! vp9enc ! vp9parse ! capssetter replace=true join=false caps=\(caps) ! mp4mux ! fakesink"
+          .split(separator: " ").map(String.init)
+      ).isCrash
+    }
+  }
+
+  @Test("VP9's level in MP4 is the lowest, whatever its size")
+  func vp9Level() throws {
+    try expect(.qtmuxVP9Level) {
+      let file = try MuxedFile(
+        "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=640,height=480 ! vp9enc deadline=1 cpu-used=8 ! "
+          + "vp9parse ! capssetter caps=video/x-vp9,chroma-site=mpeg2 ! mp4mux")
+      // Version and flags, the profile, and then the level, ten times it.
+      return try file.numbers(in: "vpcC")[5] == 10
+    }
+  }
+}
+
+extension MuxedFile {
+  /// True if the matrix of the first track does not rotate.
+  fileprivate var isUpright: Bool {
+    get throws { try Array(words(in: "tkhd")[10..<15]) == [1 << 16, 0, 0, 0, 1 << 16] }
   }
 }

@@ -1,6 +1,8 @@
-/// Puts into the first frame of a finished MP3 file, which GStreamer 1.22's xingmux makes, what that leaves out: how much
-/// around the audio the encoder added. It takes the place of the table for seeking, which that frame has no room beside.
-/// xingmux's number of frames, which it works out from the duration, is one too many.
+/// The counts that xingmux leaves out of the first frame of an MP3 file: samples that the encoder
+/// added before and after the audio (`Quirk.xingmuxPadding`).
+///
+/// They replace the table for seeking, which that frame has no room beside. The number of frames is
+/// corrected too (`Quirk.xingmuxFrameCount`).
 package struct MP3Header {
   /// Sample frames that come out of a decoder before the first of the audio, and those of the audio.
   var priming: Int

@@ -1,6 +1,7 @@
 import MediaTime
 
-/// The chapters of MP4 and MOV files, which qtdemux does not tell (`Quirk.qtdemuxChapters`), and qtmux does not write.
+/// The chapters of MP4 and MOV files, which qtdemux does not read (`Quirk.qtdemuxChapters`) and qtmux
+/// does not write (`Quirk.qtmuxChapters`).
 ///
 /// Two ways are in use: a track of text that the others refer to (`chap` in `tref`, QuickTime File Format, "Chapter Lists"),
 /// which says when each chapter ends, and a list in the user data (`chpl`, Nero's), which every player reads.

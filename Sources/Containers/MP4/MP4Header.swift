@@ -1,16 +1,18 @@
 package import MediaTime
 
-/// Puts into a finished MP4 or MOV file what GStreamer 1.22's qtmux knows but does not write: which way up the video is
-/// (`tkhd`'s matrix), which track of a kind is played where nobody chooses (its flags), and that the audio's first samples
-/// are the encoder's priming, not to be heard (`elst`). All have their place in the file already; only their values change.
+/// Facts that qtmux knows but does not write, which are put into a finished MP4 or MOV file: the
+/// rotation of the video (`tkhd`'s matrix, `Quirk.qtmuxOrientation`), the default track of each kind
+/// (its flags, `Quirk.qtmuxTrackFlags`), and the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`).
+///
+/// All have their place in the file already; only their values change.
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
   /// A video track; nil leaves a thing as it is.
   package struct Video {
     /// GST_TAG_IMAGE_ORIENTATION.
     var orientation: String?
-    /// How long it is shown, from its first frame's start to its last one's end. qtmux adds up the intervals between
-    /// decoding times instead, which can end before the last frame begins, and then players leave that frame out.
+    /// Duration from its first frame's start to its last one's end, in place of the sum of intervals
+    /// between decoding times (`Quirk.qtmuxVideoDuration`).
     var duration: ClockTime?
     var isEnabled: Bool?
 
@@ -155,24 +157,25 @@ package struct MP4Header {
     movie[flags] = isEnabled ? movie[flags] | 1 : movie[flags] & ~1
   }
 
-  /// qtmux 1.22 writes the numbers of Opus's header with their lowest byte first, so that players take 312 samples of priming
-  /// for 14,337 (`dOps`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2).
-  /// - Returns: the samples of priming, at 48 kHz; nil where that is not how it is.
+  /// Puts the numbers of Opus's header (`dOps`) into big-endian order if they are not
+  /// (`Quirk.qtmuxOpusByteOrder`; Encapsulation of Opus in ISO Base Media File Format, 4.3.2).
+  /// - Returns: the samples of priming, at 48 kHz; nil if the track is no Opus.
   private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
     guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
       let entry = movie.box("Opus", in: table.lowerBound + 8..<table.upperBound), entry.count > 28,
-      let opus = movie.box("dOps", in: entry.lowerBound + 28..<entry.upperBound), opus.count >= 11,
-      // No rate is that high.
-      movie.integer(opus.lowerBound + 4) >= 1 << 24
+      let opus = movie.box("dOps", in: entry.lowerBound + 28..<entry.upperBound), opus.count >= 11
     else { return nil }
-    for field in [2..<4, 4..<8, 8..<10] {
-      movie[opus.lowerBound + field.lowerBound..<opus.lowerBound + field.upperBound].reverse()
+    // No rate is that high.
+    if movie.integer(opus.lowerBound + 4) >= 1 << 24 {
+      for field in [2..<4, 4..<8, 8..<10] {
+        movie[opus.lowerBound + field.lowerBound..<opus.lowerBound + field.upperBound].reverse()
+      }
     }
     return movie.number(opus.lowerBound + 2..<opus.lowerBound + 4)
   }
 
-  /// Has Opus's first packet take the time that it has, as all others do, and the edit begin after its priming. opusenc says
-  /// that it is shorter by that.
+  /// Gives Opus's first packet the duration of all others, and has the edit begin after the priming
+  /// (`Quirk.qtmuxOpusPriming`).
   private func hide(_ preSkip: Int, of movie: inout [UInt8], _ track: Range<Int>, _ duration: Int) {
     guard let times = movie.box("mdia", "minf", "stbl", "stts", in: track), times.count >= 24,
       let media = movie.box("mdia", "mdhd", in: track), movie[media.lowerBound] == 0, media.count >= 20,

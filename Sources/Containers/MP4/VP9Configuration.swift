@@ -18,7 +18,7 @@ package struct VP9Configuration: Equatable {
     (profile, level, bitDepth) = (description[body], description[body + 1], description[body + 2] >> 4)
   }
 
-  /// The body of an `stsd` box that names a level. mp4mux 1.22 always writes the lowest (`build_vpcC_extension`).
+  /// The body of an `stsd` box that names a level (`Quirk.qtmuxVP9Level`).
   package static func description(_ description: [UInt8], ofLevel level: UInt8) -> [UInt8] {
     guard let body = body(in: description) else { return description }
     var description = description

@@ -1,13 +1,17 @@
-/// Puts right in a finished Matroska or WebM file what GStreamer 1.22's matroskamux writes wrong or not at all. No byte of the
-/// file moves: what becomes shorter is followed by a `Void` element (RFC 8794, 11.3.2).
+/// Corrects the header and tags of a finished Matroska or WebM file where matroskamux writes them
+/// wrong or not at all. No byte of the file moves: parts that become shorter are followed by a `Void`
+/// element (RFC 8794, 11.3.2).
 ///
-/// - Text in tags is written as GStreamer serialises values, in quotes and with backslashes, which other programs show.
-/// - Tracks without a name are called "Video", "Audio", "Subtitle".
-/// - Interlaced video lacks the order of its fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3).
-/// - Every track is said to be the default one of its kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5).
-/// - The size at which video of pixels that are not square is shown is rounded to whole pixels (`DisplayWidth`, RFC 9559,
-///   5.1.4.1.28.12): 720x480 at 32:27 comes out as 853 by 480. As a ratio (`DisplayUnit` 3) it is exact.
-/// - A track without a language counts as English (`Language`, RFC 9559, 5.1.4.1.19).
+/// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
+/// - Made-up names of tracks (`Quirk.matroskamuxTrackNames`).
+/// - The order of fields (`FieldOrder`, RFC 9559, 5.1.4.1.28.3; `Quirk.matroskamuxFieldOrder`).
+/// - The default track of each kind (`FlagDefault`, `FlagForced`, RFC 9559, 5.1.4.1.5;
+///   `Quirk.matroskamuxDefaultFlag`).
+/// - The display size of pixels that are not square (`DisplayWidth`, RFC 9559, 5.1.4.1.28.12;
+///   `Quirk.matroskamuxDisplaySize`). As a ratio (`DisplayUnit` 3) it is exact.
+/// - The language `und` (`Language`, RFC 9559, 5.1.4.1.19; `Quirk.matroskamuxLanguage`).
+///
+/// Each changes only what is wrong in the file, so files of any release are safe.
 ///
 /// The room for what is added comes from lengths written in eight bytes, and from names.
 package struct MatroskaHeader {

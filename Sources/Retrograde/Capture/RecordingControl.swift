@@ -90,7 +90,7 @@ final class RecordingControl: Sendable {
       .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
-  /// Closing the window of the preview ends the recording. GStreamer 1.22's sinks say so by an error, and what comes before
+  /// Closing the window of the preview ends the recording. GStreamer's sinks say so by an error, and what comes before
   /// them fails too then.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
     state.withLock { state in

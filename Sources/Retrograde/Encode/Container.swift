@@ -20,7 +20,7 @@ struct Container: Sendable {
   var carriesOrientation = false
   /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
   var tagger: String?
-  /// Whether its muxer writes cover art; matroskamux 1.22 does not.
+  /// True if its muxer writes cover art (`Quirk.matroskamuxCoverArt`).
   var carriesCoverArt: Bool {
     tagger != nil || caps == nil && imageFormat == nil
       || caps?.hasPrefix("video/quicktime") ?? false

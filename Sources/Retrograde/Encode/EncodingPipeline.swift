@@ -1,6 +1,7 @@
 import Containers
 import GStreamer
 import MediaTime
+import Quirks
 import RetrogradeEngine
 import Synchronization
 
@@ -136,10 +137,11 @@ final class EncodingPipeline: Sendable {
         try muxer.set("movie-timescale", "\(rate)")
       }
     }
-    // oggmux 1.22 may leave out the last page of the stream that ends first, if it is not full (gst_ogg_mux_process_best_pad). A
-    // page for each packet is full at once.
-    if contents.videos.count + contents.audio.count > 1 {
-      for muxer in pipeline.elements(ofFactory: "oggmux") { try muxer.set("max-page-delay", "0") }
+    if contents.videos.count + contents.audio.count > 1, Quirk.oggmuxLastPage.applies {
+      for muxer in pipeline.elements(ofFactory: "oggmux") {
+        try muxer.set("max-page-delay", "0")
+        try muxer.set("max-delay", "\(Int64.max)")
+      }
     }
     if hasMP4Header {
       for video in contents.videos { EncodingPipeline.nameChromaSite(pipeline.element(video.name)) }
@@ -173,7 +175,9 @@ final class EncodingPipeline: Sendable {
           sink: sink, format: $0.format, path: path, target: target, settings: $0.settings)
       }
     }
-    if let tags = contents.tags?.withDate.removing(EncodingPipeline.technical), !tags.isEmpty { pipeline.setTags(tags) }
+    // The orientation is a stream's own: Quirk.qtmuxGlobalOrientation.
+    let technical = EncodingPipeline.technical + ["image-orientation"]
+    if let tags = contents.tags?.withDate.removing(technical), !tags.isEmpty { pipeline.setTags(tags) }
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
       sink.firstSinkPad?.onBuffer { _ in
@@ -183,12 +187,14 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// qtmux 1.22 crashes on VP9 with halved colour whose caps do not say where that lies, as many sources don't
-  /// (`gst_video_chroma_site_from_string(NULL)`). All that it writes of it is whether it lies on the top left pixel of four: it does
-  /// not, unless somebody says so (VP Codec ISO Media File Format Binding, `chromaSubsampling`).
+  /// Adds the chroma site to caps of VP9 that lack it, where the muxer crashes without it.
+  ///
+  /// MP4 only says whether it is on the top left pixel of four: it is not, unless the caps say so (VP
+  /// Codec ISO Media File Format Binding, `chromaSubsampling`).
   ///
   /// - Parameter element: before the muxer.
   static func nameChromaSite(_ element: Element?) {
+    guard Quirk.qtmuxChromaSite.applies else { return }
     element?.entered { $0.isOfClass("Muxer") }?.onCaps { caps, _ in
       caps.mediaType == "video/x-vp9" && !caps.has("chroma-site") ? caps.setting("chroma-site", "mpeg2") : nil
     }

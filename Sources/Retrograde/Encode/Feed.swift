@@ -1,5 +1,6 @@
 import GStreamer
 import MediaTime
+import Quirks
 import RetrogradeEngine
 
 /// Gives what is played to the pipeline that encodes it: each stream on a thread of its own.
@@ -112,7 +113,13 @@ struct Feed: Sendable {
   /// Gives all of a stream of subtitles to the pipeline, which waits for none of it.
   private func give(_ track: SubtitleTrack, _ source: AppSource) throws -> MuxedCount.Given {
     var cues = track.renumbered(track.played(legs.all))
-    // qtmux 1.22 has a text end where the next begins, and makes up the end of the last.
+    if pipeline.hasMP4Header, Quirk.qtmuxOverlappingText.applies {
+      for (index, next) in cues.dropFirst().map(\.span.start).enumerated() where cues[index].span.end > next {
+        let start = cues[index].span.start
+        cues[index] = Cue(span: TimeSpan(start: start, end: max(start, next)), bytes: cues[index].bytes)
+      }
+    }
+    // MP4 shows each text until the next one begins: a blank one ends the last.
     if pipeline.hasMP4Header, let end = cues.map(\.span.end).max() {
       cues.append(
         Cue(span: TimeSpan(start: end, end: end + ClockTime(nanoseconds: 1_000_000)), bytes: [UInt8(ascii: " ")]))

@@ -34,7 +34,7 @@ struct MuxedCount: Sendable {
   /// Whether elements that the user wrote down are there to change how much there is.
   private let isMeantToDiffer: Bool
 
-  /// Elements of GStreamer's own plugins, 1.22, that change how many frames or samples there are.
+  /// Elements of GStreamer's own plugins that change how many frames or samples there are.
   private static let changing: Set = [
     "videorate", "audiorate", "scaletempo", "pitch", "speed", "valve", "imagefreeze", "removesilence", "deinterlace",
     "avdeinterlace", "interlace", "ivtc",

@@ -1,4 +1,5 @@
 import GStreamer
+import Quirks
 import RetrogradeEngine
 
 /// How packets are written that nobody encodes.
@@ -78,8 +79,11 @@ struct PacketOutput: Sendable {
       return nil
     }
     if video.needsItsContainer { return nil }
-    // mpegtsmux 1.22 says that it takes it, and then makes no stream of what does not name a broadcaster's level (seen).
-    if container.isTransportStream, ["image/x-j2c", "image/x-jpc"].contains(video.caps.mediaType) { return nil }
+    if container.isTransportStream, ["image/x-j2c", "image/x-jpc"].contains(video.caps.mediaType),
+      Quirk.mpegtsmuxJPEG2000.applies
+    {
+      return nil
+    }
     let caps = PacketOutput.named(video.caps)
     if container.takes(caps) { return PacketForm(given: caps, taken: caps, conversion: []) }
     for (parser, text) in PacketOutput.conversions[video.caps.mediaType] ?? [] {
@@ -89,9 +93,10 @@ struct PacketOutput: Sendable {
     return nil
   }
 
-  /// Caps of packets as muxers know them: the version of FFV1 goes by another name in matroskamux 1.22.
+  /// Caps of packets as muxers know them (`Quirk.matroskamuxFFV1Version`).
   static func named(_ caps: Caps) -> Caps {
-    caps.mediaType == "video/x-ffv" ? caps.setting("ffversion", "1") : caps
+    guard caps.mediaType == "video/x-ffv", Quirk.matroskamuxFFV1Version.applies else { return caps }
+    return caps.setting("ffversion", "1")
   }
 
   /// What brings packets of a codec, from whichever encoder, into a form that `container` takes.

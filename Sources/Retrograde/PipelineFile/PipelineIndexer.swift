@@ -270,9 +270,8 @@ private struct Job: Sendable {
   let reader: StreamReader
   let work: @Sendable (StreamReader) throws -> (PipelineFound, [Warning])
 
-  /// If it fails, the others stop too, and it goes on taking until the pipeline stops: a source that is held up can neither
-  /// end nor be stopped while it is being told to end (gst_base_src_send_event, 1.22, waits for its stream lock with the
-  /// pipeline's state lock held).
+  /// If it fails, the others stop too, and it takes samples until the pipeline stops
+  /// (`Quirk.coreHeldSourceEnd`).
   func run() throws -> (PipelineFound, [Warning]) {
     do {
       return try reader.read(work)

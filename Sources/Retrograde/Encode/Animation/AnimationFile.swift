@@ -3,8 +3,8 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// The kinds of moving images which players repeat by themselves. GStreamer 1.22 has no muxers for them: its `webpenc`
-/// writes single frames, `avmux_webp` and `avmux_apng` take no encoder's packets, and `avenc_gif` has no palette of its own
+/// The kinds of moving images which players repeat by themselves. GStreamer has no muxers for them: `webpenc`
+/// writes single frames (`Quirk.webpencSingleFrames`), `avmux_webp` and `avmux_apng` take no encoder's packets, and `avenc_gif` has no palette of its own
 /// making.
 enum AnimationFormat: Sendable {
   case gif, webp, apng

@@ -1,0 +1,21 @@
+/// Faults of base classes and of GStreamer's core, which every element has.
+extension Quirk {
+  package static let coreHeldSourceEnd = Quirk(
+    "core-held-source-end", element: "fakesrc", releases: .all,
+    symptom: """
+      A pipeline whose source waits for room can neither end its sources nor stop meanwhile.
+      """,
+    upstream: "`gst_base_src_send_event` waits for the stream lock with the state lock held",
+    workaround: "A reader that fails goes on taking what comes until the pipeline stops.")
+
+  package static let coreThreadShortage = Quirk(
+    "core-thread-shortage", element: "queue", releases: .all,
+    symptom: """
+      If the system has no thread for a task, GStreamer only prints a warning, and the pipeline \
+      hangs.
+      """,
+    upstream: "`start_task`, `gst_task_join`",
+    workaround: "The warning ends the process with an error.")
+
+  static let core = [coreHeldSourceEnd, coreThreadShortage]
+}

@@ -1,0 +1,72 @@
+import GStreamer
+
+/// matroskamux and webmmux are one element in different clothes.
+extension Quirk {
+  package static let matroskamuxTagQuotes = Quirk(
+    "matroskamux-tag-quotes", element: "matroskamux", releases: .all,
+    symptom: "Text of tags is written as GStreamer serialises values: in quotes, with backslashes.",
+    upstream: "`gst_matroska_mux_write_simple_tag`",
+    workaround: "The quotes and backslashes are removed in the finished file.")
+
+  package static let matroskamuxTrackNames = Quirk(
+    "matroskamux-track-names", element: "matroskamux", releases: .all,
+    symptom: "Tracks without a name are called `Video`, `Audio` or `Subtitle`.",
+    upstream: "`gst_matroska_mux_create_uid` and others that set `context->name`",
+    workaround: "These names are removed in the finished file.")
+
+  package static let matroskamuxFieldOrder = Quirk(
+    "matroskamux-field-order", element: "matroskamux", releases: .before(Release(1, 26, 1)),
+    symptom:
+      "Interlaced video has no order of fields (`FieldOrder`): players guess it.",
+    upstream: "123a7a515f, MR 5534; in 1.24.13 too",
+    workaround: "The order is written into the finished file.")
+
+  package static let matroskamuxDefaultFlag = Quirk(
+    "matroskamux-default-flag", element: "matroskamux", releases: .all,
+    symptom: """
+      Every track is the default one of its kind: `FlagDefault` is never written, and its \
+      absence means 1.
+      """,
+    upstream: "`gst_matroska_mux_track_header`",
+    workaround: "`FlagDefault` and `FlagForced` are written into the finished file.")
+
+  package static let matroskamuxDisplaySize = Quirk(
+    "matroskamux-display-size", element: "matroskamux", releases: .before(Release(1, 28, 8)),
+    symptom: """
+      The display size of pixels that are not square is rounded: 720x480 at 32:27 becomes \
+      853x480.
+      """,
+    upstream: "`gst_matroska_mux_video_pad_setcaps`, MR 12572; webmmux has it on all releases",
+    workaround: "The finished file has the exact ratio (`DisplayUnit` 3).")
+
+  package static let matroskamuxLanguage = Quirk(
+    "matroskamux-language", element: "matroskamux", releases: .all,
+    symptom: "A track without a language has no `Language`, which means English.",
+    upstream: "`gst_matroska_mux_track_header`",
+    workaround: "The language `und` is written into the finished file.")
+
+  package static let matroskamuxFFV1Version = Quirk(
+    "matroskamux-ffv1-version", element: "matroskamux", releases: .all,
+    symptom:
+      "FFV1 from demuxers is refused: their caps say `ffvversion`, the muxer's say `ffversion`.",
+    upstream: "`videosink_templ`",
+    workaround: "Caps of FFV1 packets get `ffversion=1`.")
+
+  package static let matroskamuxCoverArt = Quirk(
+    "matroskamux-cover-art", element: "matroskamux", releases: .all,
+    symptom: "Cover art in tags is not written, neither as an attachment nor otherwise.",
+    upstream: "`gst_matroska_mux_write_simple_tag` knows text only",
+    workaround: "A warning says so, and the other containers are named.")
+
+  package static let matroskamuxOrientation = Quirk(
+    "matroskamux-orientation", element: "matroskamux", releases: .before(Release(1, 25, 50)),
+    symptom: "The tag `image-orientation` is not written: rotated video lies on its side.",
+    upstream: "a7c2899990, MR 8319; in 1.24.13 too",
+    workaround: "The frames are rotated, and their tag is removed.")
+
+  static let matroskamux = [
+    matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxFieldOrder, matroskamuxDefaultFlag,
+    matroskamuxDisplaySize, matroskamuxLanguage, matroskamuxFFV1Version, matroskamuxCoverArt,
+    matroskamuxOrientation,
+  ]
+}

@@ -1,0 +1,53 @@
+import Foundation
+import GStreamer
+import MediaTime
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of GStreamer's core") struct CoreTests {
+  @Test("a source that waits for room does not end")
+  func heldSourceEnd() throws {
+    try expect(.coreHeldSourceEnd) {
+      let pipeline = try Pipeline("fakesrc name=source sizetype=fixed ! appsink name=sink sync=false max-buffers=1")
+      defer { pipeline.set(.null) }
+      let sink = try pipeline.appSink("sink")
+      let given = DispatchSemaphore(value: 0)
+      pipeline.element("source")?.staticPad("src")?.watchBuffers { _, _ in given.signal() }
+      pipeline.set(.playing)
+      // The first one fills the sink, and the second one waits with the source's lock held.
+      given.wait()
+      given.wait()
+      let ended = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        pipeline.endSources()
+        ended.signal()
+      }
+      let isHeld = ended.wait(timeout: .now() + 0.3) == .timedOut
+      sink.drain()
+      if isHeld { ended.wait() }
+      return isHeld
+    }
+  }
+
+  @Test("a pipeline that gets no thread hangs")
+  func threadShortage() throws {
+    try expect(.coreThreadShortage) {
+      let queues = Array(repeating: "queue", count: 60).joined(separator: " ! ")
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/bash")
+      process.arguments = [
+        "-c",
+        "ulimit -v 600000; exec timeout -s KILL 1.5 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
+      ]
+      let errors = Pipe()
+      process.standardError = errors
+      try process.run()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      process.waitUntilExit()
+      try #require(text.contains("failed to create thread"))
+      // Killed at the limit; else it ends by itself, with a status of 1.
+      return process.terminationReason == .uncaughtSignal || process.terminationStatus == 137
+    }
+  }
+}

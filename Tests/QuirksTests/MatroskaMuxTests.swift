@@ -1,0 +1,114 @@
+import Foundation
+import GStreamer
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of matroskamux") struct MatroskaMuxTests {
+  private static let video = "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=64"
+  private static let audio = "audiotestsrc num-buffers=1 ! audio/x-raw,format=S16LE,rate=48000,channels=1"
+
+  @Test("text of tags is quoted in Matroska")
+  func tagQuotes() throws {
+    try expect(.matroskamuxTagQuotes) {
+      let file = try MuxedFile("\(Self.audio) ! taginject tags=\"artist=\\\"Ada\\\\ Lovelace\\\"\" ! matroskamux")
+      try #require(file.contains(Array("Lovelace".utf8)))
+      return file.contains(Array("\"Ada\\ Lovelace\"".utf8))
+    }
+  }
+
+  @Test("tracks of Matroska have made-up names")
+  func trackNames() throws {
+    try expect(.matroskamuxTrackNames) {
+      let file = try MuxedFile("\(Self.video) ! matroskamux name=mux", "\(Self.audio) ! mux.")
+      return ["Video", "Audio"].allSatisfy { file.contains([0x53, 0x6E, 0x86] + Array($0.utf8)) }
+    }
+  }
+
+  @Test("Matroska lacks the order of fields")
+  func fieldOrder() throws {
+    try expect(.matroskamuxFieldOrder) {
+      let file = try MuxedFile(
+        "\(Self.video) ! capssetter caps=video/x-raw,interlace-mode=interleaved,field-order=top-field-first ! matroskamux"
+      )
+      // FlagInterlaced, and FieldOrder beside it.
+      let interlaced = try #require(file.bytes.firstRange(of: [0x9A, 0x81, 1]))
+      return file.bytes[interlaced.upperBound] != 0x9D
+    }
+  }
+
+  @Test("every track of Matroska is the default")
+  func defaultFlag() throws {
+    try expect(.matroskamuxDefaultFlag) {
+      let file = try MuxedFile("\(Self.audio) ! matroskamux name=mux", "\(Self.audio) ! mux.")
+      return try !file.tracks.contains([0x88, 0x81])
+    }
+  }
+
+  @Test("the display size in Matroska is rounded")
+  func displaySize() throws {
+    try expect(.matroskamuxDisplaySize) {
+      let file = try MuxedFile(
+        "videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=720,height=480,pixel-aspect-ratio=32/27 ! matroskamux"
+      )
+      // DisplayWidth of 853, and no DisplayUnit.
+      return try file.tracks.contains([0x54, 0xB0, 0x82, 0x03, 0x55]) && !file.tracks.contains([0x54, 0xB2])
+    }
+  }
+
+  @Test("a track of Matroska without a language has none, which means English")
+  func language() throws {
+    try expect(.matroskamuxLanguage) {
+      try !MuxedFile("\(Self.audio) ! matroskamux").tracks.contains([0x22, 0xB5, 0x9C])
+    }
+  }
+
+  @Test("matroskamux refuses FFV1 whose caps lack its own name for the version")
+  func ffv1Version() throws {
+    try expect(.matroskamuxFFV1Version) {
+      let packets = "\(Self.video) ! avenc_ffv1 ! capssetter replace=true join=false caps="
+      let caps = "video/x-ffv,ffvversion=1,width=64,height=64,framerate=30/1"
+      _ = try MuxedFile("\(packets)\(caps),ffversion=1 ! matroskamux")
+      return (try? MuxedFile("\(packets)\(caps) ! matroskamux")) == nil
+    }
+  }
+
+  @Test("matroskamux drops cover art")
+  func coverArt() throws {
+    try expect(.matroskamuxCoverArt) {
+      let folder = try TemporaryFolder()
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "sine=duration=0.1", "-f", "lavfi", "-i", "color=size=16x16", "-frames:v", "1", "-c:v",
+        "png",
+        "-disposition:v", "attached_pic", folder.path("a.mp3"),
+      ])
+      let file = try MuxedFile("filesrc location=\(folder.path("a.mp3")) ! id3demux ! mpegaudioparse ! matroskamux")
+      return !file.contains(Array("IHDR".utf8))
+    }
+  }
+
+  @Test("rotation is not written into Matroska")
+  func orientation() throws {
+    try expect(.matroskamuxOrientation) {
+      // Projection.
+      try !MuxedFile("\(Self.video) ! taginject tags=image-orientation=rotate-90 ! matroskamux").tracks
+        .contains([0x76, 0x70])
+    }
+  }
+}
+
+extension MuxedFile {
+  /// The headers of all tracks.
+  fileprivate var tracks: Tracks {
+    get throws {
+      let start = try #require(bytes.firstRange(of: [0x16, 0x54, 0xAE, 0x6B])).upperBound
+      return Tracks(
+        bytes: bytes[start..<(try #require(bytes[start...].firstRange(of: [0x1F, 0x43, 0xB6, 0x75]))).lowerBound])
+    }
+  }
+
+  fileprivate struct Tracks {
+    let bytes: ArraySlice<UInt8>
+    func contains(_ part: [UInt8]) -> Bool { bytes.firstRange(of: part) != nil }
+  }
+}

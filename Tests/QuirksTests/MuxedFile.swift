@@ -1,0 +1,70 @@
+import Foundation
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+/// A file that a muxer wrote, and boxes of MP4 in it.
+struct MuxedFile {
+  let bytes: [UInt8]
+
+  /// - Parameter branches: a pipeline that ends in the muxer, and others that are linked to it.
+  init(_ branches: String...) throws {
+    let folder = try TemporaryFolder()
+    let description = [branches[0] + " ! filesink location=\(folder.path("out"))"] + branches.dropFirst()
+    try Pipeline(description.joined(separator: " ")).runToEnd()
+    try self.init(reading: folder.path("out"))
+  }
+
+  init(reading path: String) throws { bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+  func contains(_ part: [UInt8]) -> Bool { bytes.firstRange(of: part) != nil }
+
+  /// Where the bodies of all boxes of a type begin. Boxes that hold others are not distinguished from media.
+  func places(of box: String) -> [Int] { bytes.ranges(of: Array(box.utf8)).map(\.upperBound) }
+
+  /// The body of the first box of a type, to the end of the file.
+  func numbers(in box: String) throws -> [UInt8] { Array(bytes[try #require(places(of: box).first)...]) }
+
+  /// The same, in units of four bytes.
+  func words(in box: String) throws -> [Int] {
+    let body = try numbers(in: box)
+    return stride(from: 0, through: body.count - 4, by: 4).map { place in
+      body[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+    }
+  }
+}
+
+extension Pipeline {
+  /// Plays to the end.
+  func runToEnd() throws {
+    defer { set(.null) }
+    set(.playing)
+    try waitForEnd()
+  }
+
+  /// Gives buffers to an appsrc, and plays to the end.
+  /// - Parameter starts: when each begins, in milliseconds; it lasts until the next one, the last until `end`.
+  func feed(_ source: String, _ starts: [Int], end: Int, _ content: (Int) -> [UInt8]) throws {
+    defer { set(.null) }
+    set(.playing)
+    let source = try appSource(source)
+    for (index, start) in starts.enumerated() {
+      let content = content(index)
+      let buffer = try Buffer(size: content.count) { $0.copyBytes(from: content) }
+      let next = starts.dropFirst(index + 1).first ?? end
+      buffer.stamp(pts: .milliseconds(start), duration: .milliseconds(next - start))
+      try #require(source.push(buffer))
+    }
+    source.endOfStream()
+    try waitForEnd()
+  }
+
+  private func waitForEnd() throws {
+    while let message = nextMessage(timeout: ClockTime(seconds: 20)) {
+      if case .endOfStream = message { return }
+      if case .failed(let error) = message { throw error }
+    }
+    throw GStreamerError(kind: .other, element: nil, message: "the pipeline does not end", debug: nil)
+  }
+}

@@ -1,0 +1,26 @@
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of xingmux") struct XingMuxTests {
+  private static let source =
+    "audiotestsrc num-buffers=20 ! audio/x-raw,rate=44100,channels=1 ! lamemp3enc ! mpegaudioparse"
+
+  @Test("xingmux writes no LAME tag")
+  func padding() throws {
+    try expect(.xingmuxPadding) {
+      let file = try MuxedFile("\(Self.source) ! xingmux")
+      // The frame that xingmux adds has 156 bytes; LAME's own frames name it too.
+      return file.bytes.prefix(156).firstRange(of: Array("LAME".utf8)) == nil
+    }
+  }
+
+  @Test("xingmux counts one frame too many")
+  func frameCount() throws {
+    try expect(.xingmuxFrameCount) {
+      let file = try MuxedFile("\(Self.source) ! xingmux")
+      let count = try file.words(in: "Xing")[1]
+      return count == (try DecodedMedia.buffers(of: Self.source).count) + 1
+    }
+  }
+}
