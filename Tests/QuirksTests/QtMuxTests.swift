@@ -8,7 +8,8 @@ import Testing
   func opusByteOrder() throws {
     try expect(.qtmuxOpusByteOrder) {
       let bytes = try DecodedMedia.buffers(
-        of: "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=1 ! opusenc ! mp4mux fragment-duration=100 streamable=true"
+        of:
+          "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=1 ! opusenc ! mp4mux fragment-duration=100 streamable=true"
       ).flatMap { $0 }
       // After the box's type: version, channels, then pre-skip and the rate, 48,000.
       let header = try #require(bytes.firstRange(of: Array("dOps".utf8)))

@@ -5,7 +5,8 @@ import Testing
 @Suite("The table of quirks") struct QuirkTableTests {
   @Test("docs/quirks.md says what the quirks say; make quirks writes it")
   func document() throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../docs/quirks.md")
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../docs/quirks.md")
     if ProcessInfo.processInfo.environment["RETROGRADE_WRITE_QUIRKS"] != nil {
       try Quirk.document.write(to: file, atomically: true, encoding: .utf8)
     }
