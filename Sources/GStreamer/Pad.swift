@@ -209,12 +209,14 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Has a decoder write its frames where they are held: answers allocation queries with "planes may lie anywhere" (`GstVideoMeta`), which
-  /// GStreamer's appsink before 1.24 can't say itself, and with a pool (``FramePool``).
+  /// an appsink does not say itself, and with a pool (``FramePool``).
   ///
-  /// Without the one, decoders copy every frame into the plain layout. Without the other, gst-libav 1.22 copies every frame whose height is no
-  /// multiple of what the codec codes at a time, as 1080 lines are none of 16: it compares the lines that are shown with those of its own pool
-  /// (`gst_ffmpegviddec_decide_allocation`).
-  package func acceptFramesAnywhere() {
+  /// Without the one, decoders copy every frame into the plain layout. Without the other, gst-libav copies every
+  /// frame whose height is no multiple of the codec's blocks, as 1080 lines are none of 16: it compares
+  /// the lines that are shown with those of its own pool (`gst_ffmpegviddec_decide_allocation`).
+  ///
+  /// - Parameter multiple: a pool is offered only for frames whose width is a multiple of this.
+  package func acceptFramesAnywhere(poolingWidthsOf multiple: Int = 1) {
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
       _, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -224,7 +226,9 @@ package final class Pad: @unchecked Sendable {
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_query_parse_allocation(query, &caps, nil)
       var format = GstVideoInfo()
-      if let caps, gst_video_info_from_caps(&format, caps) != 0, let pool = FramePool.make() {
+      if let caps, gst_video_info_from_caps(&format, caps) != 0, Int(format.width) % max(multiple, 1) == 0,
+        let pool = FramePool.make()
+      {
         gst_query_add_allocation_pool(query, pool, guint(clamping: format.size), 0, 0)
         gst_object_unref(pool)
       }

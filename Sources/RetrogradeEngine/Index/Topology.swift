@@ -2,6 +2,7 @@ import Containers
 import GStreamer
 import Glibc
 import MediaTime
+import Quirks
 import Synchronization
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
@@ -112,13 +113,11 @@ package struct Topology: Sendable {
     pipeline.keepEarlyPackets()
   }
 
-  /// Makes a pipeline from a description of ours end where the file does.
-  ///
-  /// At the end of a file GStreamer 1.22's avdemux_gif asks for more for ever: gstavprotocol.c answers 0 bytes where FFmpeg
-  /// expects AVERROR_EOF.
+  /// Makes a pipeline from a description of ours end where the file does (`Quirk.avdemuxGIFNoEnd`).
   private func endAtEndOfFile(_ pipeline: Pipeline) {
     var info = stat()
-    guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }), stat(source, &info) == 0
+    guard Quirk.avdemuxGIFNoEnd.applies,
+      let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }), stat(source, &info) == 0
     else { return }
     let size = Int(info.st_size)
     let demux = pipeline.element("e\(demuxer.element)")
