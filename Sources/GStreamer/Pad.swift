@@ -217,8 +217,8 @@ package final class Pad: @unchecked Sendable {
   /// it compares the height shown with that of its own pool (`gst_ffmpegviddec_decide_allocation`).
   ///
   /// The pool is offered once for the same caps. A decoder that asks again has dropped it: gst-libav compares the
-  /// pool's width with the coded one, 426 with 432, while frames are decoded on other threads, and may then mix up
-  /// its own pool and this one ("video meta uses 432x240 instead of 426x240", `g_error`). Such frames are copied.
+  /// pool's width with the coded one, 426 with 432, and may crash (`Quirk.avdecNarrowerThanCoded`). Such frames are
+  /// copied.
   package func acceptFramesAnywhere() {
     let offered = OfferedPools()
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {

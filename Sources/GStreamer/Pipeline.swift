@@ -225,8 +225,8 @@ package final class Pipeline: @unchecked Sendable {
 }
 
 extension Pipeline {
-  /// Has the pipeline fail where a `videorate` is to change the speed of frames that come without a rate: 1.22's then repeats
-  /// them without end (`gst_video_rate_transform_ip` divides by the rate that it does not have).
+  /// Has the pipeline fail if a `videorate` is to change the speed of frames that come without a rate
+  /// (`Quirk.videorateSpeedWithoutRate`).
   package func failWhereSpeedHasNoRate() {
     for element in elements(ofFactory: "videorate") where element.number("rate") ?? 1 != 1 {
       element.staticPad("sink")?.onCaps { caps, pad in

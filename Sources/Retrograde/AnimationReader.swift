@@ -4,7 +4,8 @@ import Images
 import MediaTime
 import RetrogradeEngine
 
-/// Reads animated WebP and PNG, of which GStreamer's decoders show the first frame only.
+/// Reads animated WebP and PNG, which GStreamer's decoders do not (`Quirk.webpdecAnimation`,
+/// `Quirk.pngdecAnimation`).
 struct AnimationReader {
   private enum Form {
     case webP(WebPFrames)

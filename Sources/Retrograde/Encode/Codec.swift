@@ -75,13 +75,8 @@ struct Codec: Sendable, Equatable {
 
   /// Runs `body`, in which `encodebin` chooses encoders that work.
   ///
-  /// `avenc_aac` has rank NONE in GStreamer 1.22, a mark left from when FFmpeg's AAC encoder was experimental (before
-  /// FFmpeg 3.0), so that `encodebin` passes it over for `voaacenc`, which takes only mono and stereo.
-  ///
-  /// FFmpeg's encoders of DTS and of Dolby's lossless codecs are still experimental, and refuse to work (`AV_CODEC_CAP_EXPERIMENTAL`).
-  ///
-  /// Those of Windows Media Audio work on the samples where they lie (`apply_window_and_mdct` in wmaenc.c), with instructions that
-  /// need them aligned to 32 bytes; gstavaudenc.c 1.22 gives them as they lie in its adapter, and the process crashes.
+  /// `avenc_aac` is raised (`Quirk.avencAACUnranked`); encoders of DTS, of Dolby's lossless codecs
+  /// (`Quirk.avencExperimental`) and of Windows Media Audio (`Quirk.avencWMAAlignment`) are avoided.
   ///
   /// - Parameter chosen: encoders that were asked for by name. `encodebin` passes over those of rank NONE even so.
   static func choosingEncoders<Value: Sendable, Failure: Error>(

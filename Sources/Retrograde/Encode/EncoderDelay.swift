@@ -4,8 +4,8 @@ import RetrogradeEngine
 
 /// How many samples an audio encoder puts before the first one that it was given, as a player hears it.
 ///
-/// Most encoders of GStreamer 1.22 do not say (`avenc_aac`: 1,024, `lamemp3enc`: 1,105), and without knowing it the
-/// audio is late. So it is measured: noise goes in, and is looked for in what a decoder gives back.
+/// Most encoders do not say (`Quirk.avencAACPriming`, `Quirk.lamemp3encPriming`). So it is measured: noise is
+/// encoded, and looked for in the decoded audio.
 struct EncoderDelay {
   /// In sample frames; 0 where the codec carries it in its stream (Opus), and where it can't be measured.
   let samples: Int

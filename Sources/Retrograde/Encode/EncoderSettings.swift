@@ -27,7 +27,7 @@ struct EncoderSettings: Sendable {
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
-  /// The most columns and lines, where an encoder's pad template promises more: x264 refuses to start beyond it.
+  /// Most columns and lines of an encoder whose pad template promises more (`Quirk.x264encLargestSize`).
   static let largest = ["x264enc": 16_384]
 
   /// Codecs whose players expect colour at half resolution.
@@ -36,7 +36,8 @@ struct EncoderSettings: Sendable {
   /// Codecs that keep transparency.
   static let alphaCodecs: Set<String> = ["video/x-ffv,ffvversion=1"]
 
-  /// Whether the size is odd where colour has half the lines or columns: x264 and x265 refuse that.
+  /// True if the size is odd and colour has half the lines or columns: x264 and x265 refuse that
+  /// (`Quirk.x264encOddSize`).
   static func hasOddSubsampledSize(_ raw: Caps) -> Bool {
     guard isOdd(raw), let format = raw.string("format") else { return false }
     return ["I420", "I422", "NV12", "YV12", "Y42B"].contains { format.hasPrefix($0) }
@@ -76,7 +77,7 @@ struct EncoderSettings: Sendable {
     var set: [(String, String)] = []
     switch encoder {
     case "x264enc":
-      // x264enc applies its VBV at `bitrate` in the constant-quality modes too; 0 turns that off.
+      // Quirk.x264encBufferInConstantQuality
       set = [("vbv-buf-capacity", "0"), ("speed-preset", try number("speed-preset", encoder))]
       // A speed that was asked for is x264's own.
       if options.preset == nil { set += EncoderSpeed.additions(to: encoder, options.quality) }
@@ -118,9 +119,7 @@ struct EncoderSettings: Sendable {
           ("min-quantizer", "0"), ("max-quantizer", options.maxSize == nil ? "46" : "63"),
         ]
       }
-      // At the end libvpx gives out what it holds back only until half its buffer is full, and vpxenc 1.22 asks once: of small
-      // frames, and at high rates, the last frames would be lost. Looking ahead bought nothing in size or SSIM here.
-      set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]
+      set += [("keyframe-max-dist", "240"), ("lag-in-frames", "0")]  // Quirk.vp9encLag
     case "av1enc":
       let speed = try speed("cpu-used", encoder)
       // libaom's speeds from 7 on are for real time (1); for good quality (0) it takes them for 6.
@@ -138,7 +137,7 @@ struct EncoderSettings: Sendable {
         set += [("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)")]
         set += [("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1000))]
       } else {
-        // av1enc 1.22 has 0 for the coarsest quantizer where libaom has 63, and would give 20 times the rate.
+        // Quirk.av1encMaxQuantizer
         set += [("min-quantizer", "0"), ("max-quantizer", "\(EncoderSettings.av1Quantizers.upperBound)")]
         set += [("target-bitrate", try rate(wanted, "target-bitrate", encoder, unit: 1000))]
       }

@@ -237,8 +237,8 @@ struct EncodingChoice: Sendable {
     return caps + "|element-properties," + properties.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
   }
 
-  /// Opus, Vorbis and AAC call the loudspeakers behind people rear ones, where AC-3 and DTS have them at the sides; told of
-  /// those, GStreamer 1.22's audioconvert mixes all into one channel.
+  /// Channel mask for an encoder of Opus, Vorbis or AAC, which call the speakers behind people rear ones, where AC-3
+  /// and DTS have them at the sides (`Quirk.audioconvertSideSpeakers`).
   private static func channelMask(_ caps: Caps, _ codec: Codec) -> UInt64? {
     guard ["audio/x-opus", "audio/x-vorbis", "audio/mpeg"].contains(codec.caps.mediaType),
       let mask = caps.channelMask

@@ -107,7 +107,7 @@ struct EncodingDescription {
       return parts + format.preparation(hasAlpha: frame.hasAlpha, isHalved: frame.isHalved)
         + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
     case .sequence(let encoder, let opaque):
-      // Left to itself, videoconvert 1.22 makes RGBA of what has no transparency.
+      // Quirk.videoconvertAlphaForOpaque
       return parts + (frame.hasAlpha ? [] : ["video/x-raw,format={\(opaque)}"]) + [
         encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))",
       ]

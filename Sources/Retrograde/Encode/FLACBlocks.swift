@@ -1,7 +1,4 @@
-/// How audio is shared out over blocks of FLAC.
-///
-/// Of audio that is one block flacenc 1.22 says where it ends before it says what it is (a segment before its caps), and nothing
-/// behind `encodebin` takes that: the file has no audio.
+/// Blocks of short FLAC audio: at least two (`Quirk.flacencSingleBlock`).
 enum FLACBlocks {
   /// The fewest sample frames that make two blocks: the smallest that flacenc knows has 16.
   static let fewestSamples = 17

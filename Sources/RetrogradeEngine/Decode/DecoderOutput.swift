@@ -1,6 +1,7 @@
 import GStreamer
 import Glibc
 import MediaTime
+import Quirks
 import Synchronization
 
 /// What a pipeline decodes, sample by sample, and what becomes of it where it fails or stands still.
@@ -54,7 +55,7 @@ final class DecoderOutput: Sendable {
   /// Stops, and gives up what the decoder holds: its pool keeps the memory of all frames that were ever held at once. Nothing comes after.
   func close() { pipeline.set(.null) }
 
-  /// gst-libav 1.22 gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
+  /// gst-libav gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
   /// for a thread: where nothing is encoded at the same time, two more fill them (FFmpeg itself takes one more, `ff_frame_thread_init`). With two
   /// processors 180 frames of 1080p H.264 that are held took 1.0 s so, and 1.14 s without.
   private static func fillProcessors(_ decoders: [Element]) {

@@ -63,12 +63,11 @@ package struct DecodingRecipe: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=2"
 
-  /// The decoder that takes such packets, or gives what is in them, where GStreamer 1.22 ranks others first:
+  /// Decoder that keeps the format of such packets, if GStreamer ranks others first
+  /// (`Quirk.jpegdecChroma`, `Quirk.openjpegdecChroma`).
   ///
-  /// - jpegdec gives 4:2:0 whatever the video has.
-  /// - openjpegdec takes a codestream of three components for RGB where the caps do not say what it is, though its packets may say that it is
-  ///   YUV, and refuses it if it is 4:2:0 or 4:2:2. FFmpeg's decoder looks, but leaves transparency out, and of RGB with more than eight bits
-  ///   gives what has no name in GStreamer.
+  /// FFmpeg's decoder of JPEG 2000 leaves transparency out, and gives RGB of more than eight bits in a pixel
+  /// format that has no name in GStreamer.
   ///
   /// - Parameter packet: the first.
   static func decoder(of caps: Caps, startingWith packet: UnsafeRawBufferPointer) -> String? {
@@ -111,7 +110,7 @@ package struct DecodingRecipe: Sendable {
     source = topology.source
     packetCaps = caps
     isOneGroup = video.keyframes.count == 1
-    // avdec_gif stamps every frame with 0.
+    // Quirk.avdecGIFTimestamps
     isTimedByPackets = topology.isGIF
     prepare = topology.prepare
     prepareWhole = topology.reading(nil).prepare

@@ -66,8 +66,8 @@ package final class FrameConverter: Sendable {
 }
 
 extension Caps {
-  /// With the colours that GStreamer takes video for that does not say (`set_default_colorimetry` in video-info.c): videoconvert
-  /// 1.22 makes other greys of it than of video that says the same.
+  /// With the colours that GStreamer takes for granted if video does not say its own
+  /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
     return setting("colorimetry", (int("height") ?? 0) > 576 ? "bt709" : "bt601")

@@ -1,7 +1,6 @@
 import GStreamer
 
-/// Pixel formats of FFmpeg's decoders for which GStreamer 1.22 has no name. Its avdec elements crash where such frames come
-/// (`gst_ffmpegviddec_get_buffer2`), and take the process with them.
+/// Pixel formats of FFmpeg's decoders for which GStreamer has no name (`Quirk.avdecUnnamedFormat`).
 enum UnnamedFormat {
   /// Depths that are neither 8, 10 nor 12 bits a sample; grey frames of more than 8, but for H.264, whose decoder gives them colour.
   private static let caps =
@@ -22,7 +21,8 @@ enum UnnamedFormat {
       remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt yuv420p10le video.mkv")
   }
 
-  /// How to name `decoder` in a pipeline. What FFV1 holds stands in no caps; where its frames are copied, those formats end in an error.
+  /// How to name `decoder` in a pipeline. The caps of FFV1 do not say its format; if its frames are copied,
+  /// formats without a name end in an error (`Quirk.avdecUnnamedFormat`).
   static func safe(_ decoder: String) -> String {
     decoder == "avdec_ffv1" ? "avdec_ffv1 direct-rendering=false" : decoder
   }

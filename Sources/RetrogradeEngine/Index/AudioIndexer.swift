@@ -1,6 +1,7 @@
 package import Containers
 package import GStreamer
 import MediaTime
+import Quirks
 import Synchronization
 
 /// The decoder for an audio stream.
@@ -57,8 +58,8 @@ package final class AudioIndexer: Sendable {
 
   /// The end of a stream's branch in a description of an indexing pipeline.
   static func tail(_ number: Int, _ stream: StreamPath, _ decoder: AudioDecoder) -> String {
-    // opusdec makes stereo fit for being mixed to mono, and so other samples than were encoded, unless it is told not to.
-    let setting = decoder.factory == "opusdec" ? " phase-inversion=true" : ""
+    let isChanged = decoder.factory == "opusdec" && Quirk.opusdecPhaseInversion.applies
+    let setting = isChanged ? " phase-inversion=true" : ""
     let decode = decoder.factory.map { "\($0) name=decoder\(number)\(setting) ! " } ?? ""
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"

@@ -227,7 +227,7 @@ private struct PacketEncoder: Sendable {
     }
     do {
       while let sample = try stream.next(cancellation) {
-        // x264enc's segment starts at a thousand hours: stream time is what the frames had.
+        // Stream time is the time of the frames (Quirk.x264encLateSegment).
         guard let time = sample.streamTime else { continue }
         try give(sample.buffer, TimeSpan(start: time, end: time + (sample.buffer.duration ?? .zero)))
       }

@@ -129,7 +129,7 @@ extension FrameGeometry {
   var cutting: [String] {
     var parts: [String] = []
     if let crop {
-      // In other formats videocrop 1.22 cuts nothing.
+      // Quirk.videocropFormats
       parts += [
         "videoconvert n-threads=2 dither=none", "video/x-raw,format={\(FrameGeometry.cuttable)}",
         "videocrop left=\(crop.x.lowerBound) right=\(source.width - crop.x.upperBound) top=\(crop.y.lowerBound) "

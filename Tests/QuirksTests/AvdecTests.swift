@@ -1,0 +1,78 @@
+import Foundation
+import GStreamer
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of gst-libav's decoders") struct AvdecTests {
+  @Test("video that is narrower than it is coded crashes now and then")
+  func narrowerThanCoded() throws {
+    try expect(.avdecNarrowerThanCoded) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("narrow.mkv")
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "testsrc=s=426x240:r=30:d=0.4", "-pix_fmt", "yuv420p", "-c:v", "libx264", path,
+      ])
+      let branch =
+        "filesrc location=\(path) ! matroskademux ! h264parse ! avdec_h264 max-threads=4 ! "
+        + "videoflip method=horizontal-flip ! fakesink async=false"
+      let branches = (0..<16).flatMap { _ in branch.split(separator: " ").map(String.init) }
+      // Messages on pools lengthen the time in which threads meet: eight of ten runs crash.
+      let debug = ["GST_DEBUG": "bufferpool:6,videopool:6", "GST_DEBUG_FILE": "/dev/null"]
+      for _ in 0..<(Quirk.avdecNarrowerThanCoded.isExpected ? 6 : 2) {
+        let ending = try launch(["-f"] + branches, environment: debug)
+        if ending.isCrash { return ending.errors.contains("video meta uses") }
+      }
+      return false
+    }
+  }
+
+  @Test("a pixel format without a name ends in a critical warning")
+  func unnamedFormat() throws {
+    try expect(.avdecUnnamedFormat) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("rgb48.mkv")
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.2", "-pix_fmt", "rgb48le", "-c:v", "ffv1", "-level", "3", path,
+      ])
+      // Without this variable the process may crash, fail or hang.
+      let ending = try launch(
+        ["-f", "filesrc", "location=\(path)", "!", "matroskademux", "!", "avdec_ffv1", "!", "fakesink"],
+        environment: ["G_DEBUG": "fatal-criticals"])
+      return ending.isCrash && ending.errors.contains("GST_VIDEO_FORMAT_UNKNOWN")
+    }
+  }
+
+  @Test("all frames of a GIF are stamped with 0")
+  func gifTimestamps() throws {
+    try expect(.avdecGIFTimestamps) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.gif")
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", path])
+      // Pulled one by one: on some releases avdemux_gif has no end.
+      let pipeline = try Pipeline(
+        "filesrc location=\(path) ! avdemux_gif ! identity eos-after=4 ! avdec_gif ! appsink name=sink sync=false")
+      defer { pipeline.set(.null) }
+      let times = try samples(of: pipeline).map(\.buffer.pts)
+      #expect(times.count >= 2)
+      return times.allSatisfy { $0 == .zero }
+    }
+  }
+
+  @Test("avdemux_gif does not end at the end of the file")
+  func gifEnd() throws {
+    try expect(.avdemuxGIFEnd) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.gif")
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", path])
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+      process.arguments =
+        ["-s", "KILL", "1.5", "gst-launch-1.0", "-q"]
+        + "filesrc location=\(path) ! avdemux_gif ! fakesink".split(separator: " ").map(String.init)
+      try process.run()
+      process.waitUntilExit()
+      return process.terminationReason == .uncaughtSignal || process.terminationStatus != 0
+    }
+  }
+}

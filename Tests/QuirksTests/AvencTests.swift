@@ -1,0 +1,106 @@
+import Foundation
+import GStreamer
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of encoders of audio") struct AvencTests {
+  @Test("avenc_aac comes after voaacenc, or has no rank at all")
+  func unranked() throws {
+    try expect(.avencAACUnranked) {
+      let caps = try #require(Caps("audio/mpeg,mpegversion=4"))
+      return !Registry.factories(.encoder, sources: caps).contains("avenc_aac")
+    }
+  }
+
+  @Test("AAC is decoded with its priming")
+  func aacPriming() throws {
+    try expect(.avencAACPriming) { try addedSamples("avenc_aac ! avdec_aac") >= 1024 }
+  }
+
+  @Test("MP3 is decoded with its priming")
+  func mp3Priming() throws {
+    try expect(.lamemp3encPriming) { try addedSamples("lamemp3enc ! mpegaudioparse ! avdec_mp3") >= 1105 }
+  }
+
+  /// Samples of the decoded audio beyond those that were encoded.
+  private func addedSamples(_ codec: String) throws -> Int {
+    try bytes(
+      of: """
+        audiotestsrc num-buffers=10 samplesperbuffer=1920 ! audio/x-raw,rate=48000,channels=1 ! audioconvert ! \(codec) !
+        audioconvert ! audio/x-raw,format=S16LE
+        """
+    ).count / 2 - 19_200
+  }
+
+  @Test("encoders with a rank refuse to work", arguments: ["avenc_dca", "avenc_mlp", "avenc_truehd"])
+  func experimental(_ encoder: String) throws {
+    try expect(.avencExperimental) {
+      fails("audiotestsrc num-buffers=4 ! audioconvert ! audioresample ! \(encoder)")
+    }
+  }
+
+  @Test("unaligned samples crash avenc_wmav2")
+  func wmaAlignment() throws {
+    try expect(.avencWMAAlignment) {
+      let pipeline =
+        "audiotestsrc num-buffers=30 samplesperbuffer=4101 ! audio/x-raw,rate=44100,channels=1 ! avenc_wmav2 ! fakesink"
+      return try launch(["-f"] + pipeline.split(separator: " ").map(String.init)).isCrash
+    }
+  }
+
+  @Test("FLAC of one block is empty")
+  func flacSingleBlock() throws {
+    try expect(.flacencSingleBlock) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.flac")
+      try run(
+        pipeline: """
+          audiotestsrc num-buffers=1 samplesperbuffer=1000 ! audio/x-raw,rate=44100,channels=1 !
+          encodebin profile=audio/x-flac ! filesink location=\(path)
+          """)
+      // The header alone has 115 bytes.
+      return try Data(contentsOf: URL(fileURLWithPath: path)).count < 200
+    }
+  }
+
+  @Test("Opus in stereo is decoded as if for mono")
+  func phaseInversion() throws {
+    try expect(.opusdecPhaseInversion) {
+      // Out of phase, at a rate that has both channels share their bands.
+      func decoded(_ setting: String) throws -> [UInt8] {
+        try bytes(
+          of: """
+            audiotestsrc wave=white-noise num-buffers=20 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! tee name=t
+            t. ! queue ! join. t. ! queue ! audioinvert degree=1 ! join.
+            interleave name=join ! audioconvert ! audio/x-raw,channels=2 ! opusenc bitrate=24000 ! opusdec \(setting)
+            """)
+      }
+      return try decoded("") != decoded("phase-inversion=true")
+    }
+  }
+
+  @Test("5.1 with speakers at the sides becomes mono")
+  func sideSpeakers() throws {
+    try expect(.audioconvertSideSpeakers) {
+      let caps = try caps(
+        of: """
+          audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=6,channel-mask=(bitmask)0x60f !
+          audioconvert dithering=none ! vorbisenc
+          """)
+      return caps.int("channels") == 1
+    }
+  }
+
+  @Test("Opus loses the places of speakers at the sides, or all but one channel")
+  func opusSideSpeakers() throws {
+    try expect(.audioconvertSideSpeakers) {
+      let caps = try caps(
+        of: """
+          audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=6,channel-mask=(bitmask)0x60f !
+          audioconvert dithering=none ! opusenc
+          """)
+      return caps.int("channels") == 1 || caps.int("channel-mapping-family") == 255
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import GStreamer
+import MediaTime
+import Testing
+
+/// All samples that a pipeline gives, in order.
+/// - Parameter description: of the pipeline but for its appsink.
+/// - Throws: the error that ended the pipeline, or one after 20 seconds without a sample.
+func samples(of description: String) throws -> [Sample] {
+  let pipeline = try Pipeline("\(description) ! appsink name=sink sync=false")
+  defer { pipeline.set(.null) }
+  return try samples(of: pipeline)
+}
+
+/// All samples that the appsink `sink` of a pipeline gets, in order.
+func samples(of pipeline: Pipeline) throws -> [Sample] {
+  let sink = try pipeline.appSink("sink")
+  pipeline.set(.playing)
+  var found: [Sample] = []
+  var idle = 0
+  while idle < 100 {
+    if let sample = sink.pull(timeout: ClockTime(nanoseconds: 200_000_000)) {
+      found.append(sample)
+      idle = 0
+    } else if sink.isEndOfStream {
+      // Streams end also after an error.
+      if let error = pipeline.pendingFailure { throw error }
+      return found
+    } else if case .failed(let error)? = pipeline.nextMessage() {
+      throw error
+    } else {
+      idle += 1
+    }
+  }
+  throw CocoaError(.featureUnsupported)
+}
+
+/// The bytes that a pipeline gives.
+/// - Parameter description: of the pipeline but for its appsink.
+func bytes(of description: String) throws -> [UInt8] {
+  try samples(of: description).flatMap { try $0.buffer.withBytes { Array($0) } }
+}
+
+/// True if a pipeline ends with an error.
+/// - Parameter description: of the pipeline but for its appsink.
+func fails(_ description: String) -> Bool { (try? samples(of: description)) == nil }
+
+/// Caps of the first sample that a pipeline gives.
+/// - Parameter description: of the pipeline but for its appsink.
+func caps(of description: String) throws -> Caps { try #require(samples(of: description).first?.caps) }

@@ -1,0 +1,50 @@
+import GStreamer
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of converters of video") struct ConverterTests {
+  @Test("a change of speed repeats frames without a rate")
+  func speedWithoutRate() throws {
+    try expect(.videorateSpeedWithoutRate) {
+      let pipeline = """
+        videotestsrc num-buffers=10 ! video/x-raw,format=GRAY8,width=16,height=16,framerate=25/1 !
+        capssetter caps=video/x-raw,framerate=0/1 ! videorate rate=2 ! identity eos-after=100 ! fdsink
+        """
+      let ending = try launch(["-f"] + pipeline.split(whereSeparator: \.isWhitespace).map(String.init))
+      return ending.isCrash || ending.output.utf8.count > 10 * 256
+    }
+  }
+
+  @Test("frames without transparency become RGBA")
+  func alphaForOpaque() throws {
+    try expect(.videoconvertAlphaForOpaque) {
+      let png = try bytes(of: "videotestsrc num-buffers=1 ! video/x-raw,format=I420 ! videoconvert ! pngenc")
+      // The header's kind of colour: 2 is RGB, 6 is RGBA.
+      return png[25] == 6
+    }
+  }
+
+  @Test("grey frames that do not say their colours become other RGB than those that do")
+  func unsaidColorimetry() throws {
+    try expect(.videoconvertUnsaidColorimetry) {
+      func converted(_ colorimetry: String) throws -> [UInt8] {
+        try bytes(
+          of: """
+            videotestsrc num-buffers=1 pattern=smpte ! video/x-raw,format=GRAY8,width=64,height=64 !
+            capssetter replace=true
+            caps="video/x-raw,format=GRAY8,width=64,height=64,framerate=30/1\(colorimetry)" !
+            videoconvert dither=none ! video/x-raw,format=RGB
+            """)
+      }
+      return try converted("") != converted(",colorimetry=bt601")
+    }
+  }
+
+  @Test("videocrop does not take all formats", arguments: ["NV16", "P010_10LE", "Y444_16LE"])
+  func cropFormats(_ format: String) throws {
+    try expect(.videocropFormats) {
+      fails("videotestsrc num-buffers=1 ! video/x-raw,format=\(format),width=64,height=48 ! videocrop left=8")
+    }
+  }
+}

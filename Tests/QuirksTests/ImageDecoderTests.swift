@@ -1,0 +1,50 @@
+import GStreamer
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Quirks of decoders of images") struct ImageDecoderTests {
+  @Test("jpegdec halves the colour of 4:4:4")
+  func jpegChroma() throws {
+    try expect(.jpegdecChroma) {
+      let source = "videotestsrc num-buffers=1 ! video/x-raw,format=Y444 ! jpegenc ! jpegparse"
+      #expect(try caps(of: "\(source) ! avdec_mjpeg").string("format") == "Y444")
+      return try caps(of: "\(source) ! jpegdec").string("format") != "Y444"
+    }
+  }
+
+  @Test("openjpegdec refuses YUV whose colour is halved")
+  func jpeg2000Chroma() throws {
+    try expect(.openjpegdecChroma) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("yuv.mov")
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.1", "-pix_fmt", "yuv420p", "-c:v", "jpeg2000", path,
+      ])
+      let source = "filesrc location=\(path) ! qtdemux ! jpeg2000parse"
+      #expect(try caps(of: "\(source) ! avdec_jpeg2000").string("format") == "I420")
+      return fails("\(source) ! openjpegdec")
+    }
+  }
+
+  @Test("an animated PNG is its first frame")
+  func animatedPNG() throws {
+    try expect(.pngdecAnimation) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.png")
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", "-f", "apng", path])
+      return try samples(of: "filesrc location=\(path) ! pngparse ! pngdec").count == 1
+    }
+  }
+
+  @Test("animated WebP is not decoded")
+  func animatedWebP() throws {
+    try expect(.webpdecAnimation) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.webp")
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", "-c:v", "libwebp_anim", path])
+      let found = try? samples(of: "filesrc location=\(path) blocksize=1000000 ! webpdec")
+      return (found?.count ?? 0) < 5
+    }
+  }
+}
