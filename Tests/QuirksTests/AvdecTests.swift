@@ -58,21 +58,4 @@ import Testing
       return times.allSatisfy { $0 == .zero }
     }
   }
-
-  @Test("avdemux_gif does not end at the end of the file")
-  func gifEnd() throws {
-    try expect(.avdemuxGIFEnd) {
-      let folder = try TemporaryFolder()
-      let path = folder.path("a.gif")
-      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", path])
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-      process.arguments =
-        ["-s", "KILL", "1.5", "gst-launch-1.0", "-q"]
-        + "filesrc location=\(path) ! avdemux_gif ! fakesink".split(separator: " ").map(String.init)
-      try process.run()
-      process.waitUntilExit()
-      return process.terminationReason == .uncaughtSignal || process.terminationStatus != 0
-    }
-  }
 }
