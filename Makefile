@@ -16,22 +16,24 @@ PLUGINDIR ?= $(if $(filter $(HOME)/.local,$(PREFIX)),$(PREFIX)/share/gstreamer-1
 
 PACKAGES = libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev libgif-dev libimagequant-dev libwebp-dev zlib1g-dev libpango1.0-dev libsoup-3.0-dev \
   gstreamer1.0-plugins-base gstreamer1.0-plugins-good \
-  gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly glib-networking gstreamer1.0-libav gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-alsa fonts-dejavu-core pkg-config
+  gstreamer1.0-plugins-bad gstreamer1.0-plugins-ugly glib-networking gstreamer1.0-libav gstreamer1.0-tools gstreamer1.0-x gstreamer1.0-alsa fonts-dejavu-core pkgconf
 # Only corpus and benchmarks use these: an oracle that shares no code with GStreamer, GNU time, and peers to be compared with.
 BENCH_PACKAGES = ffmpeg python3-numpy python3-matplotlib time melt mpv sox
 # What the tests load the plugin into.
 TEST_PACKAGES = xvfb chromium chromium-driver curl gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev ffmpeg
-# What makes and checks Debian packages, and what tests them in a Debian of their own.
+# Packages to build and check Debian packages.
 DEB_PACKAGES = debhelper dpkg-dev lintian
-DEB_TEST_PACKAGES = debootstrap
 # What a cluster of the tests' own is made of.
 CLUSTER_PACKAGES = slurm-wlm munge python3
-DEBS = .build/deb
+# Code name of this system's release, as in bookworm.
+CODENAME := $(shell . /etc/os-release && echo $$VERSION_CODENAME)
+# Folder of the Debian packages for RELEASE, or for this system.
+DEBS = .build/deb/$(or $(RELEASE),$(CODENAME))
 DOCS = .build/docs/site
 
 .PHONY: help setup setup-tools setup-cluster build plugin run test test-cluster lint architecture elements format corpus hostile fuzz faults bench bench-quick bench-serve serve-load quality install install-plugin uninstall \
-  deb test-deb readme-picture docs clean
+  deb test-deb test-on quirks readme-picture docs clean
 
 help:
 	@echo "make setup      install the Debian packages that are missing"
@@ -43,7 +45,7 @@ help:
 	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
 	@echo "make elements   write the reference in docs/elements.md anew, from the plugin"
 	@echo "make format     put it right"
-	@echo "make corpus     reverse every file of CORPUS=folder, and check each"
+	@echo "make corpus     reverse every file of CORPUS=folder, and check each; MODE=lossless|default: only in that mode"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
 	@echo "make fuzz       run each of libFuzzer's targets for SECONDS=60; ONLY=names"
 	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
@@ -56,8 +58,12 @@ help:
 	@echo "                LIBDIR= PLUGINDIR= DESTDIR="
 	@echo "make install-plugin  install the plugin alone"
 	@echo "make uninstall  remove what make install put into PREFIX"
-	@echo "make deb        make the Debian packages, in $(DEBS)"
-	@echo "make test-deb   install them in a fresh Debian 12, and reverse a clip there"
+	@echo "make deb        build the Debian packages, in .build/deb/RELEASE: RELEASE=bookworm|trixie|forky;"
+	@echo "                without RELEASE, for this system"
+	@echo "make test-deb   install the packages in a new Debian of that release, and reverse a clip there"
+	@echo "make test-on    test on another Debian release, RELEASE=bookworm|trixie|forky:"
+	@echo "                STEPS='$(STEPS)'"
+	@echo "make quirks     write docs/quirks.md anew, from Sources/Quirks"
 	@echo "make readme-picture  draw the picture in README.md anew"
 	@echo "make docs       make the library's documentation, in $(DOCS)"
 	@echo "make clean      remove what was built"
@@ -143,11 +149,15 @@ elements: plugin
 	@scripts/install-packages $(TEST_PACKAGES)
 	GST_PLUGIN_PATH=$(CURDIR)/$(dir $(PLUGIN)) /usr/bin/python3 scripts/elements.py --write
 
+# The table of workarounds in docs/quirks.md.
+quirks: setup
+	RETROGRADE_WRITE_QUIRKS=1 $(SWIFT) test $(TEST_FLAGS) --filter QuirkTable
+
 format:
 	$(SWIFT) format --in-place --recursive --parallel Package.swift Sources Tests Examples
 
 corpus: build setup-tools
-	/usr/bin/python3 scripts/corpus.py $(BIN) $(CORPUS)
+	/usr/bin/python3 scripts/corpus.py $(BIN) $(CORPUS) $(if $(MODE),--mode $(MODE))
 
 hostile: build setup-tools
 	/usr/bin/python3 scripts/hostile.py $(BIN) -n $(or $(N),500) --first $(or $(FIRST),0) --seed $(or $(SEED),1)
@@ -197,19 +207,34 @@ install-plugin: $(if $(shell command -v $(SWIFT)),plugin)
 uninstall:
 	@$(INSTALL) --remove
 
+ifneq ($(RELEASE),)
+deb:
+	scripts/on-release $(RELEASE) make deb
+else
 deb: build plugin
 	@scripts/install-packages $(DEB_PACKAGES)
 	rm -rf $(DEBS)
 	mkdir -p $(DEBS)
-	dpkg-buildpackage --build=binary --no-sign \
+	DEBS=$(DEBS) dpkg-buildpackage --build=binary --no-sign \
 	  --buildinfo-option=-u$(DEBS) --buildinfo-option=-O$(DEBS)/retrograde_$(VERSION).buildinfo \
 	  --changes-option=-u$(DEBS) --changes-option=-O$(DEBS)/retrograde_$(VERSION).changes
 	dh_clean
-	lintian --fail-on error $(DEBS)/retrograde_$(VERSION).changes
+	lintian --fail-on error,warning $(DEBS)/retrograde_$(VERSION).changes
+endif
 
 test-deb: deb
-	@scripts/install-packages $(DEB_TEST_PACKAGES)
-	scripts/test-deb $(DEBS)/*_$(VERSION)_*.deb
+	scripts/on-release --fresh $(or $(RELEASE),$(CODENAME)) sh -c 'scripts/test-deb $(DEBS)/*.deb'
+
+# Steps of test-on: targets of this file. corpus runs only if there is a folder CORPUS.
+STEPS = setup-tools test corpus test-deb
+INNER_STEPS = $(filter-out test-deb $(if $(wildcard $(CORPUS)),,corpus),$(STEPS))
+
+test-on:
+	@test -n '$(RELEASE)' || { echo "usage: make test-on RELEASE=bookworm|trixie|forky [STEPS='$(STEPS)']" >&2; exit 64; }
+	$(if $(filter corpus,$(STEPS)),$(if $(wildcard $(CORPUS)),,@echo "test-on: corpus is left out: no folder $(CORPUS)"))
+	$(if $(INNER_STEPS),scripts/on-release $(addprefix --with ,$(wildcard $(CORPUS) $(CORPUS)/../tools)) $(RELEASE) \
+	  make $(INNER_STEPS) CORPUS='$(realpath $(CORPUS))' MODE='$(MODE)')
+	$(if $(filter test-deb,$(STEPS)),$(MAKE) test-deb RELEASE=$(RELEASE))
 
 # Drawn, mirrored and put together by the library itself: Examples/FilmStrips.
 readme-picture: setup
