@@ -23,7 +23,7 @@ BENCH_PACKAGES = ffmpeg python3-numpy python3-matplotlib time melt mpv sox
 TEST_PACKAGES = xvfb chromium chromium-driver curl gstreamer1.0-plugins-base-apps gstreamer1.0-plugins-bad-apps ges1.0-tools python3-gi gir1.2-gstreamer-1.0 \
   gcc libc6-dev ffmpeg
 # Packages to build and check Debian packages.
-DEB_PACKAGES = debhelper dpkg-dev lintian
+DEB_PACKAGES = build-essential debhelper lintian python3
 # What a cluster of the tests' own is made of.
 CLUSTER_PACKAGES = slurm-wlm munge python3
 # Code name of this system's release, as in bookworm.
@@ -79,7 +79,9 @@ setup-cluster:
 
 # Command, plugin and tests are built with the same flags in one folder, so that nothing is compiled twice.
 # Tests need -enable-testing. Optimized: comparing frames takes most of the tests' time otherwise.
-BUILD_FLAGS = -c release -Xswiftc -enable-testing
+# The toolchain's lld is the linker on all releases. It makes relocated data read-only (relro), as
+# lintian asks, which GNU ld of Debian 13 does not; and Debian 13 has no gold by default.
+BUILD_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 
 # With the Swift runtime in it: it runs where no Swift is.
 build: setup
@@ -91,7 +93,7 @@ plugin: setup
 	mkdir -p $(dir $(PLUGIN))
 	$(SWIFT)c -emit-library -static-stdlib -o $(PLUGIN) @.build/release/gstretrograde.product/Objects.LinkFileList \
 	  $(shell pkg-config --libs gstreamer-1.0 gstreamer-app-1.0 gstreamer-pbutils-1.0 gstreamer-video-1.0 gstreamer-audio-1.0) \
-	  -Xlinker -s -Xlinker --gc-sections -Xlinker --version-script=scripts/plugin-exports.map
+	  -use-ld=lld -Xlinker -s -Xlinker --gc-sections -Xlinker --version-script=scripts/plugin-exports.map
 
 run: build
 	@scripts/run $(BIN) "$(INPUT)" "$(OUTPUT)"
@@ -216,8 +218,8 @@ deb: build plugin
 	rm -rf $(DEBS)
 	mkdir -p $(DEBS)
 	DEBS=$(DEBS) dpkg-buildpackage --build=binary --no-sign \
-	  --buildinfo-option=-u$(DEBS) --buildinfo-option=-O$(DEBS)/retrograde_$(VERSION).buildinfo \
-	  --changes-option=-u$(DEBS) --changes-option=-O$(DEBS)/retrograde_$(VERSION).changes
+	  --buildinfo-option=-u$(DEBS) --buildinfo-file=$(DEBS)/retrograde_$(VERSION).buildinfo \
+	  --changes-option=-u$(DEBS) --changes-file=$(DEBS)/retrograde_$(VERSION).changes
 	dh_clean
 	lintian --fail-on error,warning $(DEBS)/retrograde_$(VERSION).changes
 endif
