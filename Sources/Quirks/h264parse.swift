@@ -1,3 +1,5 @@
+import GStreamer
+
 extension Quirk {
   package static let h264parseParameterSets = Quirk(
     "h264parse-parameter-sets", element: "h264parse", releases: .all,
@@ -16,5 +18,14 @@ extension Quirk {
     upstream: "`gst_h264_parse_update_src_caps`",
     workaround: "The caps that reach it have no `colorimetry`.")
 
-  static let h264parse = [h264parseParameterSets, h264parseContainerColors]
+  package static let h264parseDurations = Quirk(
+    "h264parse-durations", element: "h264parse", releases: .before(Release(1, 28, 1)),
+    symptom: """
+      Packets without a frame rate lose their durations: none is left on 1.26, and 1 ns on 1.22. The last frame of \
+      an MP4 then lasts 0 s, and is cut off.
+      """,
+    upstream: "e33eb20289, 2e009591b1",
+    workaround: "Packets get the durations that they had before the parser.")
+
+  static let h264parse = [h264parseParameterSets, h264parseContainerColors, h264parseDurations]
 }

@@ -49,6 +49,25 @@ func atFirstBuffer<T>(of description: String, _ body: (Pad, AppSink, Sample) thr
   return try body(#require(sink.pad), sink, sample)
 }
 
+/// Packets that an encoder makes of thirty frames without a rate, which last 40 and 360 ms in turn.
+/// - Parameter encoder: what stands between the frames and the appsink.
+func variableRatePackets(_ encoder: String) throws -> [Buffer] {
+  let caps = "video/x-raw,format=I420,width=64,height=64,framerate=0/1"
+  return try packets(of: "appsrc name=in format=time caps=\(caps) ! \(encoder)") { pipeline in
+    guard let source = try? pipeline.appSource("in") else { return }
+    for number in 0..<30 {
+      let frame = try? Buffer(size: 64 * 64 * 3 / 2) { bytes in
+        for place in bytes.indices { bytes[place] = UInt8(truncatingIfNeeded: place &* number) }
+      }
+      guard let frame else { return }
+      let (pair, half) = number.quotientAndRemainder(dividingBy: 2)
+      frame.stamp(pts: .milliseconds(pair * 400 + half * 40), duration: .milliseconds(half == 0 ? 40 : 360))
+      _ = source.push(frame)
+    }
+    source.endOfStream()
+  }.map(\.buffer)
+}
+
 /// Nothing came out of a pipeline for too long.
 struct Stuck: Error {}
 

@@ -58,6 +58,15 @@ import Testing
     }
   }
 
+  @Test("h264parse drops the durations of packets without a rate")
+  func durations() throws {
+    try expect(.h264parseDurations) {
+      let packets = try variableRatePackets("x264enc speed-preset=ultrafast ! h264parse")
+      try #require(packets.count == 30)
+      return Set(packets.map(\.duration)) != [.milliseconds(40), .milliseconds(360)]
+    }
+  }
+
   @Test("h264parse puts parameter sets into the first packet of AVC")
   func parameterSets() throws {
     let folder = try TemporaryFolder()

@@ -1,5 +1,6 @@
 import GStreamer
 import MediaTime
+import Quirks
 import RetrogradeEngine
 
 /// Packets, as a pipeline gives them.
@@ -14,6 +15,7 @@ final class PacketStream: Sendable {
     do {
       pipeline = try Pipeline(
         "\(description) ! appsink name=packets sync=false async=false enable-last-sample=false max-buffers=16")
+      if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
       sink = try pipeline.appSink("packets")
       try prepare(pipeline)
     } catch let error as GStreamerError {

@@ -1,0 +1,42 @@
+import MediaTime
+import Synchronization
+
+extension Pipeline {
+  /// Gives packets the durations that their encoders gave them where a parser behind the encoder drops those.
+  package func keepEncodedDurations() {
+    for encoder in elements(ofClass: "Encoder") {
+      guard let parser = encoder.downstream.dropFirst().first(where: { $0.isOfClass("Parser") }) else { continue }
+      let durations = PacketDurations()
+      encoder.staticPad("src")?.onBuffer { packet in
+        durations.note(packet)
+        return nil
+      }
+      parser.staticPad("src")?.onBuffer(durations.restored)
+    }
+  }
+}
+
+/// Durations of packets between an encoder and its parser, by presentation time.
+private final class PacketDurations: Sendable {
+  private let known = Mutex<[(pts: ClockTime, duration: ClockTime)]>([])
+  /// A parser holds back fewer packets than this.
+  private static let most = 64
+
+  func note(_ packet: Buffer) {
+    guard let pts = packet.pts, let duration = packet.duration else { return }
+    known.withLock { known in
+      if known.count == Self.most { known.removeFirst() }
+      known.append((pts, duration))
+    }
+  }
+
+  /// `packet` with the duration that was noted for it; nil if it has that, or none was.
+  @Sendable func restored(_ packet: Buffer) -> Buffer? {
+    guard let pts = packet.pts,
+      let duration = known.withLock({ known in
+        known.firstIndex { $0.pts == pts }.map { known.remove(at: $0).duration }
+      }), duration != packet.duration
+    else { return nil }
+    return packet.retimed(pts: pts, dts: packet.dts, duration: duration)
+  }
+}
