@@ -17,9 +17,12 @@ import Testing
   }
 
   private static let records = [
-    Sample(hexadecimal: "562b83f11b9d537eb6fe15c25d9cd3e7e25e3af1", depth: 8, channels: "grey with transparency", name: nil),
+    Sample(
+      hexadecimal: "562b83f11b9d537eb6fe15c25d9cd3e7e25e3af1", depth: 8, channels: "grey with transparency", name: nil),
     Sample(hexadecimal: "562b886109e645ac3a2c22a31b6d76bc04102530", depth: 8, channels: "4:4:0", name: nil),
-    Sample(hexadecimal: "5619e8908dfcfcbc1b4933aeeebaaabe852a4efb", depth: 8, channels: "RGB with transparency", name: "BGRA"),
+    Sample(
+      hexadecimal: "5619e8908dfcfcbc1b4933aeeebaaabe852a4efb", depth: 8, channels: "RGB with transparency", name: "BGRA"
+    ),
     Sample(hexadecimal: "562b86737f5ebeb8d226212d5a8e72dd00185e16", depth: 8, channels: "4:1:0", name: "YUV9"),
     Sample(
       hexadecimal: """
