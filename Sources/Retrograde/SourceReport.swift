@@ -101,11 +101,14 @@ public struct SourceReport: Sendable, Codable {
   /// The descriptions of the pipelines that decode, in `gst-launch-1.0` syntax.
   public var decoding: String?
   public var warnings: [Warning]
+  /// Releases of GStreamer and its plugins that read the source.
+  public var gstreamer: GStreamerReleases
 
   init(_ inputs: [String], _ options: ReverseOptions, _ work: Work) throws {
     let playable = try PlayableSource.open(inputs, options, work, isDescribed: true)
     let index = playable.index
     input = Reverser.name(of: inputs)
+    gstreamer = GStreamerReleases()
     duration = playable.sourceEnd - index.presentationStart
     declaredDuration = index.declaredEnd.map { $0 - index.presentationStart }
     order = playable.legs.all.map { Played($0, from: index.presentationStart) }

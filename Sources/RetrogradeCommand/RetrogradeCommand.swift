@@ -1,6 +1,5 @@
 import ArgumentParser
 import CVersion
-import GStreamer
 import Glibc
 import Retrograde
 
@@ -30,7 +29,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
       66 no such input, 69 a GStreamer plugin is missing, 73 the output can't be made, 74 disk full or input/output \
       error; after a signal 128 and its number: 130 after Ctrl-C.
       """,
-    version: "retrograde \(RETROGRADE_VERSION) (\(GStreamer.version))",
+    version: "retrograde \(RETROGRADE_VERSION)\n\(GStreamerReleases().description)",
     subcommands: [
       Reverse.self, LoopCommand.self, FrameCommand.self, VerifyCommand.self, Play.self, CaptureCommand.self, Run.self,
       Info.self,

@@ -40,19 +40,22 @@ final class ClientStream {
   /// true once libsoup or ``shut()`` closed it.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
-  /// Closes it. `abruptly`: with a reset, so that the client does not take what it got for all.
-  func shut(abruptly: Bool = false) {
+  /// Ends the connection, but keeps the descriptor: writes fail from now on, also those that
+  /// libsoup waits for on a thread of its own.
+  /// - Parameter withReset: the client sees that it did not get all. HTTP/1.0 has no other sign.
+  func cut(withReset: Bool) {
     guard !isClosed else { return }
-    if abruptly {
-      var option = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(
-        descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-    } else {
-      // libsoup may be writing the last chunk on a thread of its own: it wakes up.
+    guard withReset else {
       shutdown(descriptor, Int32(SHUT_RDWR))
+      return
     }
-    g_io_stream_close(stream, nil, nil)
+    // Disconnects a TCP socket at once (connect(2)).
+    var nowhere = sockaddr()
+    nowhere.sa_family = sa_family_t(AF_UNSPEC)
+    _ = connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
   }
+
+  func shut() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
 
   /// Has a server read its requests. Called by ``SoupServerObject/add(_:)``.
   func hand(to server: UnsafeMutablePointer<SoupServer>) {

@@ -23,6 +23,8 @@ final class Connection {
   private(set) var since = Clock.now
   /// Closed at the end of the loop's turn.
   var isDoomed = false
+  /// The answer could not be made whole.
+  var isCutShort = false
   private var hangup: Source?
 
   init(_ number: Int, _ stream: ClientStream) { (self.number, self.stream) = (number, stream) }
@@ -59,10 +61,13 @@ final class Connection {
   }
 
   /// Closes the connection and cancels its work.
-  func close(abruptly: Bool) {
+  func close() {
     hangup = nil
+    // First: libsoup writes a last chunk when it drops a body, as if the body were whole, and
+    // waits until the client takes it (soup_body_output_stream_close, called by GOutputStream).
+    stream.cut(withReset: isCutShort && message?.isHTTP10 ?? false)
     message?.letGo(isClosed: stream.isClosed)
-    stream.shut(abruptly: abruptly)
+    stream.shut()
     endRequest(isAnswered: false)
   }
 }

@@ -173,7 +173,8 @@ final class Loop {
 
   func abort(_ key: Exchange.Key) {
     guard let connection = connection(key) else { return }
-    close(connection, abruptly: true)
+    connection.isCutShort = true
+    close(connection)
   }
 
   // MARK: - Connections
@@ -232,11 +233,11 @@ final class Loop {
     server.add(stream)
   }
 
-  private func close(_ connection: Connection, abruptly: Bool = false) {
+  private func close(_ connection: Connection) {
     connections[connection.number] = nil
     numbers[connection.stream.identity] = nil
     counter.set(connections.count)
-    connection.close(abruptly: abruptly)
+    connection.close()
   }
 
   /// Closes connections that are over or overdue, and waits for what is due next.

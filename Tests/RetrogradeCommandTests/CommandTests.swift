@@ -1,4 +1,6 @@
 import Foundation
+import GStreamer
+import Retrograde
 import Testing
 
 /// The command, run as a user runs it.
@@ -326,6 +328,20 @@ final class Scratch: Sendable {
     let raw = text.unicodeScalars.filter { $0.properties.generalCategory == .control && $0 != "\n" }
     #expect(raw.isEmpty, "\(text.debugDescription)")
     #expect(text.contains("\\u001b"))
+  }
+
+  @Test("--version and info --json name the releases of GStreamer and its plugins")
+  func releases() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: 5)
+    let library = "\(GStreamer.release)"
+    let version = try Command.run(["--version"])
+    #expect(version.output.split(separator: "\n").dropFirst().first == "GStreamer \(library)")
+    let info = try Command.run(["info", scratch.path("a.mp4"), "--json"])
+    let report = try JSONDecoder().decode(SourceReport.self, from: Data(info.output.utf8))
+    #expect(report.gstreamer.library == library)
+    let known = Registry.release(ofPluginWith: "qtdemux")
+    #expect(known != nil && report.gstreamer.plugins["isomp4"] == known?.description)
   }
 
   @Test func helpTeachesByExample() throws {

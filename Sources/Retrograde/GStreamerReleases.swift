@@ -1,0 +1,33 @@
+import GStreamer
+
+/// Releases of GStreamer and of its plugins on this machine, for reports of faults.
+public struct GStreamerReleases: Sendable, Codable {
+  /// Release of the library, such as `1.26.2`.
+  public var library: String
+  /// Releases by plugin, such as `libav: 1.26.2`; a plugin that is not installed is missing.
+  public var plugins: [String: String]
+
+  /// An element of each plugin that most results depend on.
+  private static let elements = [
+    "isomp4": "qtdemux", "matroska": "matroskamux", "mpegtsdemux": "tsdemux", "avi": "avidemux", "ogg": "oggmux",
+    "wavparse": "wavparse", "audioparsers": "aacparse", "videoparsersbad": "h264parse", "libav": "avdec_h264",
+    "x264": "x264enc", "x265": "x265enc", "vpx": "vp9enc", "aom": "av1enc", "svtav1": "svtav1enc", "opus": "opusenc",
+    "flac": "flacenc", "soup": "souphttpsrc",
+  ]
+
+  package init() {
+    library = "\(GStreamer.release)"
+    plugins = Self.elements.compactMapValues { Registry.release(ofPluginWith: $0)?.description }
+  }
+
+  /// Lines for people: the library, plugins of another release, and plugins that are missing.
+  package var description: String {
+    let others = plugins.filter { $0.value != library }.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    let missing = Self.elements.keys.filter { plugins[$0] == nil }.sorted()
+    return [
+      "GStreamer \(library)",
+      others.isEmpty ? nil : "plugins of other releases: \(others.joined(separator: ", "))",
+      missing.isEmpty ? nil : "plugins not installed: \(missing.joined(separator: ", "))",
+    ].compactMap(\.self).joined(separator: "\n")
+  }
+}
