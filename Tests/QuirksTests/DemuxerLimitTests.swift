@@ -86,4 +86,15 @@ import Testing
     let path = try ffmpeg(folder, "a.mka", tone, "-c:a tta")
     try expect(.matroskademuxTTA) { fails("filesrc location=\(path) ! matroskademux ! avdec_tta") }
   }
+
+  @Test("priming that only iTunes' tag names is played")
+  func gapless() throws {
+    let folder = try TemporaryFolder()
+    var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -use_editlist 0 -metadata title=name"))
+    let pipeline = "filesrc location=\(file.path) ! qtdemux ! avdec_aac"
+    let plain = try bytes(of: pipeline).count
+    try addGaplessTag(to: &file)
+    try file.write()
+    try expect(.qtdemuxGapless) { try bytes(of: pipeline).count == plain }
+  }
 }
