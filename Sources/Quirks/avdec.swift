@@ -19,8 +19,8 @@ extension Quirk {
       """,
     upstream: "`gst_ffmpegviddec_ensure_internal_pool`",
     workaround: """
-      H.264 and HEVC of such depths are refused by their caps; FFV1, whose caps do not say it, is decoded without \
-      `direct-rendering`, and ends in an error: always on 1.22, in nine of ten runs on later releases.
+      They are refused before decoding: H.264 and HEVC by their caps, FFV1 by the parameters that it begins with \
+      (`FFV1PixelFormat`). Formats in the decoder's caps template are decoded.
       """)
 
   package static let avdecGIFTimestamps = Quirk(

@@ -8,7 +8,9 @@ extension Quirk {
       the block.
       """,
     upstream: "`gst_flac_enc_process_stream_headers`",
-    workaround: "`blocksize` is set to make two blocks; audio of under 17 samples is refused.")
+    workaround: """
+      `blocksize` is set to make two blocks; audio of under 17 samples is refused. Newer releases need neither.
+      """)
 
   static let flacenc = [flacencSingleBlock]
 }

@@ -81,21 +81,7 @@ import Testing
     var file = try FileBytes(ffmpeg(folder, "a.m4a", tone, "-c:a aac -metadata title=name"))
     func times() throws -> [ClockTime?] { try packets(of: "filesrc location=\(file.path) ! qtdemux").map(\.buffer.pts) }
     let plain = try times()
-    func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
-      withUnsafeBytes(of: UInt32(body.count + 8).bigEndian, Array.init) + Array(type.utf8) + body
-    }
-    // 1,024 samples of priming, 128 of padding, 48,000 between them.
-    let numbers = " 00000000 00000400 00000080 000000000000BB80" + String(repeating: " 00000000", count: 8)
-    let tag = box(
-      "----",
-      box("mean", [0, 0, 0, 0] + Array("com.apple.iTunes".utf8)) + box("name", [0, 0, 0, 0] + Array("iTunSMPB".utf8))
-        + box("data", [0, 0, 0, 1, 0, 0, 0, 0] + Array(numbers.utf8)))
-    for type in ["moov", "udta", "meta", "ilst"] {
-      let size = try file.end(of: type) - 8
-      file.set(file.integer(at: size) + tag.count, at: size)
-    }
-    file.bytes += tag
-    try file.write()
+    try addGaplessTag(to: &file)
     try expect(.qtdemuxGaplessTwice) { try times() != plain }
   }
 
@@ -116,4 +102,23 @@ import Testing
       return isRead.wait(timeout: .now() + .seconds(1)) == .success
     }
   }
+}
+
+/// Adds iTunes' tag of 1,024 samples of priming, 128 of padding and 48,000 between them.
+/// - Parameter file: an MP4 that its list of tags ends.
+func addGaplessTag(to file: inout FileBytes) throws {
+  func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+    withUnsafeBytes(of: UInt32(body.count + 8).bigEndian, Array.init) + Array(type.utf8) + body
+  }
+  let numbers = " 00000000 00000400 00000080 000000000000BB80" + String(repeating: " 00000000", count: 8)
+  let tag = box(
+    "----",
+    box("mean", [0, 0, 0, 0] + Array("com.apple.iTunes".utf8)) + box("name", [0, 0, 0, 0] + Array("iTunSMPB".utf8))
+      + box("data", [0, 0, 0, 1, 0, 0, 0, 0] + Array(numbers.utf8)))
+  for type in ["moov", "udta", "meta", "ilst"] {
+    let size = try file.end(of: type) - 8
+    file.set(file.integer(at: size) + tag.count, at: size)
+  }
+  file.bytes += tag
+  try file.write()
 }

@@ -15,7 +15,25 @@ import Testing
 
   @Test("each quirk has a name of its own, which begins with an element")
   func names() {
-    #expect(Set(Quirk.all.map(\.name)).count == Quirk.all.count)
-    for quirk in Quirk.all { #expect(quirk.name.contains("-"), "\(quirk.name)") }
+    let all = Quirk.all + Quirk.limits
+    #expect(Set(all.map(\.name)).count == all.count)
+    for quirk in all { #expect(quirk.name.contains("-"), "\(quirk.name)") }
+  }
+
+  @Test("docs/limits.md says in which release each limit ends")
+  func limits() throws {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+      "../../docs/limits.md")
+    var rows: [String: String] = [:]
+    for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") where line.hasPrefix("| `") {
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let name = cells[0].trimmingCharacters(in: ["`"])
+      #expect(rows.updateValue(cells[2], forKey: name) == nil, "\(name) has two rows")
+    }
+    for limit in Quirk.limits { #expect(rows[limit.name] != nil, "\(limit.name) has no row") }
+    for (name, end) in rows {
+      let limit = (Quirk.limits + Quirk.all).first { $0.name == name }
+      #expect(end == limit.map { $0.releases.end ?? "—" }, "\(name)")
+    }
   }
 }

@@ -95,4 +95,32 @@ import Testing
       #expect(error.message.contains("bits a sample, 4:"), "\(error.message)")
     }
   }
+
+  @Test("grey HEVC of 10 bits is refused only if its decoder has no format for it")
+  func greyHEVC() throws {
+    let caps = try #require(Caps("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"))
+    let format = try #require(Caps("video/x-raw, format=GRAY10_LE16"))
+    let isKnown = try #require(Registry.sourceCaps(of: "avdec_h265")).intersects(format)
+    let isLetThrough = (try? UnnamedFormat.refuse(caps, by: "avdec_h265", source: "a.mp4")) != nil
+    #expect(isLetThrough == isKnown)
+  }
+
+  @Test(
+    "FFV1 in a pixel format without a name is refused before it is decoded",
+    arguments: [("gbrp14le", 3), ("yuv440p10le", 3), ("ya8", 3), ("yuv444p9le", 1), ("yuv440p", 0)])
+  func unnamedFFV1(_ format: (name: String, version: Int)) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("a.mkv")
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-pix_fmt", format.name, "-c:v", "ffv1", "-level",
+      "\(format.version)", source,
+    ])
+    do {
+      try await Reverser(source).reverse(to: folder.path("m.mp4"))
+      Issue.record("it is not refused")
+    } catch let error as RetrogradeError {
+      #expect(error.code == .missingPlugin)
+      #expect(error.message.contains("no such pixel format"), "\(error.message)")
+    }
+  }
 }

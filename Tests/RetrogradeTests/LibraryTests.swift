@@ -245,15 +245,20 @@ import Testing
     #expect(mirror.numbers == (0..<media.frameCount).reversed())
   }
 
-  @Test func aFLACOfTooFewSamplesIsRefused() async throws {
+  @Test("FLAC of 16 samples is exact, or refused where flacenc loses a single block")
+  func shortFLAC() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     (media.video, media.muxer, media.audio, media.name) = (nil, "wavenc", "identity", "s.wav")
     media.sampleCount = 16
     let source = try media.write(to: folder)
-    let error = await #expect(throws: RetrogradeError.self) {
-      try await Reverser(source).reverse(to: folder.path("m.flac"))
+    let mirror = folder.path("m.flac")
+    guard FLACBlocks.fewestSamples > 16 else {
+      try await Reverser(source).reverse(to: mirror)
+      #expect(try FFmpeg.samples(mirror) == FFmpeg.samples(source).reversed())
+      return
     }
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: mirror) }
     #expect(error?.code == .usage && error?.message.contains("write .wav") == true)
     #expect(folder.names == ["s.wav"])
     try await Reverser(source).reverse(to: folder.path("m.wav"))

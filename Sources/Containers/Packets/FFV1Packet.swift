@@ -8,27 +8,9 @@ struct FFV1Packet: Sendable {
 
   /// - Parameter configuration: the Configuration Record.
   init(_ configuration: [UInt8]?) {
-    var states = FFV1RangeDecoder.States.usual
-    var tableCount: Int?
-    configuration?.withUnsafeBytes { bytes in
-      // The Parameters (4.2).
-      var decoder = FFV1RangeDecoder(bytes)
-      var contexts = FFV1RangeDecoder.contexts
-      let version = decoder.number(&contexts, states)
-      guard version >= 3 else { return }
-      _ = decoder.number(&contexts, states)  // micro_version
-      if decoder.number(&contexts, states) > 1 {
-        let usual = states
-        for state in 1..<256 { states.change(state, by: decoder.number(&contexts, usual, isSigned: true)) }
-      }
-      for _ in 0..<2 { _ = decoder.number(&contexts, .usual) }  // colorspace_type, bits_per_raw_sample
-      let hasChroma = decoder.bit(&contexts[0], .usual)
-      for _ in 0..<2 { _ = decoder.number(&contexts, .usual) }  // log2_h_chroma_subsample, log2_v_chroma_subsample
-      let hasAlpha = decoder.bit(&contexts[0], .usual)
-      tableCount = 1 + (hasChroma || version == 3 ? 1 : 0) + (hasAlpha ? 1 : 0)
-    }
-    self.states = states
-    self.tableCount = tableCount
+    let parameters = FFV1Parameters(configuration: configuration)
+    states = parameters?.states ?? .usual
+    tableCount = parameters.map { 1 + ($0.hasChroma || $0.version == 3 ? 1 : 0) + ($0.hasAlpha ? 1 : 0) }
   }
 
   func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {

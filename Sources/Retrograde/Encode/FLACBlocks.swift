@@ -1,12 +1,17 @@
-/// Blocks of short FLAC audio: at least two (`Quirk.flacencSingleBlock`).
+import Quirks
+
+/// Blocks of short FLAC audio: at least two, if flacenc loses a single one (`Quirk.flacencSingleBlock`).
 enum FLACBlocks {
-  /// The fewest sample frames that make two blocks: the smallest that flacenc knows has 16.
-  static let fewestSamples = 17
-  /// The sample frames of flacenc's own blocks.
+  /// Fewest sample frames that can be written.
+  static var fewestSamples: Int { Quirk.flacencSingleBlock.applies ? smallest + 1 : 1 }
+  /// Sample frames of flacenc's smallest block.
+  private static let smallest = 16
+  /// Sample frames of flacenc's own blocks.
   private static let usual = 4608
 
-  /// The sample frames of blocks of which there are two at the least; nil where that is so anyway.
+  /// Sample frames of blocks of which there are at least two; nil if flacenc's own will do.
   static func size(for samples: Int) -> Int? {
-    samples > usual ? nil : max(fewestSamples - 1, samples / 2)
+    guard Quirk.flacencSingleBlock.applies, samples <= usual else { return nil }
+    return max(smallest, samples / 2)
   }
 }

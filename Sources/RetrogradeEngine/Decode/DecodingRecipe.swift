@@ -94,7 +94,7 @@ package struct DecodingRecipe: Sendable {
       throw RetrogradeError(
         .missingPlugin, about: topology.source, "no decoder for \(caps.codecName)", remedy: "\(PackageHint.all)")
     }
-    if let decoder, !isRaw { try UnnamedFormat.refuse(caps, by: decoder, source: topology.source) }
+    if let decoder, !isRaw { try UnnamedFormat.refuse(video, by: decoder, source: topology.source) }
     if let decoder, !isRaw {
       Log.decode.info(
         "\(topology.source): \(caps.codecName): decoded by \(decoder), "

@@ -175,6 +175,7 @@ final class IndexingPipeline {
     var end: ClockTime?
     var decoder: String?
     var needsItsContainer = false
+    var pixelFormat: FFV1PixelFormat?
     let isVP8 = caps.mediaType == "video/x-vp8"
     let isOnlyDecoded = Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -185,6 +186,9 @@ final class IndexingPipeline {
         try buffer.withBytes { bytes in
           decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
           needsItsContainer = path.isBoxed && JPEG2000Packet(bytes)?.mayBeRGB ?? true
+          if caps.mediaType == "video/x-ffv" {
+            pixelFormat = FFV1PixelFormat(configuration: caps.buffer("codec_data"), firstPacket: bytes)
+          }
         }
       }
       turning = turning ?? PacketTurning(caps)
@@ -208,6 +212,7 @@ final class IndexingPipeline {
     index.disposition = path.disposition
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
+    index.pixelFormat = pixelFormat
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(
       "\(indexer.topology.source): the packets of \(caps.codecName) "

@@ -53,6 +53,8 @@ package struct VideoIndex: Sendable {
   package var obstacle: String? = "nobody has looked at its packets"
   /// The decoder that takes its packets where the first by rank does not.
   var decoder: String?
+  /// Pixel format of FFV1, whose caps do not say it; nil for other codecs, and if it is not known.
+  var pixelFormat: FFV1PixelFormat?
   /// Whether it lies beside its packets what their colours are: without that they are taken for others.
   package var needsItsContainer = false
   /// The bytes of the largest packet.

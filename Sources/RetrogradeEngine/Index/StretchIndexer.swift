@@ -192,6 +192,7 @@ extension VideoIndex {
     index.obstacle = obstacle
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
+    index.pixelFormat = pixelFormat
     index.isFromStart = isFromStart
     return index
   }

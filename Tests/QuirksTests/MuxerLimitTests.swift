@@ -1,0 +1,83 @@
+import GStreamer
+import MediaTime
+import Quirks
+import TestSupport
+import Testing
+
+@Suite("Limits of muxers") struct MuxerLimitTests {
+  private static let audio = "audiotestsrc num-buffers=50 ! audio/x-raw,rate=48000,channels=1"
+
+  private func takes(_ muxer: String, _ caps: String) throws -> Bool {
+    Registry.factory(muxer, takes: try #require(Caps(caps)))
+  }
+
+  @Test("AVI shows all frames equally long")
+  func aviFrameTimes() throws {
+    try expect(.avimuxFrameTimes) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.avi")
+      let pipeline = try Pipeline(
+        """
+        appsrc name=in format=time caps=video/x-raw,format=GRAY8,width=16,height=16,framerate=10/1 ! jpegenc ! avimux !
+        filesink location=\(path)
+        """)
+      try pipeline.feed("in", [0, 100, 900], end: 1000) { _ in Array(repeating: 0, count: 256) }
+      let times = try packets(of: "filesrc location=\(path) ! avidemux").compactMap(\.buffer.pts)
+      return times == [.milliseconds(0), .milliseconds(100), .milliseconds(200)]
+    }
+  }
+
+  @Test(
+    "muxers take no video smaller than 16x16",
+    arguments: [
+      ("qtmux", "video/x-h264,stream-format=avc,alignment=au"), ("avimux", "image/jpeg"), ("webmmux", "video/x-vp9"),
+    ])
+  func smallVideo(_ muxer: (name: String, caps: String)) throws {
+    try #require(try takes(muxer.name, "\(muxer.caps),width=16,height=16"))
+    try expect(.qtmuxSmallVideo) { try !takes(muxer.name, "\(muxer.caps),width=14,height=16") }
+  }
+
+  @Test("avimux takes no video wider than 4096")
+  func largeVideo() throws {
+    try #require(try takes("avimux", "image/jpeg,width=4096,height=16"))
+    try expect(.avimuxLargeVideo) { try !takes("avimux", "image/jpeg,width=4098,height=16") }
+  }
+
+  @Test("timestamps of Opus in Matroska do not count its priming")
+  func opusStart() throws {
+    try expect(.matroskamuxOpusStart) {
+      let file = try MuxedFile("\(Self.audio) ! opusenc ! matroskamux")
+      // CodecDelay of 6.5 ms; then Cluster, of unknown size, with the time 0, and a block 0 ms after that.
+      try #require(file.contains([0x56, 0xAA, 0x83, 0x63, 0x2E, 0xA0]))
+      let cluster = try #require(file.bytes.firstRange(of: [0x1F, 0x43, 0xB6, 0x75])).upperBound
+      let block = try #require(file.bytes[cluster...].firstRange(of: [0xE7, 0x81, 0, 0xA3])).upperBound
+      // SimpleBlock: two bytes of size, one of the track, two of the time.
+      return file.bytes[block + 3..<block + 5].elementsEqual([0, 0])
+    }
+  }
+
+  @Test("Matroska does not say the priming of AAC")
+  func priming() throws {
+    try expect(.matroskamuxPriming) {
+      try !MuxedFile("\(Self.audio) ! avenc_aac ! matroskamux").contains([0x56, 0xAA])
+    }
+  }
+
+  @Test("mpegtsmux takes no subtitles as text")
+  func transportText() throws {
+    try expect(.mpegtsmuxText) { try !takes("mpegtsmux", "text/x-raw,format={utf8,pango-markup}") }
+  }
+
+  @Test("qtmux takes no subtitles with marks")
+  func textMarks() throws {
+    try #require(try takes("qtmux", "text/x-raw,format=utf8"))
+    try expect(.qtmuxTextMarks) { try !takes("qtmux", "text/x-raw,format=pango-markup") }
+  }
+
+  @Test("mp4mux takes no E-AC-3")
+  func eac3() throws {
+    try expect(.mp4muxEAC3) {
+      fails("\(Self.audio) ! avenc_eac3 ! ac3parse ! mp4mux")
+    }
+  }
+}
