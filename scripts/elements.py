@@ -26,10 +26,12 @@ def number(value):
     return LARGEST.get(value, f"{value}")
 
 
-def values(spec):
-    """What the property can be."""
+def values(element, spec):
+    """Values that the property can have."""
     if spec.value_type.is_a(GObject.TYPE_ENUM):
-        return "; ".join(f"`{v.value_nick}`: {v.value_name}" for v in spec.enum_class.__enum_values__.values())
+        # The value's class, not the specification's: PyGObject 3.50 gives that one without its values.
+        kind = type(element.get_property(spec.name))
+        return "; ".join(f"`{v.value_nick}`: {v.value_name}" for v in kind.__enum_values__.values())
     if hasattr(spec, "minimum"):
         return f"{number(spec.minimum)} to {number(spec.maximum)}"
     return "text"
@@ -58,7 +60,8 @@ def reference(name):
     kind = element.__gtype__
     lines = [f"### {name}", "", f"{factory.get_metadata('long-name')} (`{factory.get_metadata('klass')}`): "
              f"{factory.get_metadata('description')}.", ""]
-    schemes = factory.get_uri_protocols()
+    # The registry of later releases has them in the opposite order.
+    schemes = sorted(factory.get_uri_protocols())
     if schemes:
         lines += ["URI schemes: " + ", ".join(f"`{scheme}`" for scheme in schemes) + ".", ""]
     lines += table(["pad", "direction", "presence", "caps"],
@@ -67,7 +70,7 @@ def reference(name):
                     for pad in sorted(factory.get_static_pad_templates(), key=lambda pad: pad.name_template)])
     own = [spec for spec in GObject.list_properties(kind) if spec.owner_type == kind]
     lines += [""] + table(["property", "type", "values", "default", "may be set", "what it is"],
-                          [[f"`{spec.name}`", TYPES.get(spec.value_type.name, "enum"), values(spec), default(element, spec), mutability(spec), spec.blurb]
+                          [[f"`{spec.name}`", TYPES.get(spec.value_type.name, "enum"), values(element, spec), default(element, spec), mutability(spec), spec.blurb]
                            for spec in own])
     signals = GObject.signal_list_names(kind)
     lines += ["", "Signals: " + (", ".join(f"`{signal}`" for signal in signals) or "none of its own") + ".", ""]

@@ -86,6 +86,12 @@ package struct MissingPlugin: Sendable, Hashable {
   /// What it would decode, such as `video/x-h264`; nil where something else is missing, such as a demuxer that has no caps.
   package let mediaType: String?
 
+  /// A decoder of `caps`.
+  package init(decoderOf caps: Caps) {
+    description = "\(caps.codecName) decoder"
+    mediaType = caps.mediaType
+  }
+
   /// - Parameter message: `gst_is_missing_plugin_message` is true of it.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
     description = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"

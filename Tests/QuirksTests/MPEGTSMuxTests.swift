@@ -16,4 +16,19 @@ import Testing
       return file?.bytes.isEmpty ?? true
     }
   }
+
+  @Test(
+    "mpegtsmux refuses VP9 and AV1, which its caps offer",
+    arguments: [
+      "video/x-vp9,width=64,height=64,framerate=25/1",
+      "video/x-av1,width=64,height=64,framerate=25/1,stream-format=obu-stream,alignment=frame",
+    ])
+  func customMappings(caps: String) throws {
+    try expect(.mpegtsmuxCustomMappings) {
+      guard Registry.factory("mpegtsmux", takes: try #require(Caps(caps))) else { return false }
+      let video = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=64,framerate=25/1 ! jpegenc"
+      let file = try? MuxedFile("\(video) ! capssetter replace=true join=false caps=\(caps) ! mpegtsmux")
+      return file?.bytes.isEmpty ?? true
+    }
+  }
 }

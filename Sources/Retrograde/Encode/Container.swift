@@ -1,4 +1,5 @@
 import GStreamer
+import Quirks
 import RetrogradeEngine
 
 /// A container format that can be written, by file name extension.
@@ -216,6 +217,11 @@ struct Container: Sendable {
   /// Whether the container can hold `codec`.
   func takes(_ codec: Caps) -> Bool {
     guard caps != nil else { return audioCodecs.compactMap { Caps($0) }.contains { $0.intersects(codec) } }
+    if isTransportStream, ["video/x-vp9", "video/x-av1"].contains(codec.mediaType),
+      Quirk.mpegtsmuxCustomMappings.applies
+    {
+      return false
+    }
     return muxers.contains { Registry.factory($0, takes: codec) }
   }
 }

@@ -248,11 +248,14 @@ struct Fetch {
   }
 
   private func cut(_ done: Int, _ total: Int, _ error: GStreamerError? = nil) -> RetrogradeError {
-    let amount = total > 0 ? "\(ByteCount(done)) of \(ByteCount(total))" : "\(ByteCount(done))"
-    return RetrogradeError(
-      .inputOutput, about: name,
-      "the connection ended after \(amount)" + (error.map { ": \($0.reasonInTransfer)" } ?? ""), remedy: "try again",
-      underlying: error)
+    let length = ByteCount(done)
+    let what =
+      total > 0
+      ? "the connection ended after \(length) of \(ByteCount(total))"
+      : "not all of it came: the connection ended after \(length)"
+    // souphttpsrc asks for the rest before it fails. A server that refuses did not end the connection for that.
+    let reason = error.flatMap { $0.isRefusedRange ? nil : ": \($0.reasonInTransfer)" } ?? ""
+    return RetrogradeError(.inputOutput, about: name, "\(what)\(reason)", remedy: "try again", underlying: error)
   }
 
   private func failure(_ error: GStreamerError, _ done: Int, _ total: Int) -> RetrogradeError {
@@ -264,6 +267,9 @@ struct Fetch {
 }
 
 extension GStreamerError {
+  /// True if souphttpsrc asked for a part of the file, and the server sent all of it.
+  fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
+
   /// souphttpsrc says to programmers what the server answered, "Not Found (404), URL: …", and adaptive demuxers which address that was.
   fileprivate var reasonInTransfer: String {
     guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {

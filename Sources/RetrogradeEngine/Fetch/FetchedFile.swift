@@ -55,8 +55,8 @@ package final class FetchedFile: Sendable {
 }
 
 extension FetchedFile {
-  /// Where a server does not say how much it sends, a connection that is cut between two chunks is not noticed, but by what the file itself
-  /// promises.
+  /// Where a server does not say how much it sends, libsoup 3.2 takes a connection that is cut between two chunks for the end (3.6 fails):
+  /// only what the file itself promises tells.
   /// - Parameter found: what was found to be missing.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check(_ found: [Warning]) throws {

@@ -32,6 +32,10 @@ package struct StreamPath: Sendable {
   let isMisnamed: Bool
   /// The file is the stream: what decodes it also reads it, where it likes.
   var isFile: Bool { steps.isEmpty }
+  /// False for video without an installed decoder. Audio is checked by `AudioDecoder`.
+  fileprivate var isDecodable: Bool {
+    kind != .video || caps.mediaType == "video/x-raw" || !Registry.factories(.decoder, sinks: caps).isEmpty
+  }
 }
 
 /// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
@@ -207,7 +211,9 @@ extension Topology {
       }
     }
     self.facts = facts
-    streams = found.map { $0.completed(from: facts) }
+    // Since 1.24 (095356b67e) parsebin gives out streams that nothing decodes; it announced a missing plugin before.
+    missing += found.filter { !$0.isDecodable }.map { MissingPlugin(decoderOf: $0.caps) }
+    streams = found.filter(\.isDecodable).map { $0.completed(from: facts) }
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.sourceDescription = sourceDescription
