@@ -47,7 +47,7 @@ final class VideoDecoder: Sendable {
     decodedCaps = caps
     self.caps = recipe.packetCaps.map { recipe.largestPacket == nil ? caps.completed(from: $0) : $0 } ?? caps
     frameBytes = max(recipe.largestPacket ?? sample.buffer.size, 1)
-    isTopFieldFirst = sample.buffer.isTopFieldFirst
+    isTopFieldFirst = sample.isTopFieldFirst
     leftOut =
       arePackets
       ? []
