@@ -1,7 +1,8 @@
 import CGStreamer
 
 extension Buffer {
-  /// Of an interlaced frame, whether the field of its first line comes first; nil of one that is not interlaced.
+  /// True if the flags say that the top field comes first; nil if they do not say that the frame is interlaced.
+  /// ``Sample/isTopFieldFirst`` knows the caps too.
   package var isTopFieldFirst: Bool? {
     let flags = UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags
     guard flags & GST_VIDEO_BUFFER_FLAG_INTERLACED.rawValue != 0 else { return nil }

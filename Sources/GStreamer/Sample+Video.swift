@@ -2,6 +2,17 @@ import CGStreamer
 import MediaTime
 
 extension Sample {
+  /// True if the top field of an interlaced frame comes first; nil for a frame that is not interlaced.
+  ///
+  /// An order of fields in the caps holds for all frames, whose flags then may say nothing (`gst_video_frame_map`).
+  package var isTopFieldFirst: Bool? {
+    switch caps?.string("field-order") {
+    case "top-field-first": true
+    case "bottom-field-first": false
+    default: buffer.isTopFieldFirst
+    }
+  }
+
   /// The frame as `caps` has it, where its size, pixel format, or the range or matrix of its colours is another one: scaled,
   /// with borders where the shape is another too (`gst_video_convert_sample`). Nil where nothing has to be done.
   ///

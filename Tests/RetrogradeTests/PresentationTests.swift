@@ -305,7 +305,7 @@ import Testing
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("out")
       pipeline.set(.playing)
-      while let sample = sink.pull(timeout: ClockTime(seconds: 20)) { fields.append(sample.buffer.isTopFieldFirst) }
+      while let sample = sink.pull(timeout: ClockTime(seconds: 20)) { fields.append(sample.isTopFieldFirst) }
     }
   }
 

@@ -47,7 +47,7 @@ final class VideoDecoder: Sendable {
     decodedCaps = caps
     self.caps = recipe.packetCaps.map { recipe.largestPacket == nil ? caps.completed(from: $0) : $0 } ?? caps
     frameBytes = max(recipe.largestPacket ?? sample.buffer.size, 1)
-    isTopFieldFirst = sample.buffer.isTopFieldFirst
+    isTopFieldFirst = sample.isTopFieldFirst
     leftOut =
       arePackets
       ? []
@@ -170,7 +170,10 @@ final class VideoDecoder: Sendable {
     var spooled = 0
     // No stop is asked of the demuxer: several end a frame or two early, and the frames before a keyframe in display may
     // come after it in the file. What is wanted is known from the index.
-    while times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
+    // A window of one frame is complete only when another frame or the end follows: the first frame may be the one
+    // before it, clipped. Decoders give frames without durations 40 ms (`gst_video_decoder_clip_and_push_buf`).
+    let isSingle = expected.count == 1
+    while isSingle || times.count < expected.count || (times.last.map { $0 + tolerance < to } ?? true) {
       guard let sample = try next(cancellation), let time = sample.streamTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
