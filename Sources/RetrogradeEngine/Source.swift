@@ -2,6 +2,7 @@ package import Containers
 import Glibc
 import GStreamer
 package import MediaTime
+import Quirks
 
 /// Where the media is read from: a file, or what came through a pipe.
 package struct Source: Sendable {
@@ -184,5 +185,12 @@ extension Spool {
       _ = try bytes.withUnsafeBytes { try append($0) }
     }
     _ = try [GIFBlocks.trailer].withUnsafeBytes { try append($0) }
+  }
+}
+
+extension ContainerFacts {
+  /// Demuxer that reads the file in place of the element that GStreamer ranks first; nil: that one does.
+  package var demuxer: String? {
+    gif != nil && Quirk.gifdecRepeats.applies && Registry.has("avdemux_gif") ? "avdemux_gif" : nil
   }
 }

@@ -80,8 +80,8 @@ import Testing
     var media = media()
     if muxer == "mp4mux" {
       (media.name, media.muxer, media.audio) = ("t.mp4", muxer, "avenc_alac")
-      // Its edit list ends before the last frame, whose length it does not know.
-      media.times = TestMedia.regular(751, rate: 25)
+      // Without a parser: releases differ in the duration of the last packet (Quirk.h264parseDurations).
+      media.video = media.video?.replacing(" ! h264parse", with: "")
     }
     let pipeline = try source(try media.write(to: folder), loop: loop)
     let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))

@@ -48,7 +48,9 @@ import Testing
 
   @Test func delaysOfAVariableRateAreMirroredWithoutDrift() async throws {
     let folder = try TemporaryFolder()
-    var media = TestMedia.matroska
+    // FLV has no durations; Matroska has that of the last frame if h264parse keeps it (Quirk.h264parseDurations).
+    var media = TestMedia()
+    (media.name, media.muxer) = ("source.flv", "flvmux")
     let milliseconds = [0, 33, 67, 100, 300, 333, 367, 700, 733]
     media.times = milliseconds.map { ClockTime(nanoseconds: Int64($0) * 1_000_000) }
     let webp = try DecodedAnimation(try await reverse(media, to: "a.webp", in: folder))

@@ -13,8 +13,9 @@ extension Image {
   init(reading path: String, _ cancellation: Cancellation) throws {
     let source = try Source(path, resources: Resources(), cancellation: cancellation)
     do {
+      let demuxer = source.facts.demuxer.map { "\($0) ! " } ?? ""
       let pipeline = try Pipeline(
-        "\(source.sourceDescription) ! decodebin ! videoflip video-direction=auto ! videoconvert ! "
+        "\(source.sourceDescription) ! \(demuxer)decodebin ! videoflip video-direction=auto ! videoconvert ! "
           + "video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! appsink name=image sync=false max-buffers=1")
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("image")

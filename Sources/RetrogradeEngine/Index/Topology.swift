@@ -159,7 +159,9 @@ extension Topology {
   /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
-    let pipeline = try Pipeline("\(sourceDescription) ! parsebin name=parse")
+    // typefind: the path to a stream begins after it.
+    let reader = facts.demuxer.map { "typefind ! \($0)" } ?? "parsebin"
+    let pipeline = try Pipeline("\(sourceDescription) ! \(reader) name=parse")
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing", remedy: "install gstreamer1.0-plugins-base")
     }
