@@ -64,6 +64,25 @@ import Testing
     }
   }
 
+  @Test("flacparse drops the last block of silence")
+  func flacLastBlock() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.flac")
+    // Two blocks.
+    func written(_ prepare: (Pipeline) -> Void) throws -> Int {
+      let pipeline = try Pipeline(
+        """
+        audiotestsrc wave=silence num-buffers=1 samplesperbuffer=6000 ! audio/x-raw,format=S16LE,rate=48000,channels=1 !
+        encodebin profile=audio/x-flac ! filesink location=\(path)
+        """)
+      prepare(pipeline)
+      try pipeline.runToEnd()
+      return try bytes(of: "filesrc location=\(path) ! flacparse ! flacdec").count / 2
+    }
+    try expect(.flacparseLastBlock) { try written { _ in } < 6000 }
+    #expect(try written { $0.keepLastFLACBlocks() } == 6000)
+  }
+
   @Test("Opus in stereo is decoded as if for mono")
   func phaseInversion() throws {
     try expect(.opusdecPhaseInversion) {

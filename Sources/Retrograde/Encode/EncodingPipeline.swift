@@ -128,6 +128,7 @@ final class EncodingPipeline: Sendable {
       throw RetrogradeError.writing(target, error)
     }
     if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
+    if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
     if hasMP4Header, let rate = contents.audio.first?.caps.int("rate"), let duration = contents.duration,
