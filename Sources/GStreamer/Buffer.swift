@@ -40,6 +40,9 @@ package final class Buffer: @unchecked Sendable {
   /// Whether it is decoded for what comes after it, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
   package var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
 
+  /// True for a frame that its decoder calls damaged: `GST_BUFFER_FLAG_CORRUPTED`.
+  package var isCorrupted: Bool { has(GST_BUFFER_FLAG_CORRUPTED) }
+
   private func has(_ flag: GstBufferFlags) -> Bool { flags & flag.rawValue != 0 }
 
   private var flags: UInt32 {

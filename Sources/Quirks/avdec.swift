@@ -29,7 +29,20 @@ extension Quirk {
     upstream: "`gst_ffmpegviddec_video_frame`, 4dc955e94a",
     workaround: "Frames of GIF take the times of their packets, on all releases.")
 
+  package static let avdecGapFrames = Quirk(
+    "avdec-gap-frames", element: "avdec_h264", releases: .before(Release(1, 28, 2)),
+    symptom: """
+      If FFmpeg asks for several buffers for one packet, the packet's frame is lost. It does so to make up missing \
+      references: after a seek to a keyframe of H.264 or HEVC that is no IDR picture, and after damage. Frames that need \
+      the lost one are damaged. Before 1.24 only with one thread.
+      """,
+    upstream: "`gst_ffmpegviddec_video_frame_free`; e55221d8ea, MR 10915 (80cd0eec2d in 1.28.2)",
+    workaround: """
+      A window that comes incomplete or damaged is decoded again, from the keyframe before its own; the windows after \
+      it begin there at once.
+      """)
+
   static let avdec = [
-    avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps,
+    avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames,
   ]
 }

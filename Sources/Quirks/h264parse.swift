@@ -27,5 +27,18 @@ extension Quirk {
     upstream: "e33eb20289, 2e009591b1",
     workaround: "Packets get the durations that they had before the parser.")
 
-  static let h264parse = [h264parseParameterSets, h264parseContainerColors, h264parseDurations]
+  package static let h264parseTimeBase = Quirk(
+    "h264parse-time-base", element: "h264parse", releases: .all,
+    symptom: """
+      Encoders of a variable rate name its time base. Before 1.24 this is the frame rate, such as 10⁹; since then there \
+      is none (0/1), even if all frames last equally long.
+      """,
+    upstream: "`gst_h264_parse_update_src_caps`, ad30fb87c2",
+    workaround: """
+      In transport and program streams, which name no rates, even frames get the rate that they have.
+      """)
+
+  static let h264parse = [
+    h264parseParameterSets, h264parseContainerColors, h264parseDurations, h264parseTimeBase,
+  ]
 }

@@ -43,6 +43,24 @@ import Testing
     }
   }
 
+  @Test("frames are lost after a keyframe that is no IDR picture")
+  func gapFrames() throws {
+    let folder = try TemporaryFolder()
+    var file = try FileBytes(
+      ffmpeg(
+        folder, "open.h264", "-f lavfi -i testsrc=size=192x128:rate=25:duration=3.2 -pix_fmt yuv420p -c:v libx264",
+        "-x264-params open-gop=1:keyint=20:bframes=2:b-adapt=0:scenecut=0:ref=4"))
+    // The parameter sets before the second keyframe.
+    let starts = file.bytes.ranges(of: [0, 0, 0, 1, 0x67])
+    try #require(starts.count >= 3)
+    file.bytes.removeFirst(starts[1].lowerBound)
+    try file.write()
+    let source = "filesrc location=\(file.path) ! h264parse"
+    try expect(.avdecGapFrames) {
+      try packets(of: "\(source) ! avdec_h264 max-threads=1").count < packets(of: source).count
+    }
+  }
+
   @Test("all frames of a GIF are stamped with 0")
   func gifTimestamps() throws {
     try expect(.avdecGIFTimestamps) {

@@ -67,6 +67,20 @@ import Testing
     }
   }
 
+  @Test("h264parse names no frame rate, or a time base as one, for even frames of a variable rate")
+  func timeBase() throws {
+    try expect(.h264parseTimeBase) {
+      let caps = try caps(
+        of: """
+          videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=64,height=64,framerate=25/1 !
+          capssetter caps=video/x-raw,framerate=0/1 ! x264enc ! video/x-h264,stream-format=byte-stream !
+          capssetter replace=true caps=video/x-h264,stream-format=byte-stream,alignment=au ! h264parse
+          """)
+      let rate = try #require(caps.fraction("framerate"))
+      return rate != (25, 1)
+    }
+  }
+
   @Test("h264parse puts parameter sets into the first packet of AVC")
   func parameterSets() throws {
     let folder = try TemporaryFolder()

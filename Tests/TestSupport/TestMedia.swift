@@ -73,6 +73,10 @@ package struct TestMedia: Sendable {
     }
   }
 
+  /// Formats that x264enc takes on all releases. Since 1.24 it also takes grey, and makes other packets of it.
+  private static let colorFormats =
+    "video/x-raw,format=(string){Y444,Y42B,I420,YV12,NV12,Y444_10LE,I422_10LE,I420_10LE}"
+
   package var frameCount: Int { times.count - 1 }
 
   /// Writes the file into `folder`.
@@ -81,8 +85,9 @@ package struct TestMedia: Sendable {
     var description = "\(muxer) name=mux ! filesink location=\(path)\n"
     let link = muxer == "identity" ? "mux.sink" : "mux."
     if let video {
+      let formats = video.hasPrefix("x264enc") ? "\(TestMedia.colorFormats) ! " : ""
       description +=
-        "appsrc name=video format=time block=true max-buffers=4 ! videoconvert ! \(video) ! queue ! \(link)\n"
+        "appsrc name=video format=time block=true max-buffers=4 ! videoconvert ! \(formats)\(video) ! queue ! \(link)\n"
     }
     if sampleCount > 0 {
       description +=

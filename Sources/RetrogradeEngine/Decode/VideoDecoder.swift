@@ -1,6 +1,7 @@
 import CSystemSupport
 import GStreamer
 import MediaTime
+import Quirks
 import Synchronization
 
 /// The pipeline that decodes frames: whole files forwards, or window by window.
@@ -27,6 +28,8 @@ final class VideoDecoder: Sendable {
   let arePackets: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
+  /// True once a window only came right from the keyframe before its own (`Quirk.avdecGapFrames`).
+  private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
   init(
@@ -127,11 +130,16 @@ final class VideoDecoder: Sendable {
       // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.ending?.isExact ?? false)
+    if losesReferences, window.keyframe > 0, startsEarlier.withLock({ $0 }) { way.startEarlier() }
     while true {
       do {
-        return try decode(window, starts, isFromStart, way, spool, budget: budget, gauge: gauge, cancellation)
+        let decoded = try decode(window, starts, isFromStart, way, spool, budget: budget, gauge: gauge, cancellation)
+        if way.isEarlier { startsEarlier.withLock { $0 = true } }
+        return decoded
       } catch let mismatch as Mismatch {
-        if way.isEnding, output.ending?.hasEnded ?? false {
+        if losesReferences, window.keyframe > 0, !way.isEarlier {
+          way.startEarlier()
+        } else if way.isEnding, output.ending?.hasEnded ?? false {
           way.isEnding = false
         } else if way.isKeyframe {
           // Matroska's cues may lead past the keyframe.
@@ -150,6 +158,19 @@ final class VideoDecoder: Sendable {
     var isKeyframe: Bool
     /// The packets end where those of the window do, and not with the source.
     var isEnding: Bool
+    /// Decoding starts at the keyframe before the window's own (`Quirk.avdecGapFrames`).
+    var isEarlier = false
+
+    mutating func startEarlier() {
+      isKeyframe = false
+      isEarlier = true
+    }
+  }
+
+  /// True for a decoder that may lose frames after a seek to a keyframe (`Quirk.avdecGapFrames`).
+  private var losesReferences: Bool {
+    let isLibav = description.contains("avdec_h264") || description.contains("avdec_h265")
+    return isLibav && Quirk.avdecGapFrames.applies
   }
 
   private func decode(
@@ -162,8 +183,9 @@ final class VideoDecoder: Sendable {
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
     // has just begun is sought in too: that tells whether the source can be, and matroskademux that came to the end without a seek ends
     // early after one.
+    let beginning = way.isEarlier ? starts[window.keyframe - 1] : from
     try start(
-      at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : from, isKeyframe: way.isKeyframe,
+      at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : beginning, isKeyframe: way.isKeyframe,
       endingWith: way.isEnding ? Array(expected) : nil, tolerance)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
@@ -177,6 +199,12 @@ final class VideoDecoder: Sendable {
       guard let sample = try next(cancellation), let time = sample.streamTime else { break }
       if time + tolerance < from { continue }
       if time > to + tolerance { break }
+      // All frames after a lost keyframe come, but damaged.
+      if sample.buffer.isCorrupted, !way.isEarlier, window.keyframe > 0, window.keyframe < window.frames.lowerBound,
+        losesReferences
+      {
+        throw Mismatch()
+      }
       if let last = times.last, time <= last + tolerance {
         // The frame that overlaps the window's start comes clipped to it, with the window's own first time.
         try decoded.replaceLast(with: sample.buffer)

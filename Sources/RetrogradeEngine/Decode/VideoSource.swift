@@ -75,7 +75,7 @@ package final class VideoSource: Sendable {
     self.gauge = gauge
     let decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), cancellation)
     changes = decoder.changes
-    caps = video.rhythm.believing(decoder.caps)
+    caps = video.rhythm.believing(video.namingRate(in: decoder.caps))
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
     var planner = try Planner(resources, frameBytes: decoder.frameBytes)
@@ -319,6 +319,14 @@ package final class VideoSource: Sendable {
 }
 
 extension VideoIndex {
+  /// The caps of decoded frames, with the rate of the index if they name none (`Quirk.h264parseTimeBase`).
+  fileprivate func namingRate(in decoded: Caps) -> Caps {
+    guard caps.mediaType == "video/x-h264", decoded.fraction("framerate")?.numerator == 0,
+      let rate = caps.fraction("framerate")
+    else { return decoded }
+    return decoded.setting("framerate", "(fraction)\(rate.numerator)/\(rate.denominator)")
+  }
+
   /// What the index has and the decoder did not give.
   fileprivate func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let starts else { return [] }

@@ -41,8 +41,9 @@ struct FrameRhythm: Sendable {
 
   /// `caps` with frames per second that can be meant.
   ///
-  /// Encoders of a variable rate name its time base, and h264parse believes them: 1000, 90000 or 10⁹. AVI has no other times than
-  /// that, mp4mux would count in it, in 32 bits, and the frame shown last would be over at once.
+  /// Encoders of a variable rate name its time base, and h264parse believes them (`Quirk.h264parseTimeBase`): 1000, 90000
+  /// or 10⁹. AVI has no other times than that, mp4mux would count in it, in 32 bits, and the frame shown last would be
+  /// over at once.
   func believing(_ caps: Caps) -> Caps {
     guard let named = caps.fraction("framerate"), named.numerator > 0, named.denominator > 0 else { return caps }
     let value = Double(named.numerator) / Double(named.denominator)

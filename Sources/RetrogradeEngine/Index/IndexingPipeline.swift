@@ -179,7 +179,7 @@ final class IndexingPipeline {
     let isVP8 = caps.mediaType == "video/x-vp8"
     let isOnlyDecoded = Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
-      if packets.isEmpty, let known = sample.caps { caps = known }
+      if packets.isEmpty, let known = sample.caps { caps = path.namingTimeBase(in: known) }
       let buffer = sample.buffer
       if buffer.isHeader && buffer.pts == nil { continue }
       if packets.isEmpty {
@@ -218,6 +218,17 @@ final class IndexingPipeline {
       "\(indexer.topology.source): the packets of \(caps.codecName) "
         + (index.obstacle.map { "stay in their order: \($0)" } ?? "can stand in any order"))
     return index
+  }
+}
+
+extension StreamPath {
+  /// The caps of its packets, with a time base in place of no frame rate if the container names no rates either
+  /// (`Quirk.h264parseTimeBase`): `FrameRhythm` replaces it by the rate of the frames.
+  fileprivate func namingTimeBase(in caps: Caps) -> Caps {
+    guard caps.mediaType == "video/x-h264", caps.fraction("framerate")?.numerator == 0,
+      steps.contains(where: { ["tsdemux", "mpegpsdemux"].contains($0.factory) })
+    else { return caps }
+    return caps.setting("framerate", "(fraction)1000000000/1")
   }
 }
 
