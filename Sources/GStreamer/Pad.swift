@@ -111,6 +111,9 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
+  /// Drops all buffers and events from now on, except for flushes.
+  func dropAll() { addProbe(GST_PAD_PROBE_TYPE_DATA_DOWNSTREAM) { _, _ in GST_PAD_PROBE_DROP } }
+
   /// Tells `body` each segment that passes, as it is.
   func watchSegments(_ body: @escaping @Sendable (Segment) -> Void) { onSegment { body(Segment($0)) } }
 

@@ -238,6 +238,8 @@ extension Pipeline {
               "frames that come at no fixed rate (framerate=0/1) can't be given another speed by its rate: they would be "
               + "repeated without end; put videorate ! video/x-raw,framerate=30/1 before it",
             debug: nil))
+        // The pipeline may give it more frames before it stops, and one is enough for the crash.
+        pad.dropAll()
         return nil
       }
     }

@@ -92,7 +92,9 @@ package final class GIFFile {
 
 private func failure(_ status: Int32) -> ImageError {
   let reason = errno
-  if [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].contains(status) {
+  // giflib 6 adds 200 to the numbers of giflib 5, and both are libgif.so.7.
+  let ofWriting = [E_GIF_ERR_OPEN_FAILED, E_GIF_ERR_WRITE_FAILED, E_GIF_ERR_CLOSE_FAILED].map { $0 % 200 }
+  if ofWriting.contains(status % 200) {
     return ImageError(message: String(cString: strerror(reason)), isWriting: true)
   }
   return ImageError(message: GifErrorString(status).map { String(cString: $0) } ?? "giflib failed with \(status)")

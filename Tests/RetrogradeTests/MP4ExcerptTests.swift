@@ -85,8 +85,13 @@ import Testing
       try decoder.caps.isEqual(VideoDecoder(wholeRecipe, FormatChanges(), Cancellation()).caps), "\(decoder.caps)")
     let wanted = try #require(starts.first { $0 >= start })
     try decoder.start(at: wanted)
-    let sample = try #require(try decoder.next(Cancellation()))
+    var sample = try #require(try decoder.next(Cancellation()))
     #expect(sample.streamTime == wanted)
+    // Durations are rounded, on 1.28 in another way: the frame before may overlap the start by 1 ns. Then it comes first,
+    // clipped to the start, which VideoDecoder.decode expects as well.
+    if let next = try decoder.next(Cancellation()), let time = next.streamTime, time <= wanted + .milliseconds(3) {
+      sample = next
+    }
     let number = try sample.buffer.inPlainLayout(decoder.caps).withBytes { bytes in
       TestMedia.number(width: 96, height: 64) { x, y in bytes[y * 96 + x] }
     }
