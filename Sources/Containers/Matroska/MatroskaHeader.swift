@@ -158,10 +158,11 @@ package struct MatroskaHeader {
       (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.width, height * pixel.height)
-      // What the muxer made of this very shape: the video may have been made to fit another on the way.
+      // What the muxer made of this very shape, rounded down or, by webmmux 1.28.8, to the nearest: the video may
+      // have been made to fit another on the way.
       let isRounded =
-        (shownWidth, shownHeight) == (across / pixel.height, height)
-        || (shownWidth, shownHeight) == (width, down / pixel.width)
+        shownHeight == height && (0...1).contains(shownWidth - across / pixel.height)
+        || shownWidth == width && (0...1).contains(shownHeight - down / pixel.width)
       if isRounded, shownWidth * down != shownHeight * across {
         let common = greatestCommonDivisor(across, down)
         set(MatroskaID.displayWidth, across / common)
