@@ -8,7 +8,8 @@ import Testing
   func variableRate() throws {
     try expect(.h264timestamperVariableRate) {
       let settings = ["bframes=3", "b-pyramid=true"]
-      let profile = "video/x-h264|variable-framerate=true|element-properties,speed-preset=1,\(settings.joined(separator: ","))"
+      let properties = "element-properties,speed-preset=1,\(settings.joined(separator: ","))"
+      let profile = "video/x-h264|variable-framerate=true|\(properties)"
       let own = try times("x264enc speed-preset=ultrafast \(settings.joined(separator: " "))")
       let made = try times("encodebin profile=\"\(profile)\"")
       try #require(own.count == 30 && made.count == 30)

@@ -57,16 +57,15 @@ import Testing
     }
   }
 
-  @Test func workStopsWithinASecondWhenWhoAskedHangsUp() async throws {
+  @Test func workStopsWhenWhoAskedHangsUp() async throws {
     let gate = FakeGate()
     try await serving(FakeStream(gate: gate)) { port, path, _ in
       var connection: Connection? = try Connection(port)
       try connection?.send("\(path)2.m4s")
       try await gate.wait { $0.entered == 1 }
-      let hungUp = ContinuousClock.now
       connection = nil
+      // The wait is shorter than the server's patience with a client that takes nothing.
       try await gate.wait { $0.cancelled == 1 }
-      #expect(ContinuousClock.now - hungUp < .seconds(1))
     }
   }
 
@@ -130,10 +129,9 @@ import Testing
       try connection?.send("\(path)2.m4s")
       _ = try await connection?.some(until: Array(stream.content[..<600]))
       try await gate.wait { $0.entered == 1 }
-      let hungUp = ContinuousClock.now
       connection = nil
+      // The wait is shorter than the server's patience with a client that takes nothing.
       try await gate.wait { $0.cancelled == 1 }
-      #expect(ContinuousClock.now - hungUp < .seconds(1))
     }
   }
 

@@ -283,7 +283,11 @@ import Testing
     let before = try #require(try Reversed(folder.path("in.mkv")).fields.first)
     #expect(before == true)
     let after = try Reversed(folder.path(output)).fields
-    #expect(after.count == 25 && after.allSatisfy { $0 == false })
+    // matroskademux since 1.26.1 (123a7a515f, in 1.24.13 too) overrides the frames' own order by FieldOrder, and
+    // knows only 9 and 14 of its values. Players and FFmpeg take 6, which is in the file, for bottom field first.
+    let release = try #require(Registry.release(ofPluginWith: "matroskademux"))
+    let isOverridden = output.hasSuffix(".mkv") && release >= Release(1, 26, 1)
+    #expect(after.count == 25 && after.allSatisfy { $0 == (isOverridden ? nil : false) })
     if output == "ffv1.mkv" {
       // FlagInterlaced 1, FieldOrder 6: bottom field first.
       let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path(output)))

@@ -177,7 +177,8 @@ final class IndexingPipeline {
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
     let isVP8 = caps.mediaType == "video/x-vp8"
-    let isOnlyDecoded = Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
+    let isOnlyDecoded =
+      Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
       if packets.isEmpty, let known = sample.caps { caps = path.namingTimeBase(in: known) }
       let buffer = sample.buffer

@@ -341,7 +341,8 @@ extension StreamPath {
     stream.disposition = track.disposition
     stream.stored = track.stored
     if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
-    if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation, tags?.has("image-orientation") != true,
+    if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation,
+      tags?.has("image-orientation") != true,
       let tag = TagList("taglist, image-orientation=\(orientation)")
     {
       stream.tags = tags?.merging(tag) ?? tag
