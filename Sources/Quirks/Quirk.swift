@@ -17,7 +17,7 @@ package struct Quirk: Sendable {
   package let symptom: String
   /// Function, commit, merge request or issue upstream that has or ends the fault; nil if none is known.
   package let upstream: String?
-  /// What the project does about it: one or two sentences.
+  /// Action that the project takes against the symptom: one or two sentences.
   package let workaround: String
   /// True for a workaround that only seeks of demuxers need.
   package let isForSeeks: Bool

@@ -48,7 +48,7 @@ final class Loop {
     accept(false)
     for job in queue.take(closing: true) { job(self) }
     for connection in connections.values { close(connection) }
-    // What libsoup has on other threads comes back here.
+    // Work that libsoup started on other threads returns to this context.
     while queue.context.iterate(mayBlock: false) {}
   }
 

@@ -68,8 +68,8 @@ package struct InfoFrame {
   /// How much smaller the rates of MPEG-1 are in MPEG-2 and 2.5.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
-  /// What of the audio is heard; nil where it does not say. mpegaudioparse reads that of LAME alone
-  /// (`Quirk.mpegaudioparseFFmpegPadding`).
+  /// Audio between priming and padding; nil if the frame names neither. mpegaudioparse reads it only
+  /// from LAME (`Quirk.mpegaudioparseFFmpegPadding`).
   package var gapless: GaplessInfo? {
     var end = info + 8
     for (bit, size) in [(1, 4), (2, 4), (4, 100), (8, 4)] where Int(bytes[info + 7]) & bit != 0 { end += size }

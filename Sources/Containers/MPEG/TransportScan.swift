@@ -43,7 +43,7 @@ struct TransportScan {
     let first = tables.programs.first.map(media) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }
-    // What tsdemux counts from (gst_ts_demux_calculate_and_push_new_segment): the first reference.
+    // tsdemux counts from the first reference (gst_ts_demux_calculate_and_push_new_segment).
     let zero = correction?.time ?? clock.first ?? references.earliest ?? 0
     gaps = TickGaps.all(first.map(\.stream.gaps), bytesLost)?.counted(from: zero)
   }

@@ -158,8 +158,8 @@ package struct MatroskaHeader {
       (1..<1 << 15).contains(pixel.width), (1..<1 << 15).contains(pixel.height), max(width, height) < 1 << 16
     {
       let (across, down) = (width * pixel.width, height * pixel.height)
-      // What the muxer made of this very shape, rounded down or, by webmmux 1.28.8, to the nearest: the video may
-      // have been made to fit another on the way.
+      // True if the muxer rounded this shape: down, or to the nearest in webmmux 1.28.8. Otherwise the
+      // video has another shape, and keeps it.
       let isRounded =
         shownHeight == height && (0...1).contains(shownWidth - across / pixel.height)
         || shownWidth == width && (0...1).contains(shownHeight - down / pixel.width)
