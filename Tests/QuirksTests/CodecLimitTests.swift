@@ -36,7 +36,7 @@ import Testing
 
   @Test("AV1 does not say its colours")
   func av1Colours() throws {
-    // What av1parse reads of the packets themselves.
+    // Colours that av1parse reads from the packets themselves.
     let parse = """
       capssetter replace=true join=false
       caps=video/x-av1,width=64,height=64,framerate=10/1,alignment=tu,stream-format=obu-stream ! av1parse
