@@ -34,6 +34,15 @@ extension Pad {
     }
   }
 
+  /// Tells `body` that a seek has flushed this pad: what comes from now on is of the new place.
+  package func onFlush(_ body: @escaping @Sendable () -> Void) {
+    addProbe(GST_PAD_PROBE_TYPE_EVENT_FLUSH) { _, info in
+      let event = info.pointee.data?.assumingMemoryBound(to: GstEvent.self)
+      if event?.pointee.type == GST_EVENT_FLUSH_STOP { body() }
+      return GST_PAD_PROBE_OK
+    }
+  }
+
   /// Has the stream end that comes into this sink pad, unless it has ended. To be called on the thread that pushes into it.
   package func endStream() {
     guard gst_pad_get_sticky_event(raw, GST_EVENT_EOS, 0).map({ gst_mini_object_unref($0.asMiniObject) }) == nil else {

@@ -19,5 +19,17 @@ extension Quirk {
     upstream: "`gst_ts_demux_queue_data`",
     workaround: "None; the frame is counted as missing.")
 
-  static let tsdemux = [tsdemuxClockGap, tsdemuxRepeatedPacket]
+  package static let tsdemuxSeekTimes = Quirk(
+    "tsdemux-seek-times", element: "tsdemux", releases: .all,
+    symptom: """
+      After a seek to a time before the first frame, the segment begins with that frame, but at the time that was \
+      asked for: all frames are too early by the difference.
+      """,
+    upstream: "`calculate_and_push_newsegment` moves `start` and `position` of the segment, not `time`",
+    workaround: """
+      Packets after a seek are compared with the index, by size and time (`WindowPackets`). If they differ, frames up \
+      to there are decoded from the beginning, without a seek.
+      """)
+
+  static let tsdemux = [tsdemuxClockGap, tsdemuxRepeatedPacket, tsdemuxSeekTimes]
 }

@@ -45,4 +45,19 @@ import Testing
     try file.write()
     try expect(.tsdemuxRepeatedPacket) { try packets(of: "filesrc location=\(file.path) ! tsdemux").count < whole }
   }
+
+  @Test("frames are too early after a seek to a time before the first")
+  func seekTimes() throws {
+    let folder = try TemporaryFolder()
+    let file = try stream(folder)
+    try expect(.tsdemuxSeekTimes) {
+      try atFirstBuffer(of: "filesrc location=\(file.path) ! tsdemux ! mpegvideoparse") { _, sink, first in
+        let time = try #require(first.streamTime)
+        #expect(time > .zero, "the first frame is later than the first clock reference")
+        #expect(sink.seek(to: .zero))
+        let again = try #require(sink.pull(timeout: ClockTime(seconds: 10))?.streamTime)
+        return again < time
+      }
+    }
+  }
 }

@@ -62,6 +62,29 @@ package struct PacketCheck: Sendable {
   }
 }
 
+/// Measures the part of a video packet that a decoder makes pictures of.
+///
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of
+/// H.264 or HEVC that is read again has the same slices, but not always the same size.
+package struct PictureBytes: Sendable {
+  private let units: UnitCheck?
+
+  /// - Parameter configuration: as in ``PacketCheck/Codec``.
+  package init(mediaType: String?, configuration: [UInt8]?) {
+    units =
+      switch mediaType {
+      case "video/x-h264": UnitCheck(.h264, configuration)
+      case "video/x-h265": UnitCheck(.h265, configuration)
+      default: nil
+      }
+  }
+
+  /// The bytes of slices in a packet of H.264 or HEVC; of other codecs, those of the packet.
+  package func count(in packet: UnsafeRawBufferPointer) -> Int {
+    units?.sliceBytes(in: packet) ?? packet.count
+  }
+}
+
 /// Apple ProRes. Every frame is coded by itself (SMPTE RDD 36, 4).
 enum ProResPacket {
   static func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {

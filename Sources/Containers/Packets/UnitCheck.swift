@@ -56,7 +56,7 @@ struct UnitCheck: Sendable {
   mutating func obstacle(in packet: UnsafeRawBufferPointer) -> PacketCheck.Obstacle? {
     var sets: [[UInt8]] = []
     var hasPicture = false
-    for range in configuration == nil ? Self.startCoded(packet) : lengthCoded(packet) {
+    for range in units(packet) {
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])
       switch kind(unit) {
       case .independentSlice: hasPicture = true
@@ -73,6 +73,22 @@ struct UnitCheck: Sendable {
     if let own { return own == sets ? nil : .needsParameterSets }
     own = sets
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
+  }
+
+  /// The units of a packet, without what says where each begins.
+  private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
+    configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
+  }
+
+  /// How many bytes of a packet are slices of pictures. Zeros at the end of a unit do not count:
+  /// they are stuffing (`cabac_zero_word`), and lie outside of the unit in a byte stream.
+  func sliceBytes(in packet: UnsafeRawBufferPointer) -> Int {
+    units(packet).reduce(0) { sum, range in
+      var unit = UnsafeRawBufferPointer(rebasing: packet[range])
+      guard [.independentSlice, .otherSlice].contains(kind(unit)) else { return sum }
+      while unit.last == 0 { unit = UnsafeRawBufferPointer(rebasing: unit.dropLast()) }
+      return sum + unit.count
+    }
   }
 
   /// Where the units are, each of which has its length before it.

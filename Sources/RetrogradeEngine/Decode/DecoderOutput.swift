@@ -10,7 +10,7 @@ final class DecoderOutput: Sendable {
   /// Whether the frames come out of Matroska or WebM.
   let readsMatroska: Bool
   /// Nil where it is not one decoder that all packets go to.
-  let ending: WindowEnding?
+  let packets: WindowPackets?
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
@@ -44,7 +44,7 @@ final class DecoderOutput: Sendable {
       }
     }
     let decoders = pipeline.elements(ofClass: "Decoder")
-    ending = decoders.count == 1 ? decoders[0].staticPad("sink").map(WindowEnding.init) : nil
+    packets = decoders.count == 1 ? decoders[0].staticPad("sink").map(WindowPackets.init) : nil
     if recipe.isOneGroup { DecoderOutput.fillProcessors(decoders) }
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)

@@ -28,7 +28,7 @@ final class VideoDecoder: Sendable {
   let arePackets: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
-  /// True once a window only came right from the keyframe before its own (`Quirk.avdecGapFrames`).
+  /// True once a window only came right from the keyframe before its own.
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
@@ -82,13 +82,11 @@ final class VideoDecoder: Sendable {
   /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
   /// - Parameters:
   ///   - isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
-  ///   - frames: when the frames are shown, give or take `tolerance`, that it may end with; nil: the source's end.
+  ///   - wanted: the packets that are to come.
   /// - Throws: ``Mismatch`` if the source can't be sought in.
-  func start(
-    at time: ClockTime, isKeyframe: Bool = false, endingWith frames: [ClockTime]? = nil, _ tolerance: ClockTime = .zero
-  ) throws {
+  func start(at time: ClockTime, isKeyframe: Bool = false, _ wanted: WindowPackets.Wanted) throws {
     first.withLock { $0 = nil }
-    output.ending?.set(frames, tolerance)
+    output.packets?.expect(wanted)
     Log.window.debug("\(source): seeks to \(time)")
     guard isKeyframe ? output.sink.seek(toKeyframeBefore: time) : output.sink.seek(to: time) else {
       Log.window.warning("\(source): can't be sought in")
@@ -96,11 +94,19 @@ final class VideoDecoder: Sendable {
     }
   }
 
+  /// Whether the packets that lead to the next frame begin with those that
+  /// ``start(at:isKeyframe:_:)`` was told of. That frame is still to be taken.
+  func bringsWhatIsWanted(_ cancellation: Cancellation) throws -> Bool {
+    let sample = try next(cancellation)
+    first.withLock { $0 = sample }
+    return sample == nil || output.packets?.haveBegun ?? true
+  }
+
   /// Has the demuxer find its way to `time`, which may take long the first time.
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
     // Of the keyframe there no more is decoded than the appsink holds.
-    output.ending?.set(nil)
+    output.packets?.expect(nil)
     _ = output.sink.seek(toKeyframeBefore: time)
   }
 
@@ -117,29 +123,30 @@ final class VideoDecoder: Sendable {
   /// Decodes one window. Its first frames go to the spool once `budget` is reached, and not while there is room: fewer than the plan
   /// has it, or more, where the window before left less room for that reason.
   /// - Parameters:
-  ///   - starts: when each of the frames of the index starts, in stream time.
-  ///   - isFromStart: whether the first of them is the first of the video.
+  ///   - video: the index.
   ///   - budget: the most bytes to be held, of those that `gauge` measures.
   /// - Throws: ``Mismatch`` if the frames that come are not exactly those that the index promises.
   func decode(
-    _ window: Window, starts: [ClockTime], isFromStart: Bool = true, spool: Spool?, budget: Int,
-    gauge: MemoryGauge, _ cancellation: Cancellation
+    _ window: Window, of video: VideoIndex, spool: Spool?, budget: Int, gauge: MemoryGauge,
+    _ cancellation: Cancellation
   ) throws -> DecodedWindow {
+    let hasEarlier = window.keyframe > 0
     var way = Way(
       // Where audio has to be decoded from further back, matroskademux goes as far back for an accurate seek, and from there to a keyframe
       // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
-      isEnding: output.ending?.isExact ?? false)
-    if losesReferences, window.keyframe > 0, startsEarlier.withLock({ $0 }) { way.startEarlier() }
+      isEnding: output.packets?.areWholePictures ?? false)
+    if hasEarlier, startsEarlier.withLock({ $0 }) { way.startEarlier() }
     while true {
       do {
-        let decoded = try decode(window, starts, isFromStart, way, spool, budget: budget, gauge: gauge, cancellation)
+        let decoded = try decode(
+          window, video, way, spool, budget: budget, gauge: gauge, cancellation)
         if way.isEarlier { startsEarlier.withLock { $0 = true } }
         return decoded
       } catch let mismatch as Mismatch {
-        if losesReferences, window.keyframe > 0, !way.isEarlier {
+        if losesReferences || output.packets?.differ ?? false, hasEarlier, !way.isEarlier {
           way.startEarlier()
-        } else if way.isEnding, output.ending?.hasEnded ?? false {
+        } else if way.isEnding, output.packets?.hasEnded ?? false {
           way.isEnding = false
         } else if way.isKeyframe {
           // Matroska's cues may lead past the keyframe.
@@ -158,7 +165,8 @@ final class VideoDecoder: Sendable {
     var isKeyframe: Bool
     /// The packets end where those of the window do, and not with the source.
     var isEnding: Bool
-    /// Decoding starts at the keyframe before the window's own (`Quirk.avdecGapFrames`).
+    /// Decoding starts at the keyframe before the window's own: the demuxer loses bytes of the first
+    /// packet, or the decoder a frame (`Quirk.avdecGapFrames`).
     var isEarlier = false
 
     mutating func startEarlier() {
@@ -174,19 +182,24 @@ final class VideoDecoder: Sendable {
   }
 
   private func decode(
-    _ window: Window, _ starts: [ClockTime], _ isFromStart: Bool, _ way: Way, _ spool: Spool?, budget: Int,
+    _ window: Window, _ video: VideoIndex, _ way: Way, _ spool: Spool?, budget: Int,
     gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> DecodedWindow {
+    guard let starts = video.starts, let from = starts[window.frames].first,
+      let to = starts[window.frames].last
+    else { throw Mismatch() }
     let expected = starts[window.frames]
-    guard let from = expected.first, let to = expected.last else { throw Mismatch() }
     let tolerance = VideoDecoder.tolerance(of: expected)
     // The first frames in display may depend on a keyframe that an edit list hides; from 0 on, that is decoded too. A decoder that
     // has just begun is sought in too: that tells whether the source can be, and matroskademux that came to the end without a seek ends
     // early after one.
     let beginning = way.isEarlier ? starts[window.keyframe - 1] : from
     try start(
-      at: isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : beginning, isKeyframe: way.isKeyframe,
-      endingWith: way.isEnding ? Array(expected) : nil, tolerance)
+      at: video.isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : beginning,
+      isKeyframe: way.isKeyframe,
+      .init(
+        packets: video.packets(of: window.frames, from: window.keyframe), tolerance: tolerance,
+        ending: way.isEnding ? Array(expected) : nil))
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0
@@ -225,6 +238,11 @@ final class VideoDecoder: Sendable {
       Log.window.warning(
         "\(source): the window of frames \(window.frames) is not what the index says: \(times.count) of \(expected.count) frames "
           + "came, from \(times.first ?? from) to \(times.last ?? from), and not from \(from) to \(to)")
+      throw Mismatch()
+    }
+    guard output.packets?.areComplete ?? true else {
+      Log.window.warning(
+        "\(source): the packets of the window of frames \(window.frames) are not those of the index")
       throw Mismatch()
     }
     Log.window.debug(

@@ -195,16 +195,8 @@ private final class ForwardDecoding: Sendable {
     self.source = source
     self.frames = frames
     self.cancellation = cancellation
-    let decoder = try source.takeDecoder(cancellation)
-    do {
-      try decoder.start(
-        at: frames.lowerBound == 0 && source.video.isFromStart
-          ? min(source.timeline.starts[0], .zero) : source.timeline.starts[frames.lowerBound])
-    } catch is VideoDecoder.Mismatch {
-      throw RetrogradeError(
-        .damagedInput, "the video can't be played forwards from \(source.timeline.starts[frames.lowerBound]) on")
-    }
-    state = Mutex(State(decoder: decoder, next: frames.lowerBound))
+    state = Mutex(
+      State(decoder: try source.decoder(from: frames.lowerBound, cancellation), next: frames.lowerBound))
   }
 
   /// The next frame, and its number: that of the frame in the index that starts when it does.

@@ -97,8 +97,7 @@ package final class VideoSource: Sendable {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(
-            window, starts: starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge,
-            cancellation)
+            window, of: video, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
           Log.window.info("\(recipe.source): is read in windows: \(plan.words)")
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
@@ -252,6 +251,27 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe, changes, cancellation)
   }
 
+  /// A decoder whose next frames are `frame` and those after it; perhaps some before it come first.
+  func decoder(from frame: Int, _ cancellation: Cancellation) throws -> VideoDecoder {
+    guard let recipe else { throw VideoDecoder.Mismatch() }
+    let decoder = try takeDecoder(cancellation)
+    let start = timeline.starts[frame]
+    let keyframe = video.keyframes.last { $0 <= frame } ?? 0
+    do {
+      try decoder.start(
+        at: frame == 0 && video.isFromStart ? min(start, .zero) : start,
+        .init(
+          packets: video.packets(of: frame..<frame + 1, from: keyframe),
+          tolerance: VideoDecoder.tolerance(of: timeline.starts[frame..<timeline.count])))
+    } catch is VideoDecoder.Mismatch {
+      throw RetrogradeError(.damagedInput, "the video can't be played forwards from \(start) on")
+    }
+    if try decoder.bringsWhatIsWanted(cancellation) { return decoder }
+    Log.decode.warning("\(recipe.source): fallback: is decoded from its beginning to \(start)")
+    decoder.close()
+    return try VideoDecoder(recipe.ofWhole, changes, cancellation)
+  }
+
   /// Takes back a decoder that is fit to be used again.
   /// - Parameter isLast: nothing more is going to be decoded, unless somebody who watches seeks. It is closed then: its pool, which would keep the
   ///   memory of all its frames until the end, frees each when it was used, while others are encoded.
@@ -271,8 +291,7 @@ package final class VideoSource: Sendable {
     }
     let spool = try VideoSource.spool(for: window, plan, resources)
     return try decoder.decode(
-      window, starts: timeline.starts, isFromStart: video.isFromStart, spool: spool, budget: plan.budget, gauge: gauge,
-      cancellation)
+      window, of: video, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
   }
 
   private static func spool(for window: Window, _ plan: Plan, _ resources: Resources) throws -> Spool? {

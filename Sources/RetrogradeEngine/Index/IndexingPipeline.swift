@@ -172,6 +172,8 @@ final class IndexingPipeline {
     var packets: [VideoPacket] = []
     var caps = path.caps
     var turning: PacketTurning?
+    var pictures = PictureBytes(caps)
+    var known: Caps?
     var end: ClockTime?
     var decoder: String?
     var needsItsContainer = false
@@ -180,7 +182,7 @@ final class IndexingPipeline {
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
-      if packets.isEmpty, let known = sample.caps { caps = path.namingTimeBase(in: known) }
+      if packets.isEmpty, let first = sample.caps { caps = path.namingTimeBase(in: first) }
       let buffer = sample.buffer
       if buffer.isHeader && buffer.pts == nil { continue }
       if packets.isEmpty {
@@ -191,6 +193,10 @@ final class IndexingPipeline {
             pixelFormat = FFV1PixelFormat(configuration: caps.buffer("codec_data"), firstPacket: bytes)
           }
         }
+      }
+      if let now = sample.caps, !(known?.isEqual(now) ?? false) {
+        pictures = PictureBytes(now)
+        known = now
       }
       turning = turning ?? PacketTurning(caps)
       try turning?.add(sample)
@@ -205,6 +211,7 @@ final class IndexingPipeline {
           time: isOnlyDecoded ? nil : time, decodingTime: buffer.dts.map { sample.segment.streamTime(of: $0) },
           duration: buffer.duration,
           isKeyframe: buffer.isKeyframe, bytes: buffer.size,
+          pictureBytes: try buffer.withBytes { pictures.count(in: $0) },
           isHidden: isInvisible || isOutside))
       if let time { reader.reach(time) }
     }

@@ -74,7 +74,12 @@ struct PacketTurning {
 
 extension Caps {
   /// What the container keeps beside a stream whose units have their length before them; nil where start codes part them.
-  fileprivate var configuration: [UInt8]? {
+  var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }
+}
+
+extension PictureBytes {
+  /// - Parameter caps: of the packets.
+  init(_ caps: Caps) { self.init(mediaType: caps.mediaType, configuration: caps.configuration) }
 }

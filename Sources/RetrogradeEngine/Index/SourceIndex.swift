@@ -11,17 +11,21 @@ package struct VideoPacket: Hashable, Sendable {
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
+  /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if nobody read them.
+  var pictureBytes: Int?
   /// It decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
 
   package init(
-    time: ClockTime?, decodingTime: ClockTime? = nil, duration: ClockTime?, isKeyframe: Bool, bytes: Int, isHidden: Bool
+    time: ClockTime?, decodingTime: ClockTime? = nil, duration: ClockTime?, isKeyframe: Bool,
+    bytes: Int, pictureBytes: Int? = nil, isHidden: Bool
   ) {
     self.time = time
     self.decodingTime = decodingTime
     self.duration = duration
     self.isKeyframe = isKeyframe
     self.bytes = bytes
+    self.pictureBytes = pictureBytes
     self.isHidden = isHidden
   }
 }
@@ -41,6 +45,8 @@ package struct VideoIndex: Sendable {
   let isUntimed: Bool
   /// Start times in display order, if every shown packet has one of its own: only then can windows be planned on them.
   package let starts: [ClockTime]?
+  /// For each of `starts`, the place of its packet in decoding order.
+  private let places: [Int32]
   /// The keyframes' places in display order.
   package let keyframes: [Int]
   /// How its frames follow each other.
@@ -73,6 +79,17 @@ package struct VideoIndex: Sendable {
       .sorted { $0.time < $1.time }
   }
 
+  /// The packets that frames are decoded from, in decoding order.
+  /// - Parameters:
+  ///   - frames: in display order.
+  ///   - keyframe: the keyframe that decoding begins with, in display order.
+  func packets(of frames: Range<Int>, from keyframe: Int) -> ArraySlice<VideoPacket> {
+    guard places.indices.contains(keyframe), let last = places[frames].max(),
+      places[keyframe] <= last
+    else { return [] }
+    return packets[Int(places[keyframe])...Int(last)]
+  }
+
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
   /// When the frames are shown, in decoding order.
@@ -86,12 +103,17 @@ package struct VideoIndex: Sendable {
     let shown = packets.filter { !$0.isHidden }
     let isUntimed =
       shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
-    let timed = shown.compactMap { packet in
-      (isUntimed ? packet.decodingTime : packet.time).map { (time: $0, packet: packet) }
+    let timed = packets.enumerated().compactMap { place, packet in
+      packet.isHidden
+        ? nil
+        : (isUntimed ? packet.decodingTime : packet.time).map {
+          (time: $0, packet: packet, place: place)
+        }
     }.sorted { $0.time < $1.time }
     self.isUntimed = isUntimed
     let isUsable = timed.count == shown.count && zip(timed, timed.dropFirst()).allSatisfy { $0.time < $1.time }
     starts = isUsable ? timed.map(\.time) : nil
+    places = isUsable ? timed.map { Int32(clamping: $0.place) } : []
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameRhythm(timed.map(\.time))
     lastDuration = rhythm.lastDuration(timed.last?.packet.duration)

@@ -4,9 +4,10 @@ import MediaTime
 
 /// The index of a video as it is kept in a file, so that who decodes a stretch of it need not read all of the source again.
 ///
-/// The packets are in a file of their own, in decoding order, five numbers of 64 bits each, least significant byte first: when its frame
-/// is shown and when it is decoded, in nanoseconds, and for how long (`Int64.min` where the container does not say), its bytes, and its flags
-/// (1 keyframe, 2 hidden).
+/// The packets are in a file of their own, in decoding order, six numbers of 64 bits each, least
+/// significant byte first: when its frame is shown and when it is decoded, in nanoseconds, and for how
+/// long, its bytes, those of its pictures (`Int64.min` for what is not known), and its flags (1 keyframe,
+/// 2 hidden).
 package struct StoredVideoIndex: Codable, Sendable {
   /// How many packets there are.
   package let packets: Int
@@ -20,7 +21,7 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let decoder: String?
 
   /// Of one packet, in numbers.
-  private static let stride = 5
+  private static let stride = 6
 
   package init(_ index: VideoIndex) {
     packets = index.packets.count
@@ -44,6 +45,7 @@ package struct StoredVideoIndex: Codable, Sendable {
       let times = [packet.time, packet.decodingTime, packet.duration]
       numbers += times.map { ($0?.nanoseconds ?? .min).littleEndian }
       numbers.append(Int64(packet.bytes).littleEndian)
+      numbers.append((packet.pictureBytes.map { Int64($0) } ?? .min).littleEndian)
       numbers.append(Int64((packet.isKeyframe ? 1 : 0) + (packet.isHidden ? 2 : 0)).littleEndian)
     }
     return numbers
@@ -66,8 +68,9 @@ package struct StoredVideoIndex: Codable, Sendable {
           value(place) == .min ? nil : ClockTime(nanoseconds: value(place))
         }
         return VideoPacket(
-          time: time(0), decodingTime: time(1), duration: time(2), isKeyframe: value(4) & 1 != 0, bytes: Int(value(3)),
-          isHidden: value(4) & 2 != 0)
+          time: time(0), decodingTime: time(1), duration: time(2), isKeyframe: value(5) & 1 != 0,
+          bytes: Int(value(3)), pictureBytes: value(4) == .min ? nil : Int(value(4)),
+          isHidden: value(5) & 2 != 0)
       }
     }
     var index = VideoIndex(

@@ -6,8 +6,8 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// The frames of a window are decoded, and no others after it.
-@Suite struct WindowEndingTests {
+/// A window is decoded from its own packets, and no others after them.
+@Suite struct WindowPacketsTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     var media = TestMedia()
@@ -60,7 +60,7 @@ import Testing
     for (keyframe, end) in zip(video.keyframes, ends).reversed() {
       let window = Window(frames: keyframe..<end, keyframe: keyframe, spooled: 0)
       let frames = try decoder.decode(
-        window, starts: starts, spool: nil, budget: .max, gauge: MemoryGauge(), Cancellation())
+        window, of: video, spool: nil, budget: .max, gauge: MemoryGauge(), Cancellation())
       let numbers = try (0..<window.frames.count).map { place in
         try frames.frame(at: place).inPlainLayout(decoder.caps).withBytes { bytes in
           TestMedia.number(width: 192, height: 128) { x, y in bytes[y * 192 + x] }

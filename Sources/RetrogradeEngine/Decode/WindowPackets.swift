@@ -1,0 +1,128 @@
+import Containers
+import GStreamer
+import MediaTime
+import Synchronization
+
+/// Watches the packets that go into a decoder after a seek.
+///
+/// It compares them with the index. A demuxer may lose bytes at the place that it seeks to, or give
+/// packets other times there than when it reads from the beginning (`Quirk.tsdemuxSeekTimes`); a
+/// decoder conceals the first, and nothing else shows the second.
+///
+/// It also ends the stream where the packets of a window end: a decoder whose threads each take a
+/// frame is that many packets ahead of what it gives out, and would decode them again for the next
+/// window. With groups of 30 frames that was one frame in six.
+final class WindowPackets: Sendable {
+  /// The packets that are wanted after a seek.
+  struct Wanted: Sendable {
+    /// In decoding order, from a keyframe on.
+    var packets: ArraySlice<VideoPacket> = []
+    /// How far times may be off the index.
+    var tolerance = ClockTime.zero
+    /// When the frames are shown that the stream may end after; nil: it ends with the source.
+    var ending: [ClockTime]?
+  }
+
+  /// What came of a window.
+  private struct Progress {
+    let wanted: Wanted
+    /// Whether the seek has flushed the pad: packets before that do not count.
+    var isFlushed: Bool
+    /// The place in `wanted.packets` of the packet that comes next.
+    var next: Int
+    var differs = false
+    var hasCome: [Bool]
+    var missing: Int
+    var hasEnded = false
+
+    init(_ wanted: Wanted, isFlushed: Bool = false) {
+      self.wanted = wanted
+      self.isFlushed = isFlushed
+      next = wanted.packets.startIndex
+      missing = wanted.ending?.count ?? 0
+      hasCome = Array(repeating: false, count: missing)
+    }
+
+    /// Compares a packet with the one of the index that is expected now. What comes before the first
+    /// of them is only decoded on the way, and what follows the last belongs to no frame of the window.
+    mutating func compare(_ buffer: Buffer, in segment: Segment, _ pictures: PictureBytes) {
+      guard !differs, wanted.packets.indices.contains(next) else { return }
+      let packet = wanted.packets[next]
+      let own = packet.time == nil ? buffer.dts : buffer.pts
+      let time = own.map { segment.streamTime(of: $0) }
+      let known = packet.time ?? packet.decodingTime
+      let isInTime = known.map { known in
+        time.map { abs($0.nanoseconds - known.nanoseconds) <= wanted.tolerance.nanoseconds } ?? false
+      }
+      let isFirst = next == wanted.packets.startIndex
+      if isFirst, isInTime == false { return }
+      let bytes = try? buffer.withBytes { pictures.count(in: $0) }
+      let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
+      // Without a time, the first is known by its size.
+      if isFirst, isInTime == nil, !isWhole { return }
+      differs = isInTime == false || !isWhole
+      next += 1
+    }
+
+    /// Whether nothing from a packet on that is shown at `time` is needed.
+    mutating func ends(at time: ClockTime) -> Bool {
+      guard let starts = wanted.ending else { return false }
+      let place = starts.endOfPrefix { $0 + wanted.tolerance < time }
+      if place < starts.count, starts[place] <= time + wanted.tolerance {
+        if !hasCome[place] { missing -= 1 }
+        hasCome[place] = true
+      }
+      hasEnded = hasEnded || missing == 0 && place == starts.count
+      return hasEnded
+    }
+  }
+
+  private let pad: Pad
+  private let progress = Mutex<Progress?>(nil)
+
+  /// - Parameter pad: where packets come into the decoder. To be called before the pipeline starts.
+  init(_ pad: Pad) {
+    self.pad = pad
+    pad.onFlush { [weak self] in
+      self?.progress.withLock { $0 = $0.map { Progress($0.wanted, isFlushed: true) } }
+    }
+    pad.endStream { [weak self] buffer, segment in
+      guard let self, !(buffer.isHeader && buffer.pts == nil) else { return .goesOn }
+      return progress.withLock { progress in
+        guard progress?.isFlushed ?? false, let caps = self.pad.caps else { return .goesOn }
+        progress?.compare(buffer, in: segment, PictureBytes(caps))
+        let isEnd = buffer.pts.map { progress?.ends(at: segment.streamTime(of: $0)) ?? false }
+        return isEnd ?? false ? .allHaveEnded : .goesOn
+      }
+    }
+  }
+
+  /// Whether each packet is all of a picture, so that none that is shown later is needed for it.
+  var areWholePictures: Bool {
+    guard let caps = pad.caps else { return false }
+    return switch caps.mediaType {
+    case "video/x-h264", "video/x-h265": caps.string("alignment") == "au"
+    case "video/x-vp8", "video/x-vp9": true
+    default: false
+    }
+  }
+
+  /// Whether it ended what came since the last seek.
+  var hasEnded: Bool { progress.withLock { $0?.hasEnded ?? false } }
+
+  /// Whether the packets that are wanted came as the index has them, all of them.
+  var areComplete: Bool {
+    progress.withLock { $0.map { !$0.differs && $0.next == $0.wanted.packets.endIndex } ?? true }
+  }
+
+  /// Whether the first of them came, and none that is another one than the index has.
+  var haveBegun: Bool {
+    progress.withLock { $0.map { !$0.differs && $0.next > $0.wanted.packets.startIndex } ?? true }
+  }
+
+  /// Whether a packet that came is another one than the index has.
+  var differ: Bool { progress.withLock { $0?.differs ?? false } }
+
+  /// What is wanted from the next seek on; nil: whatever comes.
+  func expect(_ wanted: Wanted?) { progress.withLock { $0 = wanted.map { Progress($0) } } }
+}
