@@ -6,6 +6,6 @@ extension Quirk {
     jpeg2000parse, jpegdec, jpegparse, lamemp3enc, matroskademux, matroskamux, mpeg4videoparse,
     mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, parsebin, pngdec, qtdemux,
     qtmux, souphttpsrc, tsdemux, videoconvert, videocrop, videorate, vp9enc, wavparse, webpdec,
-    webpenc, x264enc, xingmux,
+    webpenc, x264enc, xingmux, y4menc,
   ].flatMap(\.self)
 }

@@ -14,6 +14,15 @@ import Testing
     }
   }
 
+  @Test(
+    "y4menc refuses chroma sites without a tag",
+    arguments: [("Y42B", "mpeg2"), ("Y444", "mpeg2"), ("I420", "cosited")])
+  func chromaSite(format: String, site: String) throws {
+    let frame = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=48,format=\(format)"
+    #expect(!fails("\(frame),chroma-site=none ! y4menc"))
+    try expect(.y4mencChromaSite) { fails("\(frame),chroma-site=\(site) ! y4menc") }
+  }
+
   @Test("av1enc exceeds its rate unless max-quantizer is set")
   func maxQuantizer() throws {
     try expect(.av1encMaxQuantizer) {

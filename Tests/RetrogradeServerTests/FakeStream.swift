@@ -19,6 +19,8 @@ final class FakeStream: MirrorStream {
   let warnings: [Warning] = []
   private let gate: FakeGate?
   private let size: Int
+  /// What segments hold but for their last two bytes. Made before a test begins to wait for anything.
+  let content: [UInt8]
   private let ahead: Int
   private let fails: Bool
 
@@ -33,6 +35,7 @@ final class FakeStream: MirrorStream {
   ) {
     (self.gate, self.size, self.ahead, self.fails) = (gate, size, ahead, fails)
     self.subtitles = subtitles
+    content = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
     chapters = [Chapter(span: TimeSpan(start: .zero, end: ClockTime(seconds: 4)), title: "The end")]
     renditions = [
       FakeStream.video("540", 960, 540, FakeStream.segments), FakeStream.video("270", 480, 270, FakeStream.segments),
@@ -59,9 +62,6 @@ final class FakeStream: MirrorStream {
   func pieces(ofSegment number: Int, of rendition: Int) -> Int {
     FakeStream.segments.indices.contains(number) ? 4 : 0
   }
-
-  /// What segments hold but for their last two bytes.
-  var content: [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0) } }
 
   func segment(
     _ number: Int, from piece: Int, of rendition: Int, _ cancellation: Cancellation,

@@ -187,7 +187,8 @@ import Testing
       let connection = try Connection(port)
       try connection.write("GET / HTTP/1.1\r\n\(fields)\r\n0\r\n\r\n")
       let answer = String(decoding: try await connection.rest(), as: UTF8.self)
-      #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"), "\(answer)")
+      // libsoup 3.8.0 answers as HTTP/1.0 if it refuses the request while it reads its fields.
+      #expect(answer.prefixMatch(of: /HTTP\/1\.[01] 400 Bad Request\r\n/) != nil, "\(answer)")
     }
   }
 

@@ -149,6 +149,37 @@ import Testing
     while makings.count > 0 || done.value < 3 { await Task.yield() }
   }
 
+  @Test("a part that was kept is handed out when its work has ended, and is not made again")
+  func keptBeforeTheEnd() async throws {
+    let kept = Guarded<StoredBytes?>(nil)
+    let order = Guarded<[Int]>([])
+    let gate = FakeGate()
+    let makings = Makings { _, bytes in
+      kept.value.withLock { $0 = StoredBytes(bytes) }
+      try await onOwnThread("a", Cancellation()) { try gate.pass(Cancellation()) }
+      return StoredBytes(bytes)
+    }
+    func part(_ number: Int) -> Makings.Found {
+      makings.part(
+        "a", find: { kept.value.withLock { $0 } }, onMade: { order.value.withLock { $0.append(number) } }
+      ) { $1([7]) }
+    }
+    let first = part(1)
+    try await gate.wait { $0.entered == 1 }
+    guard case .begun = first, case .begun(let second) = part(2) else { throw FakeGate.Late(seen: gate.seen) }
+    gate.open()
+    #expect(try await second.whole().count == 1)
+    #expect(order.value.withLock { $0 } == [1, 2], "callers are told in their order, before the part is there")
+    guard case .whole = part(3) else { throw FakeGate.Late(seen: gate.seen) }
+    #expect(gate.seen.entered == 1)
+  }
+
+  /// A value that closures of several threads change.
+  private final class Guarded<Value: Sendable>: Sendable {
+    let value: Mutex<Value>
+    init(_ first: Value) { value = Mutex(first) }
+  }
+
   @Test func noMoreIsDoneAtOnceThanThereIsRoomFor() async throws {
     let line = WorkLine(slots: 2, longest: 100)
     final class Counts: Sendable {

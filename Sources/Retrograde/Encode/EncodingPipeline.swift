@@ -129,6 +129,7 @@ final class EncodingPipeline: Sendable {
     }
     if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
+    EncodingPipeline.nameY4MChromaSite(pipeline)
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
     if hasMP4Header, let rate = contents.audio.first?.caps.int("rate"), let duration = contents.duration,
@@ -199,6 +200,18 @@ final class EncodingPipeline: Sendable {
     guard Quirk.qtmuxChromaSite.applies else { return }
     element?.entered { $0.isOfClass("Muxer") }?.onCaps { caps, _ in
       caps.mediaType == "video/x-vp9" && !caps.has("chroma-site") ? caps.setting("chroma-site", "mpeg2") : nil
+    }
+  }
+
+  /// Gives caps before `y4menc` a chroma site that it has a tag for, where it refuses others.
+  private static func nameY4MChromaSite(_ pipeline: Pipeline) {
+    guard Quirk.y4mencChromaSite.applies else { return }
+    for encoder in pipeline.elements(ofFactory: "y4menc") {
+      encoder.firstSinkPad?.onCaps { caps, _ in
+        let tagged = caps.string("format") == "I420" ? ["none", "jpeg", "mpeg2", "dv"] : ["none"]
+        let site = caps.string("chroma-site")
+        return site.map(tagged.contains) ?? false ? nil : caps.setting("chroma-site", "none")
+      }
     }
   }
 

@@ -19,12 +19,7 @@ final class MadeParts: Sendable {
     }
   }
 
-  /// What of a part is there.
-  enum Found {
-    case whole(StoredBytes)
-    /// Some of it, and the rest as it is made.
-    case begun(PartReader)
-  }
+  typealias Found = Makings.Found
 
   /// A part of a stream, of which a beginning is there at least.
   /// - Returns: nil where the stream has no such part.
@@ -33,11 +28,12 @@ final class MadeParts: Sendable {
     let key = stream.version + "/" + part.name
     guard let recipe = MadeParts.recipe(part, stream) else { return nil }
     // All of a segment has what it ends with.
-    if let kept = store.find(key) ?? MadeParts.whole(part).flatMap({ store.find(stream.version + "/" + $0.name) }) {
+    let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
+    let found = found(key, or: all, recipe) { [weak self] in self?.makeNext(part, of: stream) }
+    guard case .begun(let reader) = found else {
       makeNext(part, of: stream)
-      return .whole(kept)
+      return found
     }
-    let reader = reader(key, recipe) { [weak self] in self?.makeNext(part, of: stream) }
     guard recipe.isLong else { return .whole(try await reader.whole()) }
     switch try await reader.more(after: 0) {
     case .whole(let bytes): return .whole(bytes)
@@ -71,12 +67,17 @@ final class MadeParts: Sendable {
     ahead.begin { [self] done in
       var recipe = recipe
       recipe.urgency = .usual
-      _ = try await reader(key, recipe, onMade: done).whole()
+      guard case .begun(let reader) = found(key, recipe, onMade: done) else { return }
+      _ = try await reader.whole()
     }
   }
 
-  private func reader(_ key: String, _ recipe: Recipe, onMade: (@Sendable () -> Void)? = nil) -> PartReader {
-    makings.reader(key, onMade: onMade) { [line] cancellation, give in
+  /// - Parameter larger: key of a part that holds this one; it will do if it was kept.
+  private func found(
+    _ key: String, or larger: String? = nil, _ recipe: Recipe, onMade: @escaping @Sendable () -> Void
+  ) -> Found {
+    makings.part(key, find: { store.find(key) ?? larger.flatMap(store.find) }, onMade: onMade) {
+      [line] cancellation, give in
       for step in recipe.steps {
         try await line.perform(recipe.urgency) {
           try await onOwnThread("make", cancellation) { try step(cancellation, give) }

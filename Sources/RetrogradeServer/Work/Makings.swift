@@ -24,24 +24,49 @@ final class Makings: Sendable {
   /// How many want a piece of work.
   func readers(of key: String) -> Int { state.withLock { $0.flights[key] }?.readers ?? 0 }
 
+  /// A part that was kept, or a reader of one that is being made.
+  enum Found {
+    case whole(StoredBytes)
+    case begun(PartReader)
+  }
+
   /// What `make` gives, which runs unless somebody else's for the same key does already.
   /// - Parameter onMade: called when all of it was made, if it was: that of who came first before the others.
   func reader(
     _ key: String, onMade: (@Sendable () -> Void)? = nil, _ make: @escaping Making
   ) -> PartReader {
+    state.withLock { $0.flights[key]?.join(onMade) ?? begin(key, onMade, make, &$0) }
+  }
+
+  /// Like ``reader(_:onMade:_:)``, but begins nothing that was kept.
+  ///
+  /// A part is kept before its work ends. Whoever comes in between joins that work, so `onMade` is called
+  /// only after that of who came first.
+  /// - Parameter find: looks for what was kept.
+  func part(
+    _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Making
+  ) -> Found {
     state.withLock { state in
-      // One that everybody has left ends.
-      if let flight = state.flights[key], flight.join(onMade) { return PartReader(flight) }
-      let flight = Flight(onMade)
-      state.flights[key] = flight
-      flight.start { [self] in
-        defer { remove(key, flight) }
-        try await make(flight.cancellation) { flight.add($0) }
-        return try await keep(key, flight.bytes)
-      }
-      if state.isClosed { flight.cancel() }
-      return PartReader(flight)
+      if let reader = state.flights[key]?.join(onMade) { return .begun(reader) }
+      // Under the lock: work that ends meanwhile is not begun again.
+      if let kept = find() { return .whole(kept) }
+      return .begun(begin(key, onMade, make, &state))
     }
+  }
+
+  private func begin(
+    _ key: String, _ onMade: (@Sendable () -> Void)?, _ make: @escaping Making, _ state: inout State
+  ) -> PartReader {
+    let flight = Flight(onMade)
+    state.flights[key] = flight
+    flight.start { [self] in
+      try await make(flight.cancellation) { flight.add($0) }
+      return try await keep(key, flight.bytes)
+    } whenOver: { [self] in
+      remove(key, flight)
+    }
+    if state.isClosed { flight.cancel() }
+    return PartReader(flight)
   }
 
   /// Ends all work; what begins from now on is ended at once.
@@ -81,8 +106,12 @@ final class Flight: Sendable {
   var bytes: [UInt8] { state.withLock { $0.bytes } }
   var readers: Int { state.withLock { $0.readers } }
 
-  func start(_ body: @escaping @Sendable () async throws -> StoredBytes) {
+  /// - Parameter whenOver: called when the outcome is known, and all of `onMade` were called.
+  func start(
+    _ body: @escaping @Sendable () async throws -> StoredBytes, whenOver: @escaping @Sendable () -> Void
+  ) {
     let task = Task { [self] in
+      defer { whenOver() }
       do {
         end(.success(try await withTaskCancellationHandler(operation: body) { self.cancellation.cancel() }))
       } catch {
@@ -92,14 +121,15 @@ final class Flight: Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// - Returns: whether there is anything to join: not where all have left.
-  func join(_ onMade: (@Sendable () -> Void)?) -> Bool {
-    state.withLock { state in
-      guard state.readers > 0 else { return false }
+  /// One more reader; nil if there is nothing to join: all have left, or the work has ended.
+  func join(_ onMade: (@Sendable () -> Void)?) -> PartReader? {
+    let isJoined = state.withLock { state in
+      guard state.readers > 0, state.outcome == nil else { return false }
       state.readers += 1
       state.onMade += [onMade].compactMap { $0 }
       return true
     }
+    return isJoined ? PartReader(self) : nil
   }
 
   func leave() {
@@ -118,15 +148,18 @@ final class Flight: Sendable {
   func add(_ more: [UInt8]) { change { $0.bytes += more } }
 
   private func end(_ outcome: Result<StoredBytes, any Error>) {
-    var onMade: [@Sendable () -> Void] = []
-    change { state in
-      state.outcome = outcome
+    while let body = next(before: outcome) { body() }
+    wake()
+  }
+
+  /// The next of `onMade`; nil, and the outcome is set, if there is none left: whoever joins until then is called.
+  private func next(before outcome: Result<StoredBytes, any Error>) -> (@Sendable () -> Void)? {
+    state.withLock { state in
+      if case .success = outcome, !state.onMade.isEmpty { return state.onMade.removeFirst() }
       // From here on they are read where they are kept.
-      state.bytes = []
-      if case .success = outcome { onMade = state.onMade }
-      state.onMade = []
+      (state.outcome, state.bytes, state.onMade) = (outcome, [], [])
+      return nil
     }
-    for body in onMade { body() }
   }
 
   private func change(_ body: (inout sending State) -> Void) {

@@ -1,0 +1,14 @@
+import GStreamer
+
+extension Quirk {
+  package static let y4mencChromaSite = Quirk(
+    "y4menc-chroma-site", element: "y4menc", releases: .since(Release(1, 27, 1)),
+    symptom: """
+      It refuses frames whose chroma site has no tag in Y4M: any but `none` for 4:2:2, 4:4:4 and more than eight \
+      bits, where decoders say `mpeg2`.
+      """,
+    upstream: "`gst_y4m_video_get_chroma_tag_from_format`, 7a14b9020c",
+    workaround: "Its caps get the chroma site `none` in place of one without a tag.")
+
+  static let y4menc = [y4mencChromaSite]
+}
