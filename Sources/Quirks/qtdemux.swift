@@ -23,7 +23,7 @@ extension Quirk {
     "qtdemux-track-end", element: "qtdemux", releases: .all,
     symptom: """
       It ends a track without edits at the track's duration. Android's MediaMuxer does not count the last sample, \
-      which is lost.
+      which is lost; so are the last frames of a video with B-frames, which are all shown later than they are decoded.
       """,
     upstream: "`gst_qtdemux_advance_sample`",
     workaround: "It reads a longer duration of the track (`MP4Corrections`).")

@@ -65,6 +65,22 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
+  /// No edit cuts off the delay of B-frames: the video starts as late as its first frame is shown, and ends as much later.
+  @Test("an MP4 with B-frames and without an edit list keeps its last frames")
+  func framesWithoutAnEditList() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.video =
+      "x264enc key-int-max=20 bframes=2 b-adapt=false b-pyramid=false option-string=scenecut=0 pass=qual quantizer=18 ! "
+      + "h264parse"
+    let source = try media.write(to: folder)
+    var header = try Header(source)
+    try header.rename("edts", to: "free")
+    try header.write()
+    try await Reverser(source, options: lossless()).reverse(to: folder.path("m.mkv"))
+    #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
+  }
+
   /// With offsets below 0, as phones and QuickTime write them, what is shown before the end may be decoded after it.
   @Test func anEditEndsWithWhatIsShownInItAndNotWithWhatIsDecoded() async throws {
     let folder = try TemporaryFolder()

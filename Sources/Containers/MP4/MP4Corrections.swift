@@ -92,6 +92,8 @@ extension MP4Corrections {
     let lastEnd: Int
     /// How much earlier than it is decoded a sample is shown, at the most.
     let lead: Int
+    /// When the last sample to be shown ends.
+    let shownEnd: Int
 
     init?(_ track: Range<Int>, in header: [UInt8], _ movieTimescale: Int) {
       guard let handler = header.box("mdia", "hdlr", in: track), let media = header.box("mdia", "mdhd", in: track),
@@ -119,6 +121,33 @@ extension MP4Corrections {
       lastEnd = steps.isEmpty ? 0 : lastStart + last
       let offsets = header.box("ctts", in: table).map { header.pairs($0) } ?? []
       lead = -(offsets.map { Int(Int32(truncatingIfNeeded: $0.1)) }.min().map { min($0, 0) } ?? 0)
+      // qtdemux takes larger offsets for damage, and passes over the table.
+      let greatest = offsets.reduce(0) { max($0, abs(Int(Int32(truncatingIfNeeded: $1.1)))) }
+      shownEnd = max(lastEnd, greatest / 2 <= duration ? Track.shownEnd(steps, offsets) : 0)
+    }
+
+    /// When the last sample to be shown ends, from the runs of `stts` and `ctts`; 0 if there are no offsets.
+    private static func shownEnd(_ steps: [(Int, Int)], _ offsets: [(Int, Int)]) -> Int {
+      var (end, time) = (0, 0)
+      var (step, left) = (0, steps.first?.0 ?? 0)
+      for (count, offset) in offsets {
+        let offset = Int(Int32(truncatingIfNeeded: offset))
+        var count = count
+        while count > 0, step < steps.count {
+          let samples = min(count, left)
+          if samples > 0 {
+            time += samples * steps[step].1
+            end = max(end, time + offset)
+          }
+          count -= samples
+          left -= samples
+          if left == 0 {
+            step += 1
+            left = step < steps.count ? steps[step].0 : 0
+          }
+        }
+      }
+      return end
     }
 
     /// No time that is believed is longer than this, in any timescale: so sums of as many as there are edits fit.
@@ -145,13 +174,12 @@ extension MP4Corrections {
       }
     }
 
-    /// What the media's duration has to be for its last sample to come; nil where it is that.
+    /// What the media's duration has to be for its last sample to come and be shown; nil where it is that.
     var longerMedia: (field: Range<Int>, value: Int)? {
       guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
-        duration <= lastStart,
-        lastEnd > lastStart
+        lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd
       else { return nil }
-      return (durationField, lastEnd)
+      return (durationField, shownEnd)
     }
 
     /// What the last edit's duration has to be for all that is shown in it to be decoded; nil where it is that.
