@@ -5,7 +5,7 @@ extension Quirk {
     flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper, h265parse, id3demux,
     jpeg2000parse, jpegdec, jpegparse, lamemp3enc, matroskademux, matroskamux, mpeg4videoparse,
     mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, parsebin, pngdec, qtdemux,
-    qtmux, souphttpsrc, tsdemux, videoconvert, videocrop, videorate, vp9enc, wavparse, webpdec,
+    qtmux, souphttpsrc, tsdemux, videoconvert, videocrop, videorate, vp9enc, vp9parse, wavparse, webpdec,
     webpenc, x264enc, xingmux,
   ].flatMap(\.self)
 }
