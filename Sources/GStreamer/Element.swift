@@ -198,7 +198,7 @@ package final class Element: @unchecked Sendable {
         UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, gpointer
       ) -> Void
     let handler: Handler = { _, pad, box in
-      Unmanaged<Callback<Pad>>.fromOpaque(box).takeUnretainedValue().body(Pad(retaining: pad))
+      Unmanaged<Callback<Pad, Void>>.fromOpaque(box).takeUnretainedValue().body(Pad(retaining: pad))
     }
     connect("pad-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
@@ -207,9 +207,9 @@ package final class Element: @unchecked Sendable {
   package func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
     typealias Handler = @convention(c) (UnsafeMutablePointer<GstElement>, gpointer) -> Void
     let handler: Handler = { _, box in
-      Unmanaged<Callback<Void>>.fromOpaque(box).takeUnretainedValue().body(())
+      Unmanaged<Callback<Void, Void>>.fromOpaque(box).takeUnretainedValue().body(())
     }
-    connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Callback<Void>(body))
+    connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Callback<Void, Void>(body))
   }
 
   /// Calls `body` for each element that is added, to the bin or to a bin in it, on the thread that adds it
@@ -220,9 +220,28 @@ package final class Element: @unchecked Sendable {
         UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, gpointer
       ) -> Void
     let handler: Handler = { _, _, added, box in
-      Unmanaged<Callback<Element>>.fromOpaque(box).takeUnretainedValue().body(Element(retaining: added))
+      Unmanaged<Callback<Element, Void>>.fromOpaque(box).takeUnretainedValue().body(Element(retaining: added))
     }
     connect("deep-element-added", unsafeBitCast(handler, to: GCallback.self), Callback(body))
+  }
+
+  /// Asks `body` whether a factory is plugged before it makes an element: on the thread that plugs, with the factory and
+  /// the caps that it is to read (`autoplug-select`). Does nothing if the element has no such signal.
+  func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Bool) {
+    let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+    guard let type, g_signal_lookup("autoplug-select", type.pointee.g_type) != 0 else { return }
+    // GstAutoplugSelectResult, which no header has: 0 tries the factory, 2 goes on to the next.
+    typealias Handler =
+      @convention(c) (
+        UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, UnsafeMutablePointer<GstCaps>, OpaquePointer,
+        gpointer
+      ) -> gint
+    let handler: Handler = { _, _, caps, factory, box in
+      let callback = Unmanaged<Callback<(OpaquePointer, Caps), Bool>>.fromOpaque(box).takeUnretainedValue()
+      return callback.body((factory, Caps(retaining: caps))) ? 0 : 2
+    }
+    let callback = Callback<(OpaquePointer, Caps), Bool> { body($0.0, $0.1) }
+    connect("autoplug-select", unsafeBitCast(handler, to: GCallback.self), callback)
   }
 
   /// Calls `body` with the source that the element, a `playbin`, makes (`source-setup`).
@@ -230,7 +249,7 @@ package final class Element: @unchecked Sendable {
     typealias Handler =
       @convention(c) (UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstElement>, gpointer) -> Void
     let handler: Handler = { _, source, box in
-      Unmanaged<Callback<Element>>.fromOpaque(box).takeUnretainedValue().body(Element(retaining: source))
+      Unmanaged<Callback<Element, Void>>.fromOpaque(box).takeUnretainedValue().body(Element(retaining: source))
     }
     connect("source-setup", unsafeBitCast(handler, to: GCallback.self), Callback(body))
   }
@@ -245,9 +264,9 @@ package final class Element: @unchecked Sendable {
   }
 }
 
-private final class Callback<Argument>: Sendable {
-  let body: @Sendable (Argument) -> Void
-  init(_ body: @escaping @Sendable (Argument) -> Void) { self.body = body }
+private final class Callback<Argument, Result>: Sendable {
+  let body: @Sendable (Argument) -> Result
+  init(_ body: @escaping @Sendable (Argument) -> Result) { self.body = body }
 }
 
 extension UnsafeMutablePointer {

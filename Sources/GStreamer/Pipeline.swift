@@ -102,7 +102,7 @@ package final class Pipeline: @unchecked Sendable {
   package var isStreaming: Bool { elements.contains(where: \.isRunning) }
 
   /// All elements, those inside bins too.
-  private var elements: [Element] {
+  var elements: [Element] {
     guard let iterator = gst_bin_iterate_recurse(bin) else { return [] }
     defer { gst_iterator_free(iterator) }
     var found: [Element] = []

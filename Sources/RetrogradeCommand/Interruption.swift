@@ -5,13 +5,15 @@ import Retrograde
 import Synchronization
 
 /// The signals that ask a process to end: the first one cancels the work under way, and the process ends when that has
-/// cleaned up; without work under way, it ends at once.
+/// cleaned up; without work under way, it ends at once. A second SIGINT or SIGTERM ends it at once too, whatever hangs.
 final class Interruption {
   /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, nobody who reads, a limit on the size of files (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
   /// What signals do, the next one first; nil where no work is under way.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
+  /// True after SIGINT or SIGTERM has cancelled the work under way.
+  private static let isEnding = Mutex(false)
   private let source: (any DispatchSourceRead)?
 
   init() {
@@ -21,7 +23,8 @@ final class Interruption {
       source = nil
       return
     }
-    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .global())
+    // A queue of its own: no work that hangs may keep it from reading.
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: DispatchQueue(label: "signals"))
     source.setEventHandler {
       var number: UInt8 = 0
       while read(descriptor, &number, 1) == 1 { Interruption.take(Int32(number)) }
@@ -32,12 +35,18 @@ final class Interruption {
 
   private static func take(_ number: Int32) {
     received.withLock { $0 = number }
-    let handler = handlers.withLock { handlers in
-      handlers.map { $0.count > 1 && number == SIGINT ? handlers?.removeFirst() : $0.last } ?? nil
+    let (handler, isLast) = handlers.withLock { handlers -> ((@Sendable () -> Void)?, Bool) in
+      guard let known = handlers else { return (nil, true) }
+      return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
+    }
+    let isSecond = [SIGINT, SIGTERM].contains(number) && isLast && isEnding.withLock { isEnding in
+      defer { isEnding = true }
+      return isEnding
     }
     // Threads may be at work: what exit(3) takes down would be taken from under them.
-    guard let handler else { _exit(128 + number) }
-    handler()
+    guard let handler, !isSecond else { _exit(128 + number) }
+    // Cancelling may hang as well.
+    DispatchQueue.global().async { handler() }
   }
 
   private static func isIgnored(_ number: Int32) -> Bool {
@@ -57,6 +66,7 @@ final class Interruption {
     by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T
   ) async rethrows -> T {
     handlers.withLock { $0 = [first, handler].compactMap { $0 } }
+    isEnding.withLock { $0 = false }
     defer { handlers.withLock { $0 = nil } }
     return try await body()
   }

@@ -37,6 +37,18 @@ import Testing
     try expect(.jpegparseRank) { try packets(of: "filesrc location=\(path) ! parsebin").count > 1 }
   }
 
+  @Test("vp9parse removes structures from caps that are not its own, without end")
+  func transparentVP9() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.webm", tenFrames, "-c:v libvpx-vp9 -pix_fmt yuva420p")
+    try expect(.vp9parseAlpha) {
+      // The first critical warning ends the process, which would never end by itself.
+      try launch(
+        ["filesrc", "location=\(path)", "!", "parsebin", "!", "fakesink"], environment: ["G_DEBUG": "fatal-criticals"]
+      ).isCrash
+    }
+  }
+
   @Test("parsebin gives BMP and TIFF in pieces")
   func wholeImages() throws {
     let folder = try TemporaryFolder()

@@ -17,6 +17,7 @@ extension Image {
       let pipeline = try Pipeline(
         "\(source.sourceDescription) ! \(demuxer)decodebin ! videoflip video-direction=auto ! videoconvert ! "
           + "video/x-raw,format=BGRA,pixel-aspect-ratio=1/1 ! appsink name=image sync=false max-buffers=1")
+      pipeline.plugOnlyMedia()
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("image")
       pipeline.set(.playing)

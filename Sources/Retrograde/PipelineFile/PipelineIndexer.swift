@@ -97,6 +97,8 @@ struct PipelineIndexer: Sendable {
 
   /// Nothing waits for a clock, and nothing is lost.
   private static func prepare(_ pipeline: Pipeline) {
+    // Files must not choose elements that open what they name; the author of the pipeline may.
+    if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
     pipeline.failWhereSpeedHasNoRate()
     for sink in pipeline.elements(ofFactory: "appsink") {

@@ -85,7 +85,7 @@ package struct DecodingRecipe: Sendable {
     _ video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
   ) throws {
     let caps = video.caps
-    let hasAlpha = caps.description.contains("codec-alpha=(boolean)true")
+    let hasAlpha = caps.holdsAlpha
     let all = Registry.factories(.decoder, sinks: caps)
     let candidates = all.filter { $0.hasSuffix("alphadecodebin") == (hasAlpha && wantsAlpha) }
     let isRaw = caps.mediaType == "video/x-raw"

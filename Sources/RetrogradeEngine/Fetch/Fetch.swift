@@ -225,6 +225,7 @@ struct Fetch {
     let pipeline = try pipeline(
       (["matroskamux name=mux ! filesink location=\(Description.quoted(spool.path))"] + branches).joined(
         separator: "\n"))
+    pipeline.plugOnlyMedia()
     defer { pipeline.set(.null) }
     pipeline.set(.playing)
     while true {

@@ -19,13 +19,14 @@ struct Playlist {
   /// - Parameter bytes: of a file, all or its beginning.
   /// - Returns: nil where it is none.
   init?(_ bytes: [UInt8]) {
-    text = String(decoding: bytes, as: UTF8.self)
-    let beginning = text.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
+    let all = String(decoding: bytes, as: UTF8.self)
+    let beginning = all.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
     // RFC 8216, 4.3.1.1; ISO/IEC 23009-1, 5.3.1.2.
     if beginning.hasPrefix("#EXTM3U") {
-      kind = .hls
-    } else if beginning.hasPrefix("<") && text.contains("<MPD") {
-      kind = .dash
+      (kind, text) = (.hls, all)
+    } else if beginning.hasPrefix("<") && all.contains("<MPD") {
+      // A comment could stand inside a name.
+      (kind, text) = (.dash, all.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: ""))
     } else {
       return nil
     }
@@ -46,11 +47,12 @@ struct Playlist {
       text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
         let line = String(line).trimmed
         if line.isEmpty { return [] }
-        return line.hasPrefix("#") ? line.matches(of: /URI="([^"]*)"/).map { String($0.1) } : [line]
+        // hlsdemux takes values without quotes as well, and ones without a closing quote (`parse_attributes`).
+        return line.hasPrefix("#") ? line.matches(of: /URI=(?:"([^"]*)"|([^,]*))/).map { String($0.1 ?? $0.2 ?? "") } : [line]
       }
     case .dash:
       text.matches(of: /(?:media|initialization|sourceURL|index|href)\s*=\s*["']([^"']*)["']/).map { String($0.1) }
-        + text.matches(of: /<(?:BaseURL|Location)[^>]*>([^<]*)</).map { String($0.1).trimmed }
+        + text.matches(of: /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s[^>]*)?>([^<]*)</).map { String($0.1).trimmed }
     }
   }
 
@@ -62,11 +64,15 @@ struct Playlist {
   ///   - depth: how many playlists led to it.
   /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else.
   func checkNames(in path: String, depth: Int = 0) throws {
+    // Entities and CDATA hide names.
+    if kind == .dash, let declaration = text.firstMatch(of: /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/) {
+      throw RetrogradeError(
+        .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which are not read in a file",
+        remedy: "name the manifest by its address, if it has one")
+    }
     for name in names {
       let decoded = Address.decoded(name[...]) ?? name
-      guard !decoded.contains(":"), !decoded.hasPrefix("/"), !decoded.split(separator: "/").contains(".."),
-        depth < 4
-      else {
+      guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name), depth < 4 else {
         throw RetrogradeError(
           .damagedInput, about: path, "is a playlist that names what is not in its own folder: \(name)",
           remedy: "name the playlist by its address, if it has one, or make one file of it first, as with: "
@@ -79,12 +85,22 @@ struct Playlist {
           .noInput, about: path,
           "is a playlist that names what can't be read: \(name): \(String(cString: strerror(errno)))")
       }
-      guard kind == .hls, decoded.lowercased().hasSuffix(".m3u8"), let next = try Playlist(path: beside) else {
-        continue
-      }
+      // hlsdemux takes any file that begins so for a playlist, whatever its name.
+      guard kind == .hls, let next = try Playlist(path: beside) else { continue }
       try next.checkNames(in: beside, depth: depth + 1)
     }
   }
+
+  /// True for the path of a file in the playlist's own folder or below. Bytes are compared: a slash with a combining
+  /// mark behind it is another character, but the same separator.
+  private static func isBeside(_ name: String) -> Bool {
+    let bytes = Array(name.utf8)
+    return !bytes.contains(UInt8(ascii: ":")) && bytes.first != UInt8(ascii: "/")
+      && !bytes.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
+  }
+
+  /// True for a name in XML without references (`&#47;`), which libxml2 replaces after it was checked.
+  private static func isPlain(_ name: String) -> Bool { !name.replacing("&amp;", with: "").utf8.contains(UInt8(ascii: "&")) }
 
   /// The playlist in a file; nil where it is none.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.

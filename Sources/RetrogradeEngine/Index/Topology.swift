@@ -153,6 +153,8 @@ extension Topology {
     var pipeline: Pipeline?
     var pads: [Pad] = []
     var isComplete = false
+    /// Elements that open other files, which the file's bytes asked for.
+    var refused: [RefusedElement] = []
   }
 
   /// Finds out what is in the file at `path`.
@@ -167,6 +169,7 @@ extension Topology {
     }
     let shared = Shared(pipeline)
     parse.onPadAdded { pad in shared.add(pad) }
+    pipeline.plugOnlyMedia { element in shared.refuse(element) }
     defer {
       pipeline.set(.null)
       // The signals' closures hold `shared`, and the pipeline holds the closures.
@@ -201,6 +204,7 @@ extension Topology {
       default: break
       }
     }
+    if let refused = shared.refused { throw RetrogradeError(path, refused) }
     // What was found before a failure can be mirrored; the index says how far it goes.
     if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
@@ -274,6 +278,16 @@ extension Topology {
     /// What gives out one stream, and never another: PCM as it lies in a WAVE file, and a file that is a stream by itself. Read to its end
     /// it would tell nothing more.
     private static let sole: Set = ["wavparse", "typefind"]
+
+    func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }
+
+    /// The first element that was refused, if no audio and no video was found.
+    var refused: RefusedElement? {
+      found.withLock { found in
+        found.pads.contains { $0.caps.map { StreamKind(mediaType: $0.mediaType) != .other } ?? false }
+          ? nil : found.refused.first
+      }
+    }
 
     func complete() { found.withLock { $0.isComplete = true } }
 
@@ -359,15 +373,31 @@ extension TagList? {
   }
 }
 
+extension StreamKind {
+  fileprivate init(mediaType type: String) {
+    self =
+      type.hasPrefix("audio/") && !type.hasPrefix("audio/x-gst-fourcc") && type != "audio/x-midi"
+      ? .audio : type.hasPrefix("video/") || type.hasPrefix("image/") ? .video : .other
+  }
+}
+
+extension RetrogradeError {
+  /// The file at `path` holds no media, but made GStreamer look for `element`.
+  fileprivate init(_ path: String, _ element: RefusedElement) {
+    self.init(
+      .damagedInput, about: path,
+      "holds no media: it names other files or addresses, which are not opened "
+        + "(\(element.mediaType ?? "text") for GStreamer's \(element.factory))")
+  }
+}
+
 extension StreamPath {
   fileprivate init?(pad: Pad, number: (Element) -> Int) {
     guard let caps = pad.caps else { return nil }
     self.caps = caps
     var (tags, globalTags) = (pad.tags(global: false), pad.tags(global: true))
     let type = caps.mediaType
-    kind =
-      type.hasPrefix("audio/") && !type.hasPrefix("audio/x-gst-fourcc") && type != "audio/x-midi"
-      ? .audio : type.hasPrefix("video/") || type.hasPrefix("image/") ? .video : .other
+    kind = StreamKind(mediaType: type)
     var steps: [Step] = []
     var isMisnamed = false
     var next: Pad? = pad

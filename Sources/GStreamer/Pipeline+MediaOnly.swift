@@ -1,0 +1,109 @@
+import CGStreamer
+
+/// An element that a file's bytes asked for, and that was not plugged.
+package struct RefusedElement: Sendable {
+  /// Name of the factory, such as `hlsdemux`.
+  package let factory: String
+  /// Media type of what the element was to read, such as `application/x-hls`; nil if not known.
+  package let mediaType: String?
+}
+
+extension Pipeline {
+  /// Has decodebin, parsebin and their like plug only elements that read media from the bytes they are given:
+  /// demuxers, parsers and decoders. Elements that open what a file names (adaptive demuxers, edit projects,
+  /// sources) are skipped before they are created (`autoplug-select`).
+  ///
+  /// Bins without that signal, such as urisourcebin, plug such elements themselves. These get no data, and the
+  /// pipeline fails. To be called before the pipeline starts.
+  ///
+  /// - Parameters:
+  ///   - skips: true for a factory that must not read such caps either.
+  ///   - refused: told about each that opens others, on the thread that would plug it. Held as long as the pipeline.
+  package func plugOnlyMedia(
+    skipping skips: @escaping @Sendable (_ factory: String, Caps) -> Bool,
+    _ refused: @escaping @Sendable (RefusedElement) -> Void
+  ) {
+    for element in elements { element.selectOnlyMedia(skips, refused) }
+    onElementAdded { element in
+      element.selectOnlyMedia(skips, refused)
+      guard let factory = element.factory, factory.opensOthers, !element.isReaderOfBin else { return }
+      element.firstSinkPad?.dropAll()
+      refused(RefusedElement(factory: factory.name, mediaType: nil))
+      element.fail(
+        GStreamerError(
+          kind: .notMedia, element: nil,
+          message: "holds no media: it names other files or addresses, which are not opened", debug: nil))
+    }
+  }
+
+  /// True if an element is made for the network, or its property `uri` or `location` is an address of one.
+  package var readsAddresses: Bool {
+    elements.contains { element in
+      element.isOfClass("Network")
+        || ["uri", "location"].contains { property in
+          element.string(property).map { $0.contains("://") && !$0.lowercased().hasPrefix("file:") } ?? false
+        }
+    }
+  }
+}
+
+extension Element {
+  /// Skips all factories but those of media, if the element asks which to plug.
+  fileprivate func selectOnlyMedia(
+    _ skips: @escaping @Sendable (String, Caps) -> Bool, _ refused: @escaping @Sendable (RefusedElement) -> Void
+  ) {
+    onAutoplugSelect { factory, caps in
+      let factory = Factory(raw: factory)
+      if factory.readsMedia { return !skips(factory.name, caps) }
+      refused(RefusedElement(factory: factory.name, mediaType: caps.mediaType))
+      return false
+    }
+  }
+
+  fileprivate var factory: Factory? { gst_element_get_factory(raw).map { Factory(raw: $0) } }
+
+  /// True for the source that a bin makes of its own property `uri`, as uridecodebin does.
+  fileprivate var isReaderOfBin: Bool {
+    guard isOfClass("Source"), let parent = gst_object_get_parent(raw.withObject) else { return false }
+    defer { gst_object_unref(parent) }
+    let type = UnsafeMutableRawPointer(parent).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
+    return type.flatMap {
+      g_object_class_find_property(UnsafeMutableRawPointer($0).assumingMemoryBound(to: GObjectClass.self), "uri")
+    } != nil
+  }
+}
+
+/// The factory of an element that may not exist yet.
+private struct Factory {
+  let raw: OpaquePointer
+
+  var name: String {
+    takeString(gst_object_get_name(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstObject.self))) ?? ""
+  }
+
+  /// Parts of its class, such as `Codec`, `Demuxer` and `Adaptive`.
+  private var parts: Set<Substring> {
+    guard let text = gst_element_factory_get_metadata(raw, "klass") else { return [] }
+    return Set(String(cString: text).split(whereSeparator: { $0 == "/" || $0 == " " }))
+  }
+
+  private var handlesURIs: Bool { gst_element_factory_get_uri_type(raw) != GST_URI_UNKNOWN }
+
+  /// True if it makes media of the bytes that it is given, and opens nothing itself.
+  var readsMedia: Bool {
+    let parts = parts
+    return !handlesURIs && parts.isSubset(of: Factory.known)
+      && !parts.isDisjoint(with: ["Demuxer", "Parser", "Decoder"])
+  }
+
+  /// True if it opens files or addresses.
+  var opensOthers: Bool {
+    handlesURIs || !parts.isDisjoint(with: ["Source", "Adaptive", "Playlist", "Editing", "Network"])
+  }
+
+  /// All that a class may name of a demuxer, a parser or a decoder of media.
+  private static let known: Set<Substring> = [
+    "Codec", "Demuxer", "Parser", "Decoder", "Audio", "Video", "Image", "Subtitle", "Metadata", "Meta", "Converter",
+    "Hardware", "Bin",
+  ]
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Files that are text, and name other files or addresses for GStreamer to open.
+@Suite struct MediaOnlyTests {
+  enum Kind: String, CaseIterable {
+    case editingProject, manifestBehindComment, playlistBehindTag, smoothStreaming
+
+    func bytes(naming address: String) -> Data {
+      let text =
+        switch self {
+        case .editingProject:
+          """
+          <ges version='0.7'><project><ressources><asset id='\(address)' extractable-type-name='GESUriClip'
+          properties='properties, supported-formats=(int)6, duration=(guint64)1000000000;'/></ressources><timeline>
+          <track caps='video/x-raw(ANY)' track-type='4' track-id='0'/><layer priority='0'><clip id='0'
+          asset-id='\(address)' type-name='GESUriClip' layer-priority='0' track-types='6' start='0'
+          duration='1000000000' inpoint='0' rate='0'/></layer></timeline></project></ges>
+          """
+        case .manifestBehindComment:
+          "<?xml version=\"1.0\"?>\n<!-- \(String(repeating: "x", count: 2000)) -->\n"
+            + "<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" type=\"static\" mediaPresentationDuration=\"PT5S\" "
+            + "minBufferTime=\"PT1S\"><Period><AdaptationSet mimeType=\"video/mp4\"><Representation id=\"1\" "
+            + "bandwidth=\"1\"><BaseURL>\(address)</BaseURL></Representation></AdaptationSet></Period></MPD>"
+        case .playlistBehindTag:
+          "ID3\u{3}\u{0}\u{0}\u{0}\u{0}\u{0}\u{F}TIT2\u{0}\u{0}\u{0}\u{5}\u{0}\u{0}\u{0}abcd"
+            + "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n\(address)\n#EXT-X-ENDLIST\n"
+        case .smoothStreaming:
+          "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<SmoothStreamingMedia MajorVersion=\"2\" MinorVersion=\"0\" "
+            + "Duration=\"50000000\"><StreamIndex Type=\"video\" Chunks=\"1\" "
+            + "Url=\"\(address)({bitrate})/Fragments(video={start time})\"><QualityLevel Index=\"0\" "
+            + "Bitrate=\"500000\" FourCC=\"H264\" MaxWidth=\"320\" MaxHeight=\"240\" "
+            + "CodecPrivateData=\"000000016742E00A\"/><c t=\"0\" d=\"20000000\"/></StreamIndex></SmoothStreamingMedia>"
+        }
+      return Data(text.utf8)
+    }
+  }
+
+  @Test("text that names an address holds no media, and nothing is asked for", arguments: Kind.allCases)
+  func text(_ kind: Kind) async throws {
+    let folder = try TemporaryFolder()
+    let server = try WebServer(folder)
+    try kind.bytes(naming: server.address("x.mp4")).write(to: folder.url.appending(path: "a.mp4"))
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.mp4")).plan() }
+    #expect(error?.code == .damagedInput && error?.description.contains("holds no media") == true, "\(error as Any)")
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test("decodebin in a pipeline file opens nothing that its file names", arguments: Kind.allCases)
+  func pipelineFile(_ kind: Kind) async throws {
+    let folder = try TemporaryFolder()
+    let server = try WebServer(folder)
+    try kind.bytes(naming: server.address("x.mp4")).write(to: folder.url.appending(path: "a.mp4"))
+    let text = """
+      filesrc location=\(folder.path("a.mp4")) ! decodebin ! videoconvert ! appsink name=v
+      ---
+      appsrc name=v ! x264enc ! mp4mux ! filesink location=\(folder.path("o.mp4"))
+      """
+    let file = try PipelineFile(text, name: "f")
+    await #expect(throws: RetrogradeError.self) { try await file.start([:]).value }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test(
+    "a playlist in a file reads nothing outside its folder",
+    arguments: [
+      "#EXT-X-KEY:METHOD=AES-128,URI=http://127.0.0.1:1/key,IV=0x0\n#EXTINF:2,\ns.ts\n#EXT-X-ENDLIST",
+      "#EXT-X-KEY:METHOD=AES-128,URI=\"http://127.0.0.1:1/key\n#EXTINF:2,\ns.ts\n#EXT-X-ENDLIST",
+      "#EXT-X-STREAM-INF:BANDWIDTH=1\ninner.txt",
+    ])
+  func playlist(_ lines: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data("#EXTM3U\n\(lines)\n".utf8).write(to: folder.url.appending(path: "a.m3u8"))
+    try Data("#EXTM3U\n#EXTINF:2,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n".utf8).write(
+      to: folder.url.appending(path: "inner.txt"))
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.m3u8")).plan() }
+    #expect(error?.description.contains("not in its own folder") == true, "\(error as Any)")
+  }
+
+  @Test(
+    "a manifest in a file can't hide what it names",
+    arguments: [
+      "<BaseURL>&#47;etc/</BaseURL>", "<BaseURL><!-- x -->/etc/</BaseURL>", "<d:BaseURL>/etc/</d:BaseURL>",
+      "<BaseURL><![CDATA[/etc/]]></BaseURL>",
+    ])
+  func manifest(_ base: String) async throws {
+    let folder = try TemporaryFolder()
+    let text =
+      "<?xml version=\"1.0\"?>\n<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" xmlns:d=\"urn:mpeg:dash:schema:mpd:2011\" "
+      + "type=\"static\" mediaPresentationDuration=\"PT5S\">\(base)<Period/></MPD>"
+    try Data(text.utf8).write(to: folder.url.appending(path: "a.mpd"))
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.mpd")).plan() }
+    #expect(error?.code == .damagedInput && error?.description.contains("is a ") == true, "\(error as Any)")
+  }
+
+  @Test("VP9 with transparency is reversed; the transparency is named", .timeLimit(.minutes(2)))
+  func transparentVP9() async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("a.webm")
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-pix_fmt", "yuva420p", "-c:v", "libvpx-vp9", source,
+    ])
+    let summary = try await Reverser(source).reverse(to: folder.path("m.mp4"))
+    #expect(summary.warnings.contains { $0.description.contains("transparency") }, "\(summary.warnings)")
+    #expect(try FFmpeg.frames(folder.path("m.mp4")).count == 4)
+  }
+}
