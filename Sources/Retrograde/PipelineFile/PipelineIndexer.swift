@@ -50,7 +50,9 @@ struct PipelineIndexer: Sendable {
       if let packets = PipelineIndexer.packets(before: element) {
         // No frame is decoded for the index.
         Log.index.info("\(name): appsink \(element.name): is indexed by its packets; its frames come out one by one")
-        let collector = PacketCollector(packets)
+        let declares = StreamPath.declaringDemuxers.contains { !pipeline.elements(ofFactory: $0).isEmpty }
+        if declares { pipeline.keepDemuxedDurations(to: element) }
+        let collector = PacketCollector(packets, declaresDurations: declares)
         return Job(name: element.name, reader: reader) { (collector.run($0), []) }
       }
       Log.index.info(
@@ -237,9 +239,13 @@ struct PipelineIndexer: Sendable {
 /// Notes the packets on their way into a decoder, and lets none through. The pad holds it, and it holds no pad.
 private final class PacketCollector: Sendable {
   private let packets = Mutex<(list: [VideoPacket], caps: Caps?, end: ClockTime?)>(([], nil, nil))
+  private let declaresDurations: Bool
 
-  /// - Parameter pad: where the packets pass.
-  init(_ pad: Pad) {
+  /// - Parameters:
+  ///   - pad: where the packets pass.
+  ///   - declaresDurations: their durations are the container's.
+  init(_ pad: Pad, declaresDurations: Bool) {
+    self.declaresDurations = declaresDurations
     pad.dropBuffers { [self] buffer, pad in
       if buffer.isHeader && buffer.pts == nil { return }
       let segment = pad.segment
@@ -262,7 +268,8 @@ private final class PacketCollector: Sendable {
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
     return .packets(
-      VideoIndex(caps: caps, tags: reader.sink.pad?.tags(global: false), packets: list, segmentEnd: end))
+      VideoIndex(caps: caps, tags: reader.sink.pad?.tags(global: false), packets: list, segmentEnd: end,
+        declaresDurations: declaresDurations))
   }
 }
 

@@ -71,7 +71,7 @@ extension VideoSource {
       VideoPacket(time: time, duration: delay, isKeyframe: true, bytes: 0, isHidden: false)
     }
     return try VideoSource(
-      VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil),
+      VideoIndex(caps: caps, tags: nil, packets: packets, segmentEnd: nil, declaresDurations: lastDelay != nil),
       store: DecodedWindow(spool: nil, gauge: gauge), FormatChanges(), description: "",
       planner: try Planner(resources, frameBytes: (caps.int("width") ?? 1) * (caps.int("height") ?? 1) * 4),
       rate: rate, resources: resources, gauge: gauge)

@@ -32,11 +32,16 @@ struct FrameRhythm: Sendable {
     (self.median, self.isConstant) = (median, isConstant)
   }
 
-  /// How long the last frame is shown.
-  /// - Parameter own: by its packet's account. Where all frames are shown equally long, so is the last, whatever a parser made up for it.
-  func lastDuration(_ own: ClockTime?) -> ClockTime {
+  /// Duration of the last frame.
+  /// - Parameters:
+  ///   - own: the packet's.
+  ///   - isDeclared: the container states it. A parser makes up a duration, which counts only if the frames are uneven.
+  func lastDuration(_ own: ClockTime?, isDeclared: Bool) -> ClockTime {
     // Parsers take a variable rate's time base for its rate: no frame is meant to be shown for less than a millisecond.
-    isConstant ? median : own.flatMap { $0 >= .milliseconds(1) ? $0 : nil } ?? median
+    guard let own, own >= .milliseconds(1) else { return median }
+    guard isConstant else { return own }
+    let isLikeTheOthers = max(own, median) - min(own, median) < FrameRhythm.rounding
+    return isDeclared && !isLikeTheOthers ? own : median
   }
 
   /// `caps` with frames per second that can be meant.

@@ -57,6 +57,9 @@ final class IndexingPipeline {
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
     // Before the threads start: an appsink that has not started says that it has ended.
     topology.prepare(pipeline)
+    for (number, stream) in streams.videos.enumerated() where stream.declaresDurations {
+      pipeline.element(IndexingPipeline.videoName(number)).map(pipeline.keepDemuxedDurations)
+    }
     // Quirk.h264parseContainerColors, Quirk.h265parseContainerColors
     for step in streams.videos.flatMap(\.steps) where ["h264parse", "h265parse"].contains(step.factory) {
       pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
@@ -216,7 +219,8 @@ final class IndexingPipeline {
       if let time { reader.reach(time) }
     }
     var index = VideoIndex(
-      caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path.tags), packets: packets, segmentEnd: end)
+      caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path.tags), packets: packets, segmentEnd: end,
+      declaresDurations: path.declaresDurations)
     index.disposition = path.disposition
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer

@@ -49,6 +49,8 @@ package struct VideoIndex: Sendable {
   private let places: [Int32]
   /// The keyframes' places in display order.
   package let keyframes: [Int]
+  /// True if the packets' durations are the container's own, not made up by a parser.
+  let declaresDurations: Bool
   /// How its frames follow each other.
   let rhythm: FrameRhythm
   /// How long the frame shown last is shown.
@@ -95,7 +97,10 @@ package struct VideoIndex: Sendable {
   /// When the frames are shown, in decoding order.
   package var timesInDecodingOrder: [ClockTime] { packets.compactMap(\.time) }
 
-  package init(caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?) {
+  package init(
+    caps: Caps, tags: TagList?, packets: [VideoPacket], segmentEnd: ClockTime?, declaresDurations: Bool = false
+  ) {
+    self.declaresDurations = declaresDurations
     self.tags = tags
     self.packets = packets
     self.segmentEnd = segmentEnd
@@ -116,7 +121,7 @@ package struct VideoIndex: Sendable {
     places = isUsable ? timed.map { Int32(clamping: $0.place) } : []
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameRhythm(timed.map(\.time))
-    lastDuration = rhythm.lastDuration(timed.last?.packet.duration)
+    lastDuration = rhythm.lastDuration(timed.last?.packet.duration, isDeclared: declaresDurations)
     self.caps = rhythm.believing(caps)
   }
 }

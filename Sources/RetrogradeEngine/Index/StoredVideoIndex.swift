@@ -17,6 +17,7 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let tags: String?
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
+  private let declaresDurations: Bool
   /// What decodes it, where that depends on its first packet.
   private let decoder: String?
 
@@ -29,6 +30,7 @@ package struct StoredVideoIndex: Codable, Sendable {
     tags = index.tags?.description
     segmentEnd = index.segmentEnd
     isFromStart = index.isFromStart
+    declaresDurations = index.declaresDurations
     decoder = index.decoder
     let sum = Checksum()
     StoredVideoIndex.numbers(index).withUnsafeBytes(sum.add)
@@ -74,7 +76,8 @@ package struct StoredVideoIndex: Codable, Sendable {
       }
     }
     var index = VideoIndex(
-      caps: caps, tags: tags.flatMap { TagList($0) }, packets: packets, segmentEnd: segmentEnd)
+      caps: caps, tags: tags.flatMap { TagList($0) }, packets: packets, segmentEnd: segmentEnd,
+      declaresDurations: declaresDurations)
     index.isFromStart = isFromStart
     index.decoder = decoder
     return index

@@ -187,7 +187,8 @@ extension VideoIndex {
 
   /// The same of the stream, with other packets of it.
   func replacing(_ packets: [VideoPacket], isFromStart: Bool = true) -> VideoIndex {
-    var index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: segmentEnd)
+    var index = VideoIndex(
+      caps: caps, tags: tags, packets: packets, segmentEnd: segmentEnd, declaresDurations: declaresDurations)
     index.disposition = disposition
     index.obstacle = obstacle
     index.decoder = decoder

@@ -327,6 +327,12 @@ extension StreamPath {
   /// Whether its packets are JPEG 2000 out of such boxes.
   var isBoxed: Bool { steps.last?.factory == "jpeg2000parse" && steps.dropLast().last?.factory == "qtdemux" }
 
+  /// True if its demuxer gives each packet the duration that the container states.
+  var declaresDurations: Bool { StreamPath.declaringDemuxers.contains(where: passes) }
+
+  /// Demuxers that read durations of frames and make up none.
+  package static let declaringDemuxers = ["qtdemux", "matroskademux"]
+
   /// Whether an element of that name is on the way.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 

@@ -15,7 +15,7 @@ extension VideoIndex {
       }
     }
     let first = parts[0].video.video
-    self.init(caps: first.caps, tags: first.tags, packets: packets, segmentEnd: nil)
+    self.init(caps: first.caps, tags: first.tags, packets: packets, segmentEnd: nil, declaresDurations: true)
     disposition = first.disposition
   }
 }

@@ -1,0 +1,44 @@
+import GStreamer
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// How long the frame shown last is shown.
+@Suite struct LastFrameTests {
+  /// Twenty frames, ten a second; the last one is shown for 1.57 s. No parser drops its duration on the way to the file.
+  private func film(_ name: String, _ muxer: String) -> TestMedia {
+    var media = TestMedia()
+    media.times = TestMedia.regular(19, rate: 10) + [ClockTime(nanoseconds: 3_470_000_000)]
+    media.video = "x264enc key-int-max=20 bframes=0 pass=qual quantizer=18"
+    (media.name, media.muxer) = (name, muxer)
+    return media
+  }
+
+  @Test(
+    "a last frame that is longer than the others begins the mirror for that long",
+    arguments: [("s.mp4", "mp4mux"), ("s.mov", "qtmux"), ("s.mkv", "matroskamux")], ["o.mp4", "o.mov", "o.mkv"])
+  func longLastFrame(_ source: (name: String, muxer: String), _ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = try film(source.name, source.muxer).write(to: folder)
+    let summary = try await Reverser(path).reverse(to: folder.path(output))
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    #expect(abs(summary.duration.seconds - 3.47) < 0.001)
+    let times = try FFmpeg.frames(folder.path(output)).map(\.time)
+    #expect(times.prefix(3) == [0, 1570, 1670] && times.count == 20, "\(times)")
+  }
+
+  @Test("the last frame's own duration is kept in a stored index and in joined files")
+  func storedAndJoined() async throws {
+    let folder = try TemporaryFolder()
+    let path = try film("s.mp4", "mp4mux").write(to: folder)
+    let index = try #require(try PlayableSource.open([path], ReverseOptions(), Work()).index.video)
+    let stored = try #require(StoredVideoIndex(index).index(StoredVideoIndex.bytes(of: index)))
+    #expect(stored.lastDuration == index.lastDuration && abs(index.lastDuration.seconds - 1.57) < 0.001)
+    let joined = try await Reverser([path, path]).reverse(to: folder.path("o.mkv"))
+    #expect(abs(joined.duration.seconds - 6.94) < 0.002)
+    let times = try FFmpeg.frames(folder.path("o.mkv")).map(\.time)
+    #expect(times[1] == 1570 && times[21] - times[20] == 1570, "\(times)")
+  }
+}
