@@ -28,6 +28,9 @@ package struct ContainerFacts: Sendable {
   /// It is an MP4 or MOV file that ends before its index comes.
   package private(set) var lacksIndex = false
 
+  /// The file, if its format shows damage only to who reads all of it.
+  private var walked: String?
+
   /// What the system said where the file could not be read (errno(3)): then what is not here may be in the file.
   package private(set) var readingFailure: Int32?
 
@@ -38,6 +41,13 @@ package struct ContainerFacts: Sendable {
     guard let file = RandomAccessFile(path, isCancelled: isCancelled) else { return }
     read(file)
     readingFailure = file.readingFailure
+    if case .matroska = ContainerFormat(file) { walked = path }
+  }
+
+  /// Goes through all of the file and looks for bytes in its middle that are damaged. Takes as long as there are packets:
+  /// to be called when all of them have been read. Matroska and WebM.
+  package func damage(isCancelled: @escaping () -> Bool = { false }) -> [Damage] {
+    walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
   }
 
   private mutating func read(_ file: RandomAccessFile) {

@@ -114,7 +114,7 @@ package struct PlayableSource: Sendable {
   ) throws {
     var index = index
     index.warnings += parts.warnings + (opened.stored.fetched?.warnings ?? [])
-    index.compare(with: opened, parts.videos, settings.playback)
+    index.compare(with: opened, parts.videos, settings)
     try opened.stored.fetched?.check(index.warnings)
     try self.init(
       opened.name, index, parts, settings.playback, count: settings.count, for: settings.output, stored: opened.stored)

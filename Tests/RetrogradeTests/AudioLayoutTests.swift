@@ -60,4 +60,25 @@ import Testing
     let delayed = try AudioLayout(rate: 48000, segment: Segment(), packetCount: 4).place(buffers).chunks
     #expect(delayed == [AudioChunk(position: 0, count: 4096, offset: 0)])
   }
+
+  /// Packets 3 and 4 are missing; libFLAC puts two silent frames before the next one, GstAudioDecoder stamps them first.
+  @Test("silence that flacdec makes up takes no time")
+  func silenceThatFlacdecMakesUpTakesNoTime() throws {
+    let numbers = [1, 2, 5, 5, 5, 6]
+    let stamps = [0, 1, 4, 5, 6, 5]
+    let buffers = zip(numbers, stamps).map { number, stamp in
+      DecodedAudio(
+        stamp: ClockTime(sampleIndex: stamp * 4800, rate: 48000),
+        packetStamp: ClockTime(sampleIndex: (number - 1) * 4800, rate: 48000), count: 4800, packet: number)
+    }
+    for packetCount in [4, 8] {
+      var layout = AudioLayout(rate: 48000, segment: Segment(), packetCount: packetCount)
+      layout.fillsGaps = true
+      #expect(
+        try layout.place(buffers).chunks == [
+          AudioChunk(position: 0, count: 9600, offset: 0),
+          AudioChunk(position: 4 * 4800, count: 9600, offset: 4 * 4800),
+        ])
+    }
+  }
 }

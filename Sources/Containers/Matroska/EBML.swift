@@ -67,6 +67,13 @@ package struct EBMLElement {
     return (id, Int(value), idSize + lengthSize, lengthSize)
   }
 
+  /// Size of the header of a segment or a cluster of unknown length, in bytes; nil if it is neither.
+  static func unknownLength(_ bytes: [UInt8]) -> Int? {
+    guard bytes.count > 4, let second = bytes.dropFirst(4).first, second != 0 else { return nil }
+    let id = UInt32(bytes.integer(0))
+    return id == MatroskaID.segment || id == MatroskaID.cluster ? 4 + second.leadingZeroBitCount + 1 : nil
+  }
+
   package var encoded: [UInt8] {
     var size = lengthSize
     while size < 8, bytes.count >= 1 << (7 * size) - 1 { size += 1 }

@@ -3,6 +3,17 @@ enum MatroskaID {
   static let segment: UInt32 = 0x1853_8067
   static let cluster: UInt32 = 0x1F43_B675
 
+  static let checksum: UInt32 = 0xBF
+  private static let void: UInt32 = 0xEC
+  /// What may stand anywhere (RFC 8794, 11.3).
+  static let anywhere: Set = [checksum, void]
+  /// What may stand in a segment: those with a name here, and SeekHead, Cues, Attachments and Chapters.
+  static let inSegment = anywhere.union([
+    cluster, info, tracks, tags, 0x114D_9B74, 0x1C53_BB6B, 0x1941_A469, 0x1043_A770,
+  ])
+  /// What may stand in a cluster: those with a name here, and Position, PrevSize, SilentTracks and EncryptedBlock.
+  static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
+
   static let info: UInt32 = 0x1549_A966
   static let timestampScale: UInt32 = 0x2AD7_B1
   static let timestamp: UInt32 = 0xE7

@@ -10,7 +10,7 @@ extension ContainerReport {
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {
         // A live file's segment and clusters do not say how long they are; what is in them does.
-        guard let skipped = unknownLength(bytes) else {
+        guard let skipped = EBMLElement.unknownLength(bytes) else {
           declared.isCut = declared.isCut || bytes.count < 12
           break
         }
@@ -33,13 +33,6 @@ extension ContainerReport {
       }
     }
     return declared
-  }
-
-  /// How many bytes the header of a segment or a cluster of unknown length takes; nil where it is none.
-  private static func unknownLength(_ bytes: [UInt8]) -> Int? {
-    guard bytes.count > 4, let second = bytes.dropFirst(4).first, second != 0 else { return nil }
-    let id = UInt32(bytes.integer(0))
-    return id == MatroskaID.segment || id == MatroskaID.cluster ? 4 + second.leadingZeroBitCount + 1 : nil
   }
 
   private static func duration(_ info: [UInt8]) -> ClockTime? {

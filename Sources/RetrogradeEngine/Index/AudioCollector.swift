@@ -36,11 +36,15 @@ struct AudioCollector {
   init(spoolDirectory: String) throws { spool = try Spool(directory: spoolDirectory) }
 
   /// - Parameters:
-  ///   - packetStamp: that of the packet that it was decoded from.
+  ///   - packet: the packet that it was decoded from.
   ///   - time: when it is heard in the source.
-  mutating func add(_ sample: Sample, packetStamp: ClockTime?, at time: ClockTime?) throws {
+  mutating func add(_ sample: Sample, packet: PacketTimestamps.Packet?, at time: ClockTime?) throws {
     guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { return }
     let count = sample.buffer.size / size
+    func add(_ count: Int) {
+      decoded.append(
+        DecodedAudio(stamp: sample.buffer.pts, packetStamp: packet?.stamp, count: count, packet: packet?.number))
+    }
     if let caps, !caps.isEqual(current) {
       try change(from: current, to: caps)
       let span = time.flatMap { time in
@@ -49,7 +53,7 @@ struct AudioCollector {
       guard let converter = conversion?.converter else { return lost.add(count, span, current) }
       converted.add(count, span, current)
       let bytes = try sample.buffer.withBytes { try converter.convert($0) }
-      decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: packetStamp, count: try append(bytes)))
+      add(try append(bytes))
       return
     }
     try endConversion()
@@ -58,7 +62,7 @@ struct AudioCollector {
       bytesPerFrame = size
     }
     try sample.buffer.withBytes { try store($0) }
-    decoded.append(DecodedAudio(stamp: sample.buffer.pts, packetStamp: packetStamp, count: count))
+    add(count)
   }
 
   /// To be called when nothing more comes.

@@ -114,7 +114,7 @@ package final class AudioIndexer: Sendable {
     while let sample = early.take() ?? reader.next() {
       segment = sample.segment
       let time = sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
-      try collector.add(sample, packetStamp: clock.takeStamp(), at: time)
+      try collector.add(sample, packet: clock.takePacket(), at: time)
       if let time { reader.reach(time) }
     }
     try collector.finish()
@@ -140,7 +140,8 @@ package final class AudioIndexer: Sendable {
       segment.start = segment.start + trim.delay
       if let duration = trim.duration { segment.stop = segment.start + duration }
     }
-    let layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
+    var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
+    layout.fillsGaps = clock.fillsGaps
     let (chunks, anchor) = try layout.place(decoded, fit)
     // Of all that was decoded: of a stretch, more than is kept.
     let length = ClockTime(sampleIndex: decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
@@ -158,14 +159,22 @@ package final class AudioIndexer: Sendable {
 
 /// Which packet each of a decoder's outputs came from.
 package final class PacketTimestamps: Sendable {
+  /// A packet that went into the decoder.
+  struct Packet: Sendable {
+    var stamp: ClockTime?
+    /// Counted from 1.
+    var number: Int
+  }
+
   private struct State {
     var segment: Segment?
     var hasDecoder = false
     var current: ClockTime?
     var packetCount = 0
     var packetBytes = 0
-    var stamps: [ClockTime?] = []
+    var sources: [Packet] = []
     var taken = 0
+    var fillsGaps = false
     /// Of a decoder that gives one buffer for each packet: those that nothing came of, and when.
     var isOneForOne = false
     var isSilent = false
@@ -182,7 +191,8 @@ package final class PacketTimestamps: Sendable {
 
   /// Notes which packet each of `decoder`'s buffers comes from.
   func watch(_ decoder: Element) {
-    watchesDecoder(isOneForOne: decoder.factoryName?.hasPrefix("avdec_") ?? false)
+    watchesDecoder(
+      isOneForOne: decoder.factoryName?.hasPrefix("avdec_") ?? false, fillsGaps: decoder.factoryName == "flacdec")
     decoder.staticPad("sink")?.onBuffer { [self] packet in
       self.packet(packet)
       return nil
@@ -198,6 +208,7 @@ package final class PacketTimestamps: Sendable {
     state.withLock { state in
       var new = State()
       (new.hasDecoder, new.isOneForOne) = (state.hasDecoder, state.isOneForOne)
+      new.fillsGaps = state.fillsGaps
       state = new
     }
   }
@@ -205,9 +216,10 @@ package final class PacketTimestamps: Sendable {
   func segment(_ segment: Segment) { state.withLock { $0.segment = segment } }
   /// What the segment was before it was opened; nil where nobody opened it.
   var segment: Segment? { state.withLock { $0.segment } }
-  private func watchesDecoder(isOneForOne: Bool) {
+  private func watchesDecoder(isOneForOne: Bool, fillsGaps: Bool) {
     state.withLock {
       $0.hasDecoder = true
+      $0.fillsGaps = fillsGaps
       $0.isOneForOne = isOneForOne
     }
   }
@@ -228,11 +240,13 @@ package final class PacketTimestamps: Sendable {
 
   /// nil where there is no decoder.
   var packetCount: Int? { state.withLock { $0.hasDecoder ? $0.packetCount : nil } }
+  /// True if the decoder makes up silence for missing packets (``AudioLayout/fillsGaps``).
+  var fillsGaps: Bool { state.withLock { $0.fillsGaps } }
   var packetBytes: Int { state.withLock { $0.packetBytes } }
 
   private func packet(_ packet: Buffer) {
     state.withLock { state in
-      if state.isOneForOne, !state.stamps.isEmpty, state.isSilent {
+      if state.isOneForOne, !state.sources.isEmpty, state.isSilent {
         state.lost += 1
         if let time = state.current.map({ state.segment?.streamTime(of: $0) ?? $0 }) {
           state.span = TimeSpan(start: state.span?.start ?? time, end: time)
@@ -248,16 +262,16 @@ package final class PacketTimestamps: Sendable {
   private func output() {
     state.withLock {
       $0.isSilent = false
-      $0.stamps.append($0.current)
+      $0.sources.append(Packet(stamp: $0.current, number: $0.packetCount))
     }
   }
 
-  /// The stamp of the packet that the next output came from.
-  func takeStamp() -> ClockTime? {
+  /// The packet that the next output came from.
+  func takePacket() -> Packet? {
     state.withLock { state in
-      guard state.taken < state.stamps.count else { return nil }
+      guard state.taken < state.sources.count else { return nil }
       defer { state.taken += 1 }
-      return state.stamps[state.taken]
+      return state.sources[state.taken]
     }
   }
 }

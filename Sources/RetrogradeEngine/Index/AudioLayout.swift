@@ -17,6 +17,8 @@ struct DecodedAudio: Hashable, Sendable {
   var packetStamp: ClockTime?
   /// In sample frames.
   var count: Int
+  /// Number of the packet that the decoder was working on.
+  var packet: Int?
 }
 
 /// Puts decoded audio where it belongs in the presentation. Pure arithmetic.
@@ -25,6 +27,9 @@ struct AudioLayout: Sendable {
   var segment: Segment
   /// Packets that went into the decoder; nil where there was none (raw audio).
   var packetCount: Int?
+  /// True for flacdec. libFLAC 1.4 and later put silence before a frame for those missing before it, 5 s at the most.
+  /// GstAudioDecoder stamps this silence with the packet's time, and the frame with a later one.
+  var fillsGaps = false
   /// Timestamps may be this far off the count of samples before that means a gap: containers round to a millisecond and
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
@@ -50,7 +55,11 @@ struct AudioLayout: Sendable {
   private func chunks(_ buffers: [DecodedAudio], at positions: [Int], _ fit: AudioFit) -> [AudioChunk] {
     var chunks: [AudioChunk] = []
     var offset = 0
-    for (buffer, position) in zip(buffers, positions) {
+    for (index, (buffer, position)) in zip(buffers, positions).enumerated() {
+      if isFilling(index, of: buffers) {
+        offset += buffer.count
+        continue
+      }
       if let last = chunks.last, last.position + last.count == position {
         chunks[chunks.count - 1].count += buffer.count
       } else {
@@ -69,8 +78,10 @@ struct AudioLayout: Sendable {
     // the time of the first packet, and all that follows is early. Fewer buffers out than packets in tell that apart
     // from a decoder that works one packet behind.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
-    return buffers.map { buffer in
-      (isEarly ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map {
+    return buffers.indices.map { index in
+      let buffer = buffers[index]
+      let isFilled = index > 0 && isFilling(index - 1, of: buffers)
+      return (isEarly || isFilled ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map {
         segment.streamTime(of: $0).sampleIndex(rate: rate)
       }
     }
@@ -81,13 +92,20 @@ struct AudioLayout: Sendable {
   private func positions(_ buffers: [DecodedAudio], _ nominals: [Int?], from start: Int?) -> [Int] {
     let tolerance = AudioLayout.tolerance.sampleIndex(rate: rate)
     var next = start
-    return zip(buffers, nominals).map { buffer, nominal in
+    return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
+      if isFilling(index, of: buffers) { return position }
       // Timestamps that run back are put right: audio goes on where it was.
       if let nominal, let next, nominal - next > tolerance { position = nominal }
-      next = position + buffer.count
+      next = position + buffers[index].count
       return position
     }
+  }
+
+  /// True if a buffer is silence that the decoder made up: another one of the same packet follows.
+  private func isFilling(_ index: Int, of buffers: [DecodedAudio]) -> Bool {
+    guard fillsGaps, index + 1 < buffers.count, let packet = buffers[index].packet else { return false }
+    return buffers[index + 1].packet == packet
   }
 
   /// Where the audio begins that begins before 0; nil where it does not.

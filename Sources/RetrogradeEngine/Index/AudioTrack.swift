@@ -40,14 +40,22 @@ package struct AudioTrack: Sendable {
     return first.position..<last.position + last.count
   }
 
+  /// The places between the chunks, in sample frames.
+  var gaps: [Range<Int>] {
+    zip(chunks, chunks.dropFirst()).map { $0.position + $0.count..<$1.position }.filter { !$0.isEmpty }
+  }
+
+  func span(of frames: Range<Int>) -> TimeSpan {
+    TimeSpan(
+      start: ClockTime(sampleIndex: frames.lowerBound, rate: rate),
+      end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
+  }
+
   /// What is to be said of the silence between the chunks, where there should be audio; nil where there is none.
   var missing: Warning? {
-    let gaps = zip(chunks, chunks.dropFirst()).map { $0.position + $0.count..<$1.position }.filter { !$0.isEmpty }
     guard let first = gaps.first, let last = gaps.last else { return nil }
     let length = ClockTime(sampleIndex: gaps.reduce(0) { $0 + $1.count }, rate: rate)
-    let span = TimeSpan(
-      start: ClockTime(sampleIndex: first.lowerBound, rate: rate),
-      end: ClockTime(sampleIndex: last.upperBound, rate: rate))
+    let span = span(of: first.lowerBound..<last.upperBound)
     let places = gaps.count == 1 ? "1 place" : "\(gaps.count) places"
     return Warning(
       .damaged,
@@ -58,11 +66,7 @@ package struct AudioTrack: Sendable {
   /// How much of it is in the spool, in bytes.
   package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
 
-  package var span: TimeSpan {
-    TimeSpan(
-      start: ClockTime(sampleIndex: frames.lowerBound, rate: rate),
-      end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
-  }
+  package var span: TimeSpan { span(of: frames) }
 
   /// Silence, which lies at the middle of an unsigned format's range.
   private var zero: UInt8 { caps.string("format") == "U8" ? 0x80 : 0 }

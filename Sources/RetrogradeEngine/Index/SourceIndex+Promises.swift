@@ -3,8 +3,12 @@ import Containers
 /// What the container promises, and the source does not hold.
 extension SourceIndex {
   /// Warns of what is missing.
-  mutating func compare(with opened: OpenedSource, _ videos: [VideoSource], _ playback: PlaybackOptions) {
-    let facts = opened.stored.facts
+  mutating func compare(with opened: OpenedSource, _ videos: [VideoSource], _ settings: PlaybackSettings) {
+    let (facts, playback) = (opened.stored.facts, settings.playback)
+    if part == nil {
+      let damage = facts.damage { settings.cancellation.isCancelled }
+      warnings += damage.warnings(videos.map(\.timeline), audio)
+    }
     let chapters = playback.wants(.chapters) ? facts.tagChapterCount : 0
     if chapters > 0 {
       warnings.append(

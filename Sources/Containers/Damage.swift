@@ -1,0 +1,26 @@
+package import MediaTime
+
+/// Bytes in the middle of a file that are not what was written there.
+package struct Damage: Equatable, Sendable {
+  package enum Kind: Sendable {
+    /// They are nothing that the format has; demuxers go on at the next cluster.
+    case unreadable
+    /// The checksum of what they are in is another one.
+    case altered
+  }
+
+  package var kind: Kind
+  /// The first byte that can't be read, or of what has the wrong checksum.
+  package var byte: Int
+  /// From the time of the last packet before to that of the first one after, in stream time.
+  package var start: ClockTime
+  /// nil if nothing follows.
+  package var end: ClockTime?
+
+  package init(_ kind: Kind, byte: Int, start: ClockTime, end: ClockTime?) {
+    self.kind = kind
+    self.byte = byte
+    self.start = start
+    self.end = end
+  }
+}

@@ -1,0 +1,214 @@
+import MediaTime
+
+/// Goes through the clusters of a Matroska or WebM file from element to element and notes where there is none
+/// (RFC 9559, 5.1.3). Of blocks no more is read than their headers. Clusters with a checksum are read whole.
+struct MatroskaDamage {
+  private let file: RandomAccessFile
+  private(set) var places: [Damage] = []
+  private var scale: Int64 = 1_000_000
+  /// Timestamp of the cluster, in ticks.
+  private var clusterTime: Int64 = 0
+  /// Time of the last block.
+  private var last = ClockTime.zero
+  /// True if the segment does not say how long it is: zeros may follow it.
+  private var isLive = false
+  /// True until the first block after damage says when it ends.
+  private var isOpen = false
+
+  /// - Returns: nil if the file has no segment.
+  init?(_ file: RandomAccessFile) {
+    self.file = file
+    guard let start = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last else {
+      return nil
+    }
+    if start.id == MatroskaID.segment {
+      walk(start.body.lowerBound, start.body.upperBound)
+    } else if let header = Element(file, start.body.upperBound), header.id == MatroskaID.segment {
+      // A live file's segment does not say how long it is, nor one that was cut.
+      isLive = header.end == nil
+      walk(header.body, header.end ?? file.size)
+    }
+  }
+
+  /// An element's header.
+  private struct Element {
+    var id: UInt32
+    var body: Int
+    /// nil where it does not say how long it is.
+    var end: Int?
+
+    init?(_ file: RandomAccessFile, _ place: Int) {
+      guard place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) else { return nil }
+      if let header = EBMLElement.header(in: bytes[...]) {
+        id = header.id
+        body = place + header.size
+        end = body + header.length
+      } else if let size = EBMLElement.unknownLength(bytes) {
+        id = UInt32(bytes.integer(0))
+        body = place + size
+      } else {
+        return nil
+      }
+    }
+  }
+
+  private mutating func walk(_ start: Int, _ end: Int) {
+    let isCut = end > file.size
+    let end = min(end, file.size)
+    var place = start
+    while place < end {
+      guard let element = Element(file, place),
+        MatroskaID.inSegment.contains(element.id) || isForeign(element, MatroskaID.inSegment, end)
+      else {
+        guard let next = resume(after: place, upTo: end) else { return }
+        place = next
+        continue
+      }
+      if element.id == MatroskaID.cluster {
+        guard let next = walk(cluster: element, at: place, upTo: end) else { return }
+        place = next
+      } else {
+        guard let bodyEnd = element.end, bodyEnd <= end else {
+          // The rest of a file that was cut is no damage; what follows in one that was not shows that it is.
+          if isCut && nextCluster(place + 1..<end) == nil { return }
+          guard let next = resume(after: place, upTo: end) else { return }
+          place = next
+          continue
+        }
+        if element.id == MatroskaID.info, bodyEnd - element.body < 1 << 20,
+          let bytes = file.read(element.body..<bodyEnd),
+          let number = EBMLElement.all(in: bytes).first(where: { $0.id == MatroskaID.timestampScale })?.number,
+          (1...1_000_000_000).contains(number)
+        {
+          scale = number
+        }
+        place = bodyEnd
+      }
+    }
+  }
+
+  /// - Returns: where the next element of the segment begins; nil where there is none.
+  private mutating func walk(cluster: Element, at start: Int, upTo end: Int) -> Int? {
+    var place = cluster.body
+    let clusterEnd = min(cluster.end ?? end, end)
+    let before = places.count
+    while place < clusterEnd {
+      guard let element = Element(file, place) else {
+        return resume(after: place, upTo: end, clusterEnd: cluster.end)
+      }
+      if cluster.end == nil, MatroskaID.inSegment.contains(element.id), !MatroskaID.anywhere.contains(element.id) {
+        return place
+      }
+      guard let bodyEnd = element.end, bodyEnd <= clusterEnd,
+        MatroskaID.inCluster.contains(element.id) || isForeign(element, MatroskaID.inCluster, clusterEnd)
+      else {
+        // What ends behind the file in a cluster that does so as well was cut off.
+        if let bodyEnd = element.end, MatroskaID.inCluster.contains(element.id), bodyEnd > file.size,
+          cluster.end ?? bodyEnd >= bodyEnd, nextCluster(place + 1..<end) == nil
+        {
+          return nil
+        }
+        return resume(after: place, upTo: end, clusterEnd: cluster.end)
+      }
+      note(element.id, element.body..<bodyEnd)
+      place = bodyEnd
+    }
+    if places.count == before, let wholeEnd = cluster.end, wholeEnd <= end { check(start, cluster.body..<wholeEnd) }
+    return place
+  }
+
+  /// True of an element that is not known and can be stepped over: what is known, or nothing, follows it.
+  private func isForeign(_ element: Element, _ known: Set<UInt32>, _ end: Int) -> Bool {
+    guard let next = element.end, next <= end else { return false }
+    return next == end || Element(file, next).map { known.contains($0.id) } ?? false
+  }
+
+  private mutating func note(_ id: UInt32, _ body: Range<Int>) {
+    switch id {
+    case MatroskaID.timestamp:
+      clusterTime = file.number(at: body.lowerBound, min(body.count, 8)).map { Int64($0) } ?? clusterTime
+    case MatroskaID.simpleBlock: note(block: body)
+    case MatroskaID.blockGroup:
+      if let block = Element(file, body.lowerBound), block.id == MatroskaID.block, let end = block.end,
+        end <= body.upperBound
+      {
+        note(block: block.body..<end)
+      }
+    default: break
+    }
+  }
+
+  private mutating func note(block: Range<Int>) {
+    // The track's number takes one byte, or more; then comes the time after the cluster's.
+    guard let first = file.number(at: block.lowerBound, 1), first != 0 else { return }
+    let size = UInt8(first).leadingZeroBitCount + 1
+    guard let offset = file.number(at: block.lowerBound + size, 2) else { return }
+    let (ticks, isOver) = clusterTime.addingReportingOverflow(Int64(Int16(truncatingIfNeeded: offset)))
+    let (time, isBeyond) = ticks.multipliedReportingOverflow(by: scale)
+    if isOver || isBeyond { return }
+    last = ClockTime(nanoseconds: time)
+    guard isOpen else { return }
+    isOpen = false
+    for number in places.indices where places[number].end == nil && places[number].kind == .unreadable {
+      places[number].end = last
+    }
+  }
+
+  /// Notes that nothing can be read at `place`.
+  /// - Returns: where the next cluster begins, or what follows the one that is damaged; nil where nothing does.
+  private mutating func resume(after place: Int, upTo end: Int, clusterEnd: Int? = nil) -> Int? {
+    places.append(Damage(.unreadable, byte: place, start: last, end: nil))
+    isOpen = true
+    if let clusterEnd, clusterEnd < end, let next = Element(file, clusterEnd), MatroskaID.inSegment.contains(next.id) {
+      return clusterEnd
+    }
+    let next = nextCluster(place + 1..<end)
+    if next == nil, isLive, isZero(place..<end) { places.removeLast() }
+    return next
+  }
+
+  private func isZero(_ range: Range<Int>) -> Bool {
+    let step = 1 << 16
+    return stride(from: range.lowerBound, to: range.upperBound, by: step).allSatisfy { place in
+      file.read(place..<min(place + step, range.upperBound))?.allSatisfy { $0 == 0 } ?? false
+    }
+  }
+
+  /// Where the next cluster begins within `range`: its identifier, a length, and an element that it can begin with.
+  private func nextCluster(_ range: Range<Int>) -> Int? {
+    let step = 1 << 16
+    var place = range.lowerBound
+    while place < range.upperBound {
+      guard let bytes = file.read(place..<min(place + step + 3, range.upperBound)) else { return nil }
+      for index in 0..<max(bytes.count - 3, 0)
+      where bytes[index] == 0x1F && UInt32(bytes.integer(index)) == MatroskaID.cluster {
+        if let cluster = Element(file, place + index), let first = Element(file, cluster.body),
+          MatroskaID.inCluster.contains(first.id), first.end.map({ $0 <= file.size }) ?? false
+        {
+          return place + index
+        }
+      }
+      place += step
+    }
+    return nil
+  }
+
+  /// Compares a cluster with its checksum, if it begins with one (RFC 8794, 11.3.1).
+  private mutating func check(_ start: Int, _ body: Range<Int>) {
+    guard let first = Element(file, body.lowerBound), first.id == MatroskaID.checksum, let end = first.end,
+      end - first.body == 4, end <= body.upperBound, let said = file.number(at: first.body, 4, isLittleEndian: true)
+    else { return }
+    var sum = CRC32()
+    var place = end
+    while place < body.upperBound {
+      let next = min(place + 1 << 20, body.upperBound)
+      guard let bytes = file.read(place..<next) else { return }
+      bytes.withUnsafeBytes { sum.add($0) }
+      place = next
+    }
+    guard sum.value != UInt32(said) else { return }
+    let (time, isOver) = clusterTime.multipliedReportingOverflow(by: scale)
+    places.append(
+      Damage(.altered, byte: start, start: isOver ? last : ClockTime(nanoseconds: time), end: last))
+  }
+}

@@ -1,0 +1,81 @@
+import Containers
+import MediaTime
+
+extension [Damage] {
+  /// Packets next to damage may come in another order in the file than in time, and audio later than video.
+  private static let interleaving = ClockTime.milliseconds(1000)
+
+  /// Names the first byte, what is missing from the streams there, and when.
+  func warnings(_ videos: [VideoTimeline], _ audio: [AudioTrack]) -> [Warning] {
+    let unreadable = filter { $0.kind == .unreadable }
+    return [
+      unreadable.first.map { unreadable.missing(from: $0, videos, audio) },
+      altered(filter { $0.kind == .altered }),
+    ].compactMap { $0 }
+  }
+
+  private func missing(from first: Damage, _ videos: [VideoTimeline], _ audio: [AudioTrack]) -> Warning {
+    let near = map { damage in
+      TimeSpan(
+        start: damage.start - Self.interleaving,
+        end: damage.end.map { $0 + Self.interleaving } ?? ClockTime(nanoseconds: .max))
+    }
+    func isNear(_ gap: TimeSpan) -> Bool { near.contains { gap.start < $0.end && $0.start < gap.end } }
+    var parts: [String] = []
+    var count = 0
+    var spans: [TimeSpan] = []
+    for timeline in videos {
+      let gaps = timeline.gaps.filter { isNear($0.span) }
+      let frames = gaps.reduce(0) { $0 + $1.frames }
+      if frames > 0 { parts.append(frames == 1 ? "1 frame of video" : "\(frames) frames of video") }
+      count += frames
+      spans += gaps.map(\.span)
+    }
+    for track in audio {
+      let gaps = track.gaps.filter { isNear(track.span(of: $0)) }
+      let samples = gaps.reduce(0) { $0 + $1.count }
+      guard samples > 0 else { continue }
+      let length = ClockTime(sampleIndex: samples, rate: track.rate)
+      parts.append("\(samples) samples (\(length.inSeconds)) of audio")
+      spans += gaps.map { track.span(of: $0) }
+    }
+    let start = (spans.map(\.start) + [first.start]).min() ?? first.start
+    let end = (spans.map(\.end) + compactMap(\.end)).max() ?? start
+    let places = self.count == 1 ? "" : ", and in \(self.count - 1) more \(self.count == 2 ? "place" : "places")"
+    let what = parts.isEmpty ? "what was there is" : "\(parts.joined(separator: " and ")) are"
+    return Warning(
+      .damaged,
+      "damaged: the file can't be read at byte \(first.byte)\(places): \(what) missing, between \(start.inSeconds) and \(end.inSeconds)",
+      count: count > 0 ? count : nil, span: TimeSpan(start: start, end: Swift.max(start, end)))
+  }
+
+  private func altered(_ places: [Damage]) -> Warning? {
+    guard let first = places.first, let last = places.last else { return nil }
+    let what =
+      places.count == 1
+      ? "the cluster at byte \(first.byte) has" : "\(places.count) clusters, the first at byte \(first.byte), have"
+    let span = TimeSpan(start: first.start, end: Swift.max(first.start, last.end ?? first.start))
+    return Warning(
+      .damaged,
+      "damaged: \(what) another checksum than when written: frames or audio between \(span.start.inSeconds) and \(span.end.inSeconds) are not as they were",
+      span: span)
+  }
+}
+
+extension VideoTimeline {
+  /// Frames that are shown longer than those around them, and how many frames that is too long by; none where
+  /// frames do not follow each other evenly.
+  fileprivate var gaps: [(span: TimeSpan, frames: Int)] {
+    let steps = zip(starts, starts.dropFirst()).map { $1 - $0 }
+    guard steps.count > 1 else { return [] }
+    let step = steps.sorted()[steps.count / 2].nanoseconds
+    let rounding = Int64(2_000_000)
+    let even = steps.count { ($0.nanoseconds - step).magnitude <= rounding.magnitude }
+    guard step > 0, even * 10 >= steps.count * 9 else { return [] }
+    return steps.indices.compactMap { index in
+      let frames = (steps[index].nanoseconds + step / 2) / step - 1
+      return frames > 0
+        ? (TimeSpan(start: starts[index] + ClockTime(nanoseconds: step), end: starts[index + 1]), Int(frames)) : nil
+    }
+  }
+}
