@@ -2,10 +2,10 @@ extension Quirk {
   /// All quirks, by element. docs/quirks.md and the tests go through them.
   package static let all: [Quirk] = [
     appsink, audioconvert, av1enc, avdec, avdemuxGIF, avenc, avidemux, core, dashdemux, dfbvideosink,
-    flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper, h265parse, id3demux,
+    flacdec, flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper, h265parse, id3demux,
     jpeg2000parse, jpegdec, jpegparse, lamemp3enc, matroskademux, matroskamux, mpeg4videoparse,
-    mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, parsebin, pngdec, qtdemux,
-    qtmux, souphttpsrc, tsdemux, videoconvert, videocrop, videorate, vp9enc, wavparse, webpdec,
+    mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, opusenc, parsebin, pngdec, qtdemux,
+    qtmux, souphttpsrc, tsdemux, videoconvert, videocrop, videorate, vp9enc, wavenc, wavparse, webpdec,
     webpenc, x264enc, xingmux,
   ].flatMap(\.self)
 }
