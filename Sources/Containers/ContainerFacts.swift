@@ -23,7 +23,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
   package private(set) var isContinuous = false
-  /// MP3.
+  /// MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
   /// It is an MP4 or MOV file that ends before its index comes.
   package private(set) var lacksIndex = false
@@ -68,7 +68,8 @@ package struct ContainerFacts: Sendable {
       guard let index else { return }
       tracks = MP4Track.all(in: index, fileSize: file.size)
       chapters = MP4Chapters.read(index, file)
-      correction = MP4Corrections(index)
+      let corrections = MP4Corrections(index)
+      (correction, gapless) = (corrections, corrections?.gapless)
     case .matroska:
       report = .matroska(file)
       tracks = MatroskaTrack.all(in: file)

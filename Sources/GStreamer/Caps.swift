@@ -121,6 +121,11 @@ extension Caps {
     return UInt64(gst_value_get_bitmask(value))
   }
 
+  /// True for raw audio of more than two channels without a mask, which GStreamer's own elements refuse.
+  package var lacksChannelMask: Bool {
+    mediaType == "audio/x-raw" && int("channels").map { $0 > 2 } ?? false && !has("channel-mask")
+  }
+
   /// A mask as a field of caps: ``channelMask`` reads it.
   package static func field(channelMask mask: UInt64) -> String {
     "channel-mask=(bitmask)0x\(String(mask, radix: 16))"

@@ -37,11 +37,6 @@ extension Quirk {
     symptom: "MagicYUV and Ut Video have caps that no decoder takes.",
     upstream: "`gst_riff_create_video_caps`", workaround: "None.")
 
-  package static let qtdemuxGapless = Quirk(
-    "qtdemux-gapless", element: "qtdemux", releases: .before(Release(1, 24)),
-    symptom: "Priming and padding that only iTunes' tag (`iTunSMPB`) names are played.",
-    upstream: "0071c97128, MR 4200", workaround: "None.")
-
   package static let qtdemuxMalformedBox = Quirk(
     "qtdemux-malformed-box", element: "qtdemux", releases: .all,
     symptom: "A box that is smaller than its header, such as a `free` box of three bytes, makes the file invalid.",
@@ -53,7 +48,7 @@ extension Quirk {
     upstream: "`gst_matroska_demux_audio_caps`", workaround: "None.")
 
   private static let demuxerLimits = [
-    qtdemuxIPCM, qtdemuxVVC, qtdemuxHap, qtdemuxDNxHR, avidemuxFFVHuff, avidemuxMagicYUV, qtdemuxGapless,
+    qtdemuxIPCM, qtdemuxVVC, qtdemuxHap, qtdemuxDNxHR, avidemuxFFVHuff, avidemuxMagicYUV,
     qtdemuxMalformedBox, matroskademuxTTA,
   ]
 

@@ -12,5 +12,14 @@ extension Quirk {
       `blocksize` is set to make two blocks; audio of under 17 samples is refused. Newer releases need neither.
       """)
 
-  static let flacenc = [flacencSingleBlock]
+  package static let flacencSurround = Quirk(
+    "flacenc-surround", element: "flacenc", releases: .before(Release(1, 28)),
+    symptom: """
+      Channels of 6.1 and 7.1 are written for other loudspeakers than FLAC's specification has (RFC 9639): centre \
+      and bass are exchanged with the rear pair.
+      """,
+    upstream: "`channel_positions`, 79f2458803, MR 10375",
+    workaround: "The encoder gets the channels in an order that it turns into the right one.")
+
+  static let flacenc = [flacencSingleBlock, flacencSurround]
 }

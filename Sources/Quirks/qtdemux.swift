@@ -55,8 +55,16 @@ extension Quirk {
     upstream: "`gst_qtdemux_decorate_and_push_buffer`, 0071c97128",
     workaround: "If there are edit lists, it reads another name for that tag (`MP4Corrections`).")
 
+  package static let qtdemuxGapless = Quirk(
+    "qtdemux-gapless", element: "qtdemux", releases: .before(Release(1, 24)),
+    symptom: "Priming and padding that only iTunes' tag (`iTunSMPB`), or the name of Nero's encoder, tells are played.",
+    upstream: "`qtdemux_check_if_is_gapless_audio`, 0071c97128, MR 4200",
+    workaround: """
+      Both are read from the file on all releases (`MP4Gapless`), and the tag is hidden from the demuxer.
+      """)
+
   static let qtdemux = [
     qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMirroredOrientation, qtdemuxChapters,
-    qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
+    qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
   ]
 }

@@ -10,5 +10,14 @@ extension Quirk {
       the audio is cut. On all releases: later ones take chunks that follow the audio of RF64 for audio (1.28.8 seen).
       """)
 
-  static let wavparse = [wavparseSize]
+  package static let wavparseChannelMask = Quirk(
+    "wavparse-channel-mask", element: "wavparse", releases: .all,
+    symptom: """
+      Caps of 3, 7 and more than 8 channels have no channel mask if the file has none: `audioconvert`, and whatever \
+      else reads the caps, refuses them.
+      """,
+    upstream: "`gst_riff_wave_add_default_channel_mask`",
+    workaround: "The mask is set to 0: channels for no loudspeakers.")
+
+  static let wavparse = [wavparseSize, wavparseChannelMask]
 }

@@ -2,7 +2,7 @@ import MediaTime
 
 /// The durations of an MP4 or MOV file, its tracks and edits that qtdemux has to read to give all samples of them
 /// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`), and not to cut more
-/// (`Quirk.qtdemuxGaplessTwice`).
+/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
     /// Where it stands in the file.
@@ -14,6 +14,8 @@ struct MP4Corrections: FileCorrection {
     }
   }
   private var patches: [Patch] = []
+  /// What of the audio is heard, if qtdemux does not get to read it.
+  private(set) var gapless: GaplessInfo?
   private(set) var ends: [String: ClockTime] = [:]
 
   var demuxer: String { "qtdemux" }
@@ -49,6 +51,12 @@ struct MP4Corrections: FileCorrection {
       let name = header[tags].firstRange(of: Array("iTunSMPB".utf8))
     {
       let place = index.place.lowerBound + name.lowerBound
+      patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
+    }
+    // Quirk.qtdemuxGapless: it reads it on some releases, and they cut it differently from a stretch.
+    if let found = MP4Gapless(index) {
+      gapless = found.info
+      let place = index.place.lowerBound + found.mark
       patches.append(Patch(place: place..<place + 1, bytes: [UInt8(ascii: "-")]))
     }
     // It may be unknown, as it is while a file is still being written.
@@ -195,7 +203,7 @@ extension MP4Corrections {
 
 extension [UInt8] {
   /// Where the duration stands in an `mvhd` or `mdhd` box.
-  fileprivate func durationField(_ body: Range<Int>) -> Range<Int>? {
+  func durationField(_ body: Range<Int>) -> Range<Int>? {
     guard !body.isEmpty else { return nil }
     let isWide = self[body.lowerBound] == 1
     let field = body.lowerBound + (isWide ? 24 : 16)..<body.lowerBound + (isWide ? 32 : 20)

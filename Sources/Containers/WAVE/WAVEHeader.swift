@@ -42,7 +42,7 @@ package struct WAVEHeader: Sendable {
   }
 
   /// The first chunk of a name: where its body begins, and its size in bytes; nil where the file ends before it.
-  private static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
+  static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
     // Wave64 has identifiers of 16 bytes, and lengths of 8 in which those are counted.
     let isWave64 = file.text(at: 0) == "riff"
     let header = isWave64 ? 24 : 8

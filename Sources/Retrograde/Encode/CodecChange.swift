@@ -72,10 +72,12 @@ extension EncodingChoice {
   }
 
   /// What becomes of the codec of an audio stream; nil where it stays.
-  /// - Parameter isUntimed: whether nothing in the container says when its packets are heard.
+  /// - Parameters:
+  ///   - isUntimed: whether nothing in the container says when its packets are heard.
+  ///   - raw: caps of the samples.
   static func change(
     from source: Codec?, to chosen: Codec, _ container: Container, _ options: EncodingOptions, _ output: String,
-    isUntimed: Bool
+    isUntimed: Bool, raw: Caps
   ) -> CodecChange? {
     guard let source, !source.isSame(as: chosen), options.profile == nil else { return nil }
     let reason: Message =
@@ -89,6 +91,8 @@ extension EncodingChoice {
         "few players expect \(source.shortName) in \(output.dotExtension)"
       } else if isUntimed {
         "audio has no times of its own in \(output.dotExtension), and would lose sync"
+      } else if source.encoder != nil {
+        "its encoder does not take \(raw.summary.last ?? "these channels")"
       } else {
         "no encoder of it is installed"
       }

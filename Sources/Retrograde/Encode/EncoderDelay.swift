@@ -27,8 +27,8 @@ struct EncoderDelay {
     guard let rate = raw.int("rate"), let channels = raw.int("channels"),
       let decoder = AudioDecoder(for: packets)?.factory
     else { return 0 }
-    let mask = raw.channelMask.map { ",\(Caps.field(channelMask: $0))" } ?? ""
-    let format = "audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate),channels=\(channels)\(mask)"
+    // For the usual loudspeakers: all channels are the same noise.
+    guard let format = Caps(floatSamplesOf: channels, rate: rate)?.description else { return 0 }
     let pipeline = try Pipeline(
       "appsrc name=in format=time block=true caps=\(Description.quoted(format)) ! audioconvert ! audioresample ! \(encoder) ! "
         + "\(decoder) ! audioconvert ! audioresample ! audio/x-raw,format=F32LE,layout=interleaved,rate=\(rate) ! "

@@ -57,13 +57,18 @@ extension EncodingChoice {
         ? container.takes(track.caps) || !container.takes(track.caps) && container.takes(codec.caps)
         : codec.encoder != nil && container.takes(codec.caps)
     }
+    // Rather another codec than fewer channels; Opus holds eight where AAC's encoder takes six.
+    let wide = options.quality == .lossless ? [] : [Codec("audio/x-opus")].compactMap { $0 }
+    let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
+      AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
+    }
     // Only what takes the samples as they are loses nothing.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(
         .usage, about: output, "this container holds no lossless audio", remedy: "use .mkv, .mov, .wav or .flac")
     }
-    guard let best = (options.quality == .lossless ? exact : nil) ?? possible.first else {
+    guard let best = (options.quality == .lossless ? exact : nil) ?? fitting.first ?? possible.first else {
       throw RetrogradeError(
         .missingPlugin, about: output, "no encoder for any audio that this container takes",
         remedy: "\(PackageHint.all)")

@@ -41,8 +41,8 @@ struct EncodingChoice: Sendable {
   var container: Container
   var videos: [VideoChoice] = []
   var audioCodecs: [Codec] = []
-  /// How the channels of each audio stream are to be called for its encoder, as a mask; nil: as they are.
-  var channelMasks: [UInt64?] = []
+  /// Rate, channels and loudspeakers in which each audio stream reaches its encoder.
+  var audioForms: [AudioForm] = []
   /// How many sample frames of each audio stream there are to encode; nil where that is not known.
   var sampleCounts: [Int?] = []
   /// The bits per second that the encoder of each audio stream is asked for; nil where it keeps to a quality.
@@ -192,8 +192,8 @@ struct EncodingChoice: Sendable {
       note(
         EncodingChoice.change(
           from: Codec(of: track.codec), to: codec, container, options, named,
-          isUntimed: container.needsAudioFromStart && !self.videos.isEmpty))
-      channelMasks.append(EncodingChoice.channelMask(track.caps, codec))
+          isUntimed: container.needsAudioFromStart && !self.videos.isEmpty, raw: track.caps))
+      try addForm(of: track, in: codec, output)
       let samples = heard.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
       sampleCounts.append(samples)
       if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {
@@ -206,7 +206,9 @@ struct EncodingChoice: Sendable {
       }
       let settings = EncoderSettings(
         options: options, sourceBitrate: track.bitrate, frameRate: frameRate)
-      let chosen = codec.encoder.map { settings.audio($0, rate: track.rate, channels: track.channels) } ?? []
+      let form = audioForms.last
+      let (rate, channels) = (form?.rate ?? track.rate, form?.mixedCaps?.int("channels") ?? track.channels)
+      let chosen = codec.encoder.map { settings.audio($0, rate: rate, channels: channels) } ?? []
       audioBitrates.append(chosen.first { $0.name == "bitrate" }.flatMap { Int($0.value) })
       audioProfiles.append(EncodingChoice.stream(codec.text, chosen))
     }
@@ -225,27 +227,29 @@ struct EncodingChoice: Sendable {
       }
     }
     for warning in warnings { Log.encode.info("\(output): \(warning.message)") }
-    profile =
-      options.profile
-      ?? ([container.caps].compactMap { $0 } + self.videos.map(\.profile) + audioProfiles).joined(separator: ":")
+    profile = options.profile ?? profileOfAll
   }
+
+  /// Encoding profile of the file. Each stream's own profile is for one stream: without a presence,
+  /// `encodebin` takes the first of its kind for all streams of that kind.
+  private var profileOfAll: String {
+    let streams = videos.map(\.profile) + audioProfiles
+    guard let container = container.caps else { return streams.joined(separator: ":") }
+    return ([container] + streams.map { $0 + EncodingChoice.presence }).joined(separator: ":")
+  }
+
+  /// Profile of a file that holds samples as they are, and nothing else.
+  static func profile(ofSamplesIn container: Container) -> String {
+    "\(container.caps ?? ""):audio/x-raw\(presence)"
+  }
+
+  private static let presence = "|presence=1"
 
   private mutating func note(_ change: CodecChange?) { changes += [change].compactMap { $0 } }
 
   private static func stream(_ caps: String, _ properties: [(name: String, value: String)]) -> String {
     guard !properties.isEmpty else { return caps }
     return caps + "|element-properties," + properties.map { "\($0.name)=\($0.value)" }.joined(separator: ",")
-  }
-
-  /// Channel mask for an encoder of Opus, Vorbis or AAC, which call the speakers behind people rear ones, where AC-3
-  /// and DTS have them at the sides (`Quirk.audioconvertSideSpeakers`).
-  private static func channelMask(_ caps: Caps, _ codec: Codec) -> UInt64? {
-    guard ["audio/x-opus", "audio/x-vorbis", "audio/mpeg"].contains(codec.caps.mediaType),
-      let mask = caps.channelMask
-    else { return nil }
-    // GstAudioChannelPosition: places 4 and 5, 10 and 11.
-    let (rear, side): (UInt64, UInt64) = (0x30, 0xC00)
-    return mask & side == side && mask & rear == 0 ? mask & ~side | rear : nil
   }
 
   /// Codecs that lose nothing: how many bits they take says nothing of how many the same look takes.

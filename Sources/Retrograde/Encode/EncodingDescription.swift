@@ -24,7 +24,7 @@ struct EncodingDescription {
   /// Samples that nothing encodes, and nothing else: the muxer takes them as they are, and there is no other stream that it could wait for.
   private var areBareSamples: Bool {
     videos.isEmpty && audio.count == 1 && choice.audioCodecs[0].isRaw && choice.subtitles.isEmpty
-      && choice.profile == "\(choice.container.caps ?? ""):audio/x-raw" && !choice.muxer.isEmpty
+      && choice.profile == EncodingChoice.profile(ofSamplesIn: choice.container) && !choice.muxer.isEmpty
   }
 
   var text: String {
@@ -93,9 +93,10 @@ struct EncodingDescription {
     return (encoding + form).joined(separator: " ! ")
   }
 
-  /// A pad of the muxer, or of `encodebin`.
+  /// A pad of the muxer, or of `encodebin`, which numbers its pads over all kinds of streams.
   private func pad(_ kind: String, _ number: Int) -> String {
-    isInParts && choice.container.isTransportStream ? "encode." : "encode.\(kind)_\(number)"
+    if isInParts { return choice.container.isTransportStream ? "encode." : "encode.\(kind)_\(number)" }
+    return "encode.\(kind)_\(kind == "audio" ? videos.count + number : number)"
   }
 
   private func video(_ number: Int, _ tags: TagList?) -> [String] {
@@ -152,9 +153,7 @@ struct EncodingDescription {
   /// What brings samples into the form that is encoded.
   private func samples(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
-      + (choice.channelMasks[number].map {
-        ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""]
-      } ?? []) + ["audioconvert dithering=none", "audioresample"]
+      + choice.audioForms[number].elements
   }
 
   /// What encodes one stream, where that is not done for all together.

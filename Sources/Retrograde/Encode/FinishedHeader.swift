@@ -8,6 +8,7 @@ struct FinishedHeader: Sendable {
     case mp4 = "MP4"
     case matroska = "Matroska"
     case mp3 = "MP3"
+    case wave = "WAVE"
   }
 
   /// Sample frames that the encoder of each audio stream puts before the first.
@@ -25,7 +26,8 @@ struct FinishedHeader: Sendable {
       } else if pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm") {
         .matroska
       } else {
-        pipeline.elements(ofFactory: "xingmux").isEmpty ? nil : .mp3
+        !pipeline.elements(ofFactory: "xingmux").isEmpty
+          ? .mp3 : pipeline.elements(ofFactory: "wavenc").isEmpty ? nil : .wave
       }
   }
 
@@ -45,6 +47,7 @@ struct FinishedHeader: Sendable {
       case .mp3:
         guard let priming = priming.first, let heard = audio.first?.count else { return [] }
         try MP3Header(priming: priming, heard: heard).apply(to: path)
+      case .wave: try contents.audio.first?.caps.channelMask.flatMap { WAVEMask(places: $0) }?.apply(to: path)
       case nil: break
       }
     } catch let error as FileError {

@@ -22,12 +22,17 @@ package struct AudioDecoder: Sendable {
     // FFmpeg's decoders of these give one buffer for each packet, without delay: what came from which packet is known to
     // the sample. GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
-    guard let best = (isMPEG ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first else {
-      return nil
-    }
+    let isExchanged =
+      caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
+      && Quirk.flacdecSurround.applies
+    guard
+      let best = (isMPEG || isExchanged ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first
+    else { return nil }
     factory = best
     reason =
-      (best == candidates.first ? "which GStreamer ranks first" : "which gives one buffer for each packet")
+      (best == candidates.first
+        ? "which GStreamer ranks first"
+        : isExchanged ? "which knows the loudspeakers" : "which gives one buffer for each packet")
       + ", of \(candidates.joined(separator: ", "))"
   }
 }
@@ -68,10 +73,13 @@ package final class AudioIndexer: Sendable {
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
     // Opus does not have, 44.1 kHz, but says beforehand that it does not.
-    let open = stream.isMisnamed || isOpus ? "capssetter ! " : ""
+    let open = stream.isMisnamed || isOpus ? "capssetter ! " : stream.caps.lacksChannelMask ? unpositioned : ""
     return "\(open)\(queue)\(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
+
+  /// Names samples of more than two channels that say nothing of loudspeakers (`Quirk.wavparseChannelMask`).
+  private static let unpositioned = "capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: 0))\" ! "
 
   /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can tell which
   /// packet a buffer came from, and the decoder's own timestamps count.

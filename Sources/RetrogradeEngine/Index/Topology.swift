@@ -338,7 +338,7 @@ extension StreamPath {
 
   /// This path with the facts that the container states and GStreamer's demuxers do not: orientation
   /// (`Quirk.qtdemuxMirroredOrientation`), priming of audio other than Opus (`Quirk.matroskademuxCodecDelay`,
-  /// `Quirk.mpegaudioparseFFmpegPadding`), and the default stream.
+  /// `Quirk.mpegaudioparseFFmpegPadding`, `Quirk.qtdemuxGapless`), and the default stream.
   fileprivate func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
     // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a file
@@ -361,6 +361,7 @@ extension StreamPath {
     stream.disposition = track.disposition
     stream.stored = track.stored
     if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
+    if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
     if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation,
       tags?.has("image-orientation") != true,
       let tag = TagList("taglist, image-orientation=\(orientation)")

@@ -1,0 +1,64 @@
+import MediaTime
+
+/// Audio between priming and padding in an MP4 file without edit lists: as iTunes' tag `iTunSMPB` has
+/// it, or as Nero's encoder always wrote it. GStreamer reads neither before 1.24 (`Quirk.qtdemuxGapless`).
+struct MP4Gapless: Sendable {
+  let info: GaplessInfo
+  /// Where in the index the text stands by which qtdemux recognises it.
+  let mark: Int
+
+  /// - Returns: nil unless the file has one track, of audio, and says so in a form that can be believed.
+  init?(_ index: MP4Index) {
+    let header = index.bytes
+    guard !index.isFragmented, index.tracks.count == 1, let track = index.tracks.first,
+      let handler = header.box("mdia", "hdlr", in: track), MP4Track.kind(ofHandler: handler, of: header) == .audio,
+      MP4Edit.all(in: track, of: header).isEmpty,
+      let media = header.box("mdia", "mdhd", in: track), let timescale = header.timescale(media),
+      (1..<1 << 31).contains(timescale), let tags = header.box("udta", in: 0..<header.count),
+      let times = header.box("mdia", "minf", "stbl", "stts", in: track)
+    else { return nil }
+    let steps = header.pairs(times)
+    guard steps.count < 1 << 16, steps.allSatisfy({ $0.0 < 1 << 31 && $0.1 < 1 << 31 }), let step = steps.first?.1
+    else { return nil }
+    var total = 0
+    for (count, length) in steps {
+      let sum = total.addingReportingOverflow(count * length)
+      guard !sum.overflow else { return nil }
+      total = sum.partialValue
+    }
+    let found =
+      MP4Gapless.iTunes(header[tags])
+      ?? MP4Gapless.nero(header[tags], step: step, length: header.durationField(media).map(header.number))
+    guard let found, found.count > 0, found.delay < total, found.count <= total - found.delay else { return nil }
+    mark = found.mark
+    info = GaplessInfo(
+      delay: ClockTime(sampleIndex: found.delay, rate: timescale),
+      duration: ClockTime(sampleIndex: found.count, rate: timescale))
+  }
+
+  private typealias Found = (delay: Int, count: Int, mark: Int)
+
+  /// Hexadecimal numbers: 0, priming, padding, length, and eight more.
+  private static func iTunes(_ tags: ArraySlice<UInt8>) -> Found? {
+    guard let name = tags.firstRange(of: Array("iTunSMPB".utf8)) else { return nil }
+    // A box `data` with a type and a locale follows.
+    let text = String(decoding: tags[name.upperBound...].dropFirst(16).prefix(44), as: UTF8.self)
+    let fields = text.split(separator: " ")
+    guard fields.count == 4, fields.map(\.count) == [8, 8, 8, 16], let delay = Int(fields[1], radix: 16),
+      let count = Int(fields[3], radix: 16)
+    else { return nil }
+    return (delay, count, name.lowerBound)
+  }
+
+  /// Nero's encoder puts 1600 samples and a packet before the audio, and does not count the padding at
+  /// the end in the track's duration.
+  private static func nero(_ tags: ArraySlice<UInt8>, step: Int, length: Int?) -> Found? {
+    guard let length, let tool = tags.firstRange(of: [0xA9] + Array("too".utf8)) else { return nil }
+    // A box `data` with a size, a name, a type and a locale follows.
+    let size = tags[tool.upperBound...].prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    let text = tags[tool.upperBound...].prefix(min(size, 256)).dropFirst(16)
+    guard let name = ["Nero", "nero"].lazy.compactMap({ text.firstRange(of: Array($0.utf8)) }).first else { return nil }
+    let delay = 1600 + step
+    return (delay, length - delay, name.lowerBound)
+  }
+}

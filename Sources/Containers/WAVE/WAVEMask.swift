@@ -1,0 +1,34 @@
+/// Loudspeakers that wavenc leaves out of the header of a WAVE file (`Quirk.wavencChannelMask`).
+package struct WAVEMask {
+  /// As `dwChannelMask` of `WAVEFORMATEXTENSIBLE` has it.
+  private let mask: UInt32
+
+  /// Each place of `GstAudioChannelPosition` as the number of a bit of `dwChannelMask`; nil: there is none.
+  private static let bits: [Int?] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, nil, 9, 10, 12, 14, 13, 11, 15, 17, nil, nil, 16,
+  ]
+
+  /// - Parameter places: a bit for each `GstAudioChannelPosition`.
+  /// - Returns: nil if there are places that WAVE does not have, or has in another order.
+  package init?(places: UInt64) {
+    let used = (0..<64).filter { places & 1 << $0 != 0 }
+    let bits = used.compactMap { $0 < WAVEMask.bits.count ? WAVEMask.bits[$0] : nil }
+    guard !bits.isEmpty, bits.count == used.count, zip(bits, bits.dropFirst()).allSatisfy({ $0 < $1 }) else {
+      return nil
+    }
+    mask = bits.reduce(0) { $0 | 1 << UInt32($1) }
+  }
+
+  /// Sets the mask in a file of the long form whose mask is 0.
+  /// - Throws: ``FileError``.
+  package func apply(to path: String) throws {
+    guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
+    guard let format = WAVEHeader.chunk("fmt ", in: file), format.size >= 40,
+      file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE,
+      file.number(at: format.body + 20, 4, isLittleEndian: true) == 0
+    else { return }
+    guard file.write(withUnsafeBytes(of: mask.littleEndian, Array.init), at: format.body + 20) else {
+      throw FileError.last
+    }
+  }
+}

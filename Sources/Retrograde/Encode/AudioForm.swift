@@ -1,0 +1,115 @@
+import GStreamer
+import Quirks
+import RetrogradeEngine
+
+/// Rate, channels and loudspeakers in which samples reach an encoder, or a muxer that takes samples.
+struct AudioForm: Sendable, Equatable {
+  /// Loudspeakers that the source's channels are called before conversion, as a mask; nil: as they are.
+  private var name: UInt64?
+  /// Channels and their loudspeakers after conversion, if it mixes.
+  private var mixed: Mixed?
+  /// Sample frames per second after conversion, if the source's rate is not taken.
+  private(set) var rate: Int?
+  /// Source channel of each channel that the encoder gets, and the mask that it needs; nil: unchanged.
+  private var order: Order?
+
+  private struct Mixed: Equatable {
+    var channels: Int
+    var mask: UInt64?
+  }
+
+  private struct Order: Equatable {
+    var sources: [Int]
+    var mask: UInt64
+  }
+
+  /// - Parameter source: caps of the samples.
+  /// - Returns: nil if there are more channels than are taken, and they belong to no loudspeakers,
+  ///   so that they cannot be mixed.
+  init?(_ source: Caps, for codec: Codec, in container: Container) {
+    let taker = AudioTaker(codec, container)
+    let count = source.int("channels") ?? 1
+    rate = source.int("rate").flatMap(taker.rate(for:))
+    if count <= 2, taker.takes(count) { return }
+    let given = source.channelMask ?? 0
+    if let wanted = taker.mask(for: count, like: given) {
+      var sources = Array(0..<count)
+      if let renamed = Speakers.order(of: given, as: wanted, count) {
+        if given != wanted { name = wanted }
+        sources = renamed
+      } else {
+        mixed = Mixed(channels: count, mask: wanted)
+      }
+      let shuffled = taker.order(of: count).map { $0.map { sources[$0] } } ?? sources
+      if shuffled != Array(0..<count) {
+        order = Order(sources: shuffled, mask: taker.inputMask(for: count) ?? wanted)
+      }
+      return
+    }
+    let fewer = (1..<max(count, 2)).reversed().first { taker.mask(for: $0, like: Speakers.usual($0)) != nil }
+    guard given != 0 || count <= 2, let fewer else { return nil }
+    mixed = Mixed(channels: fewer, mask: fewer > 1 ? taker.mask(for: fewer, like: Speakers.usual(fewer)) : nil)
+    if let sources = taker.order(of: fewer) {
+      order = Order(sources: sources, mask: taker.inputMask(for: fewer) ?? Speakers.usual(fewer))
+    }
+  }
+
+  /// Caps of the mixed samples, as far as they are known; nil if every channel stays by itself.
+  var mixedCaps: Caps? {
+    mixed.flatMap { Caps("audio/x-raw,\(fields($0))") }
+  }
+
+  /// What stands between the samples and the encoder, in `gst-launch-1.0` syntax.
+  var elements: [String] {
+    let called = name.map { ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""] } ?? []
+    let limits = [mixed.map(fields), rate.map { "rate=\($0)" }].compactMap { $0 }
+    let limit = limits.isEmpty ? [] : ["audio/x-raw,\(limits.joined(separator: ","))"]
+    return called + ["audioconvert dithering=none", "audioresample"] + limit + reordering
+  }
+
+  private func fields(_ mixed: Mixed) -> String {
+    "channels=\(mixed.channels)" + (mixed.mask.map { ",\(Caps.field(channelMask: $0))" } ?? "")
+  }
+
+  private var reordering: [String] {
+    guard let order else { return [] }
+    let rows = order.sources.map { source in
+      "<" + order.sources.indices.map { "(float)\($0 == source ? 1 : 0)" }.joined(separator: ",") + ">"
+    }
+    return [
+      "audioconvert dithering=none mix-matrix=\"<\(rows.joined(separator: ","))>\"",
+      "audio/x-raw,channels=\(order.sources.count),\(Caps.field(channelMask: order.mask))",
+    ]
+  }
+}
+
+/// Loudspeakers as masks: a bit for each `GstAudioChannelPosition`.
+enum Speakers {
+  /// Places 4 and 5.
+  private static let rear: UInt64 = 0x30
+  /// Places 10 and 11.
+  private static let side: UInt64 = 0xC00
+
+  /// Loudspeakers that GStreamer expects of so many channels; 0: none.
+  static func usual(_ count: Int) -> UInt64 {
+    Caps(floatSamplesOf: count, rate: 48_000)?.channelMask ?? 0
+  }
+
+  /// Source channel of each channel of `wanted`, if all that differs is what they are called: one of
+  /// the masks names no loudspeakers, or names the pair at the sides rear speakers
+  /// (`Quirk.audioconvertSideSpeakers`). nil if `given` has to be mixed.
+  static func order(of given: UInt64, as wanted: UInt64, _ count: Int) -> [Int]? {
+    if given == wanted || given == 0 || wanted == 0 { return Array(0..<count) }
+    let pairs = [(side, rear), (rear, side)]
+    guard let (from, to) = pairs.first(where: { given & $0 == $0 && given & $1 == 0 && given & ~$0 | $1 == wanted })
+    else { return nil }
+    let places = (0..<64).filter { given & 1 << $0 != 0 }
+    let moved = places.map { from & 1 << $0 == 0 ? $0 : $0 + to.trailingZeroBitCount - from.trailingZeroBitCount }
+    return (0..<count).sorted { moved[$0] < moved[$1] }
+  }
+
+  /// The same mask with the pair at the sides called the rear pair, if there is no other.
+  static func withRearPair(_ mask: UInt64) -> UInt64 {
+    mask & side == side && mask & rear == 0 ? mask & ~side | rear : mask
+  }
+}

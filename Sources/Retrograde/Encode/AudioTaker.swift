@@ -1,0 +1,71 @@
+import GStreamer
+import Quirks
+import RetrogradeEngine
+
+/// What an encoder of audio, or a muxer that takes samples, takes: rates, and channels for which loudspeakers.
+struct AudioTaker {
+  private let codec: Codec
+  private let container: Container
+  private let encoder: String?
+
+  init(_ codec: Codec, _ container: Container) {
+    (self.codec, self.container) = (codec, container)
+    encoder = codec.encoder
+  }
+
+  /// Loudspeakers of so many channels in FLAC, Vorbis and Opus, in the order of GStreamer's places:
+  /// RFC 9639, 9.1.3, and Vorbis I, 4.3.9.
+  private static let fixed: [Int: UInt64] = [
+    3: 0x7, 4: 0x33, 5: 0x37, 6: 0x3F, 7: 0xD0F, 8: 0xC3F,
+  ]
+
+  private var hasFixedSpeakers: Bool {
+    ["audio/x-flac", "audio/x-vorbis", "audio/x-opus"].contains(codec.caps.mediaType)
+  }
+
+  /// Smallest rate at or above `rate` that the encoder takes, or its largest; nil if it takes `rate`.
+  func rate(for rate: Int) -> Int? {
+    guard let encoder, !takes("rate=\(rate)", encoder) else { return nil }
+    let taken = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 88_200, 96_000, 192_000]
+      .filter { takes("rate=\($0)", encoder) }
+    return taken.first { $0 > rate } ?? taken.last
+  }
+
+  /// True if so many channels are taken, for whichever loudspeakers.
+  func takes(_ count: Int) -> Bool { takes("channels=\(count)") }
+
+  /// Mask of so many channels that is taken: `given`, or else the nearest; nil if none is.
+  func mask(for count: Int, like given: UInt64) -> UInt64? {
+    if count <= 2 { return takes(count) ? Speakers.usual(count) : nil }
+    if hasFixedSpeakers { return takes(count) ? AudioTaker.fixed[count] ?? 0 : nil }
+    // avenc_aac fails, or loses the places, with speakers at the sides.
+    let wanted = codec.caps.mediaType == "audio/mpeg" ? Speakers.withRearPair(given) : given
+    let usual = Speakers.usual(count)
+    let masks = codec.isRaw ? [wanted, 0] : wanted == 0 ? [usual] : [wanted, usual]
+    return masks.first { takes("channels=\(count),\(Caps.field(channelMask: $0))") }
+  }
+
+  /// Which channel of the file each channel of the encoder's input becomes; nil: the same one.
+  func order(of count: Int) -> [Int]? {
+    switch encoder {
+    case "flacenc" where Quirk.flacencSurround.applies: [7: [0, 1, 4, 5, 2, 3, 6], 8: [0, 1, 4, 5, 2, 3, 6, 7]][count]
+    case "opusenc" where Quirk.opusencSurround.applies:
+      [5: [0, 1, 4, 2, 3], 7: [0, 1, 4, 3, 5, 2, 6], 8: [0, 1, 6, 7, 2, 3, 4, 5]][count]
+    default: nil
+    }
+  }
+
+  /// Mask that the encoder needs if the channels have to be reordered; nil: the file's own.
+  func inputMask(for count: Int) -> UInt64? {
+    encoder == "flacenc" && count == 7 && Quirk.flacencSurround.applies ? 0x13F : nil
+  }
+
+  private func takes(_ fields: String) -> Bool {
+    if let encoder { return takes(fields, encoder) }
+    return Caps("audio/x-raw,\(fields)").map(container.takes) ?? false
+  }
+
+  private func takes(_ fields: String, _ encoder: String) -> Bool {
+    Caps("audio/x-raw,\(fields)").map { Registry.factory(encoder, takes: $0) } ?? false
+  }
+}

@@ -1,0 +1,39 @@
+import GStreamer
+import RetrogradeEngine
+
+extension EncodingChoice {
+  /// Adds the form in which a track reaches its encoder, and says what that changes.
+  /// - Throws: ``RetrogradeError`` of code `usage`, if nothing can be made of its channels.
+  mutating func addForm(of track: AudioTrack, in codec: Codec, _ output: String) throws {
+    guard let form = AudioForm(track.caps, for: codec, in: container) else {
+      throw RetrogradeError(
+        .usage, about: output,
+        "\(codec.shortName) does not take \(track.channels) channels here, and they name no loudspeakers for mixing",
+        remedy: "write .wav or .mkv")
+    }
+    audioForms.append(form)
+    if let mixed = form.mixedCaps {
+      let layouts = [track.caps.layout, mixed.layout].map { $0 ?? "other channels" }
+      let text: Message =
+        layouts[0] == layouts[1]
+        ? "changed: audio of \(layouts[0]) is mixed for other loudspeakers, as \(codec.shortName) has them"
+        : "changed: audio of \(layouts[0]) is mixed to \(layouts[1]): \(codec.shortName) takes no more here"
+      warnings.append(Warning(.converted, text))
+    }
+    if let rate = form.rate {
+      changes.append(
+        CodecChange(
+          kind: .audio, source: EncodingChoice.kilohertz(track.rate), output: EncodingChoice.kilohertz(rate),
+          reason: "\(codec.shortName) does not take the source's rate here"))
+    }
+  }
+
+  private static func kilohertz(_ rate: Int) -> String {
+    Caps("audio/x-raw,rate=\(rate)")?.summary.first ?? "\(rate) Hz"
+  }
+}
+
+extension Caps {
+  /// Channels in a word, such as `5.1`.
+  fileprivate var layout: String? { has("channels") ? summary.last : nil }
+}

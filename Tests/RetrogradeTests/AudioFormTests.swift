@@ -1,0 +1,73 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Retrograde
+
+@Suite("Channels and codecs of audio streams") struct AudioFormTests {
+  @Test(
+    "two audio streams keep their own codecs and channels",
+    arguments: [("o.mkv", "aac", "flac"), ("o.mkv", "flac", "aac"), ("o.mp4", "libmp3lame", "ac3")])
+  func codecs(_ output: String, _ first: String, _ second: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = folder.path("s." + output.suffix(3))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=10:duration=1", "-f", "lavfi", "-i"]
+        + ["aevalsrc=0.1*sin(600*t)|0:s=44100:d=1", "-f", "lavfi", "-i"]
+        + ["aevalsrc=0|0|0|0|0|0.1*sin(600*t):s=48000:d=1:c=5.1", "-map", "0", "-map", "1", "-map", "2"]
+        + ["-c:v", "mpeg4", "-c:a:0", first, "-c:a:1", second, source])
+    let summary = try await Reverser(source).reverse(to: folder.path(output))
+    let names = ["aac": "AAC", "flac": "FLAC", "libmp3lame": "MP3", "ac3": "AC-3"]
+    let audio = try #require(summary.written).streams.filter { $0.kind == .audio }
+    #expect(audio.map(\.codec) == [first, second].map { names[$0] })
+    #expect(audio.map(\.channels) == [2, 6] && audio.map(\.rate) == [44_100, 48_000])
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+  }
+
+  @Test(
+    "each channel of 5.0, 6.1 and 7.1 keeps its place",
+    arguments: ["5.0", "6.1", "7.1"], ["o.wav", "o.flac", "o.opus", "o.m4a", "o.mov", "o.mkv", "o.oga"])
+  func places(_ layout: String, _ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let count = ["5.0": 5, "6.1": 7, "7.1": 8][layout] ?? 0
+    let tones = (1...count).map { "\(Double($0) * 0.06)*sin(600*t)" }.joined(separator: "|")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=\(layout)", folder.path("s.wav")])
+    _ = try FFmpeg.bytes(["-i", folder.path("s.wav"), folder.path("s.flac")])
+    for source in ["s.wav", "s.flac"] {
+      try await Reverser(folder.path(source)).reverse(to: folder.path(source + output))
+      let samples = try FFmpeg.samples(folder.path(source + output))
+      let peaks = (0..<count).map { channel in
+        stride(from: channel, to: samples.count, by: count).map { samples[$0].magnitude }.max() ?? 0
+      }
+      for (peak, wanted) in zip(peaks, 1...count) {
+        #expect(abs(Double(peak) - Double(wanted) * 0.06) < 0.029, "\(source): \(peaks)")
+      }
+    }
+  }
+
+  @Test("channels without loudspeakers are reversed exactly", arguments: [3, 7, 10, 14, 16])
+  func noMask(_ count: Int) async throws {
+    let folder = try TemporaryFolder()
+    func word(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
+    let frames = (0..<1000).map { frame in (0..<count).flatMap { word(frame * 16 + $0, 2) } }
+    let form = word(1, 2) + word(count, 2) + word(8000, 4) + word(16_000 * count, 4) + word(2 * count, 2) + word(16, 2)
+    let body =
+      Array("WAVEfmt ".utf8) + word(16, 4) + form + Array("data".utf8) + word(2000 * count, 4) + frames.flatMap { $0 }
+    try Data(Array("RIFF".utf8) + word(body.count, 4) + body).write(to: URL(fileURLWithPath: folder.path("s.wav")))
+    let summary = try await Reverser(folder.path("s.wav")).reverse(to: folder.path("o.wav"))
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    let written = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("o.wav"))))
+    #expect(Array(written.suffix(2000 * count)) == frames.reversed().flatMap { $0 })
+    #expect(Array(written[40..<44]) == [0, 0, 0, 0], "no mask")
+  }
+
+  @Test("fewer channels than the source's are a warning")
+  func mixing() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "aevalsrc=0|0|0.1|0|0|0:s=48000:d=1:c=5.1", folder.path("s.wav")])
+    let summary = try await Reverser(folder.path("s.wav")).reverse(to: folder.path("o.mp3"))
+    #expect(summary.written?.streams.map(\.channels) == [2])
+    #expect(summary.warnings.map(\.code) == [.converted], "\(summary.warnings)")
+  }
+}
