@@ -12,6 +12,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska and WebM, and the only one of an AVI file that holds nothing but PCM.
   package private(set) var tracks: [ContainerTrack] = []
+  /// What no output holds; MP4, MOV, Matroska and WebM.
+  package private(set) var details: [ContainerDetail] = []
   /// MP4 and MOV.
   package private(set) var chapters: [ChapterMark] = []
   /// How many chapters there are in an ID3 tag.
@@ -67,12 +69,13 @@ package struct ContainerFacts: Sendable {
       lacksIndex = index == nil && ContainerReport.lacksIndex(file)
       guard let index else { return }
       tracks = MP4Track.all(in: index, fileSize: file.size)
+      details = MP4Details.all(in: index)
       chapters = MP4Chapters.read(index, file)
       let corrections = MP4Corrections(index)
       (correction, gapless) = (corrections, corrections?.gapless)
     case .matroska:
       report = .matroska(file)
-      tracks = MatroskaTrack.all(in: file)
+      (tracks, details) = MatroskaTrack.all(in: file)
       correction = MatroskaCorrection(file)
     case .wave:
       wave = WAVEHeader(file)

@@ -29,6 +29,22 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     return takeString(value)
   }
 
+  /// All values of a tag.
+  package func strings(_ tag: String) -> [String] {
+    (0..<gst_tag_list_get_tag_size(raw, tag)).compactMap { number in
+      var value: UnsafeMutablePointer<gchar>?
+      guard gst_tag_list_get_string_index(raw, tag, number, &value) != 0 else { return nil }
+      return takeString(value)
+    }
+  }
+
+  /// A list of comments such as `NAME=text`; nil if there are none.
+  package convenience init?(comments: [String]) {
+    guard !comments.isEmpty else { return nil }
+    let values = comments.map { "(string)\(Description.quoted($0))" }.joined(separator: ", ")
+    self.init("taglist, extended-comment={ \(values) }")
+  }
+
   package func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
 
   /// Both lists' tags; where both have one, this list's.

@@ -1,4 +1,4 @@
-import Containers
+package import Containers
 import GStreamer
 package import MediaTime
 
@@ -16,8 +16,10 @@ package struct PlayableSource: Sendable {
   package var index: SourceIndex
   /// Keeps what came through a pipe.
   private let stored: Source?
+  /// What its bytes say and GStreamer does not; nil if it is made of several sources, or of none that is a file.
+  package var facts: ContainerFacts? { stored?.facts }
   /// What it is made of, where that is several sources, one after the other; empty: itself.
-  var parts: [PlayableSource] = []
+  package internal(set) var parts: [PlayableSource] = []
   /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
   package var fetchedBytes: Int? {
     let all = [stored?.fetched?.size].compactMap { $0 } + parts.compactMap(\.fetchedBytes)

@@ -66,6 +66,12 @@ package final class RandomAccessFile {
     return bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
+  /// Has the file end after `count` bytes. False where that fails; `errno` says why.
+  func truncate(to count: Int) -> Bool {
+    block = (0..<0, [])
+    return ftruncate(descriptor, off_t(count)) == 0
+  }
+
   /// An unsigned number of `count` bytes, eight at the most; nil where that is not all in the file, or does not fit an `Int`.
   func number(at offset: Int, _ count: Int, isLittleEndian: Bool = false) -> Int? {
     read(offset..<offset + count).flatMap { bytes in

@@ -44,6 +44,9 @@ package struct MP4Header {
     }
   }
 
+  /// What people call the tracks of each kind, in their order; written where the header is the last thing in the file.
+  package var titles: [StreamKind: [String?]] = [:]
+
   /// By kind, in the order of the tracks.
   package var videos: [Video] = []
   package var audio: [Audio] = []
@@ -62,7 +65,7 @@ package struct MP4Header {
 
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
-  /// - Returns: whether the chapters are in it: there is room for them where the header is the last of the file.
+  /// - Returns: whether chapters and titles are in it: there is room for them where the header is the last of the file.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -75,17 +78,39 @@ package struct MP4Header {
     // Behind it are no media where it comes last, only what qtmux says of them in XMP.
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
-    var hasChapters = chapters.isEmpty
-    if !hasChapters, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
-      bytes = MP4Chapters.adding(chapters, to: bytes)
+    let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
+    var isWhole = chapters.isEmpty && !hasTitles
+    if !isWhole, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
+      if hasTitles { bytes = titled(bytes) }
+      if !chapters.isEmpty { bytes = MP4Chapters.adding(chapters, to: bytes) }
       guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else {
         throw FileError.last
       }
       bytes += rest
-      hasChapters = true
+      isWhole = true
     }
     guard file.write(bytes, at: movie.body.lowerBound) else { throw FileError.last }
-    return hasChapters
+    return isWhole
+  }
+
+  /// The body of a `moov` box with the titles of tracks in their user data (`name`).
+  func titled(_ movie: [UInt8]) -> [UInt8] {
+    var left = titles.mapValues { $0[...] }
+    return Box.all(in: movie[...]).flatMap { part -> [UInt8] in
+      let body = Array(movie[part.body])
+      guard part.type == "trak", let title = left[MP4Track.kind(of: 0..<body.count, body)]?.popFirst() ?? nil else {
+        return Box.header(part.type, body.count) + body
+      }
+      let name = Box.header("name", title.utf8.count) + Array(title.utf8)
+      var parts = Box.all(in: body[...]).map { (type: $0.type, body: Array(body[$0.body])) }
+      if let user = parts.firstIndex(where: { $0.type == "udta" }) {
+        parts[user].body = name + parts[user].body
+      } else {
+        parts.append(("udta", name))
+      }
+      let track = parts.flatMap { Box.header($0.type, $0.body.count) + $0.body }
+      return Box.header("trak", track.count) + track
+    }
   }
 
   /// Changes the movie's header in place.

@@ -12,9 +12,16 @@ enum MP4Track {
       let kind = kind(of: track, bytes)
       return ContainerTrack(
         kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
-        orientation: MP4Matrix.orientation(in: header, of: bytes),
+        orientation: MP4Matrix.orientation(in: header, of: bytes), title: title(of: track, bytes),
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
+  }
+
+  /// The name in a track's user data (ISO/IEC 14496-12 leaves it to writers; QuickTime File Format, "User Data Atoms").
+  private static func title(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
+    guard let name = bytes.box("udta", "name", in: track) else { return nil }
+    let text = String(decoding: bytes[name].prefix { $0 != 0 }, as: UTF8.self)
+    return text.isEmpty ? nil : text
   }
 
   /// The tracks that hold names or pictures of chapters.

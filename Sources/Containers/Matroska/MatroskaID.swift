@@ -40,6 +40,10 @@ enum MatroskaID {
   static let name: UInt32 = 0x536E
   static let language: UInt32 = 0x22B59C
   static let video: UInt32 = 0xE0
+  static let blockAdditionMapping: UInt32 = 0x41E4
+  static let blockAddIDType: UInt32 = 0x41E7
+  static let projection: UInt32 = 0x7670
+  static let projectionType: UInt32 = 0x7671
   static let interlaced: UInt32 = 0x9A
   static let fieldOrder: UInt32 = 0x9D
   static let pixelWidth: UInt32 = 0xB0

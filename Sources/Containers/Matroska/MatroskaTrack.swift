@@ -2,17 +2,17 @@ import MediaTime
 
 /// The tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// In order.
-  static func all(in file: RandomAccessFile) -> [ContainerTrack] {
+  /// In order, and what no output holds of them.
+  static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
     // Of a long film the clusters that follow are thousands, each another place of the disk.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
       segment.id == MatroskaID.segment,
       let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,
       tracks.body.count < 1 << 24,
       let bytes = file.read(tracks.body)
-    else { return [] }
+    else { return ([], []) }
     let entries = EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.trackEntry }
-    return entries.map { entry in
+    let all = entries.map { entry in
       let parts = EBMLElement.all(in: entry.bytes)
       func number(_ id: UInt32) -> Int64? { parts.first { $0.id == id }?.number }
       return ContainerTrack(
@@ -21,6 +21,39 @@ enum MatroskaTrack {
           isDefault: number(MatroskaID.flagDefault) != 0, isForced: number(MatroskaID.flagForced) == 1),
         codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)),
         stored: entries.count == 1 ? StoredAudio(parts, in: segment.body, of: file) : nil)
+    }
+    return (all, entries.flatMap { details(of: EBMLElement.all(in: $0.bytes)) })
+  }
+
+  private static func details(of parts: [EBMLElement]) -> [ContainerDetail] {
+    let type = parts.first { $0.id == MatroskaID.trackType }?.number
+    let kind = kind(ofType: type)
+    guard kind != .other else {
+      let codec = parts.first { $0.id == MatroskaID.codec }.map { String(decoding: $0.bytes, as: UTF8.self) }
+      return [ContainerDetail(track: "data of another kind (\(codec ?? "type \(type ?? 0)"))")]
+    }
+    let additions = parts.filter { $0.id == MatroskaID.blockAdditionMapping }.compactMap { mapping in
+      name(ofAddition: EBMLElement.all(in: mapping.bytes).first { $0.id == MatroskaID.blockAddIDType }?.number ?? 0)
+    }
+    let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
+    let projection = video.first { $0.id == MatroskaID.projection }.map { EBMLElement.all(in: $0.bytes) } ?? []
+    let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
+    return (additions + (isSpherical ? ["the 360° projection (Projection)"] : [])).map { ContainerDetail($0, of: kind) }
+  }
+
+  /// - Parameter type: what blocks have beside their packets (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
+  ///   registry), by number or by four letters.
+  private static func name(ofAddition type: Int64) -> String? {
+    switch type {
+    // Transparency, which has a warning of its own.
+    case 0, 1: return nil
+    case 4: return "metadata of ITU-T T.35, such as HDR10+ (BlockAddIDType 4)"
+    case 121: return "the timecode (BlockAddIDType 121)"
+    default:
+      let letters = withUnsafeBytes(of: UInt32(truncatingIfNeeded: type).bigEndian, Array.init)
+      guard letters.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return "data beside packets (BlockAddIDType \(type))" }
+      let name = String(decoding: letters, as: UTF8.self)
+      return MP4Details.meanings[name] ?? "data beside packets (\(name))"
     }
   }
 

@@ -11,6 +11,10 @@ package struct WAVEHeader: Sendable {
   package let stored: StoredAudio?
   /// What the samples are, of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before it has decoded.
   package let wave64: PCMFormat?
+  /// Sample frames per second; nil if it holds no PCM.
+  package let rate: Int?
+  /// What else is in it.
+  package let chunks: WAVEChunks
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
   package init?(_ file: RandomAccessFile) {
@@ -28,10 +32,12 @@ package struct WAVEHeader: Sendable {
     isIncomplete = bytes > file.size - data.body && !isUnknown
     let pcm = PCMFormat(file, at: format)
     wave64 = isWave64 ? pcm : nil
+    rate = pcm?.rate
     var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
     let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
     stored?.append(data.body..<data.body + min(bytes, file.size))
     self.stored = isWhole ? stored : nil
+    chunks = WAVEChunks(file, frameCount: bytes / max(pcm?.frameBytes ?? 1, 1))
   }
 
   /// Whether the first sample of its audio is not found.
@@ -43,20 +49,43 @@ package struct WAVEHeader: Sendable {
 
   /// The first chunk of a name: where its body begins, and its size in bytes; nil where the file ends before it.
   static func chunk(_ name: String, in file: RandomAccessFile) -> (body: Int, size: Int)? {
+    var found: (body: Int, size: Int)?
+    forEachChunk(in: file, isLong: false) {
+      if $0 == name { found = ($1.lowerBound, $1.count) }
+      return found == nil
+    }
+    return found
+  }
+
+  /// Calls `visit` with each chunk, of which the last may be longer than the file, until it returns false.
+  /// - Parameter isLong: the samples are as long as `ds64` says, where it says that.
+  static func forEachChunk(
+    in file: RandomAccessFile, isLong: Bool = true, _ visit: (_ name: String, _ body: Range<Int>) -> Bool
+  ) {
     // Wave64 has identifiers of 16 bytes, and lengths of 8 in which those are counted.
     let isWave64 = file.text(at: 0) == "riff"
     let header = isWave64 ? 24 : 8
     let unit = isWave64 ? 8 : 2
     var place = isWave64 ? 40 : 12
+    let long = isLong ? chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) } : nil
     while let found = file.text(at: place),
       let written = file.number(at: place + header - (isWave64 ? 8 : 4), isWave64 ? 8 : 4, isLittleEndian: true)
     {
-      let size = isWave64 ? written - header : written
-      guard (0..<1 << 60).contains(size) else { return nil }
-      if found == name { return (place + header, size) }
+      var size = isWave64 ? written - header : written
+      if found == "data", size == 0xFFFF_FFFF, let long { size = long }
+      guard (0..<1 << 60).contains(size), visit(found, place + header..<place + header + size) else { return }
       place += header + (size + unit - 1) / unit * unit
     }
-    return nil
+  }
+
+  /// Where the chunk after the samples begins; past the end of the file if the byte that pads them is missing.
+  static func endOfSamples(in file: RandomAccessFile) -> Int? {
+    var end: Int?
+    forEachChunk(in: file) {
+      if $0 == "data" { end = $1.upperBound + $1.count % 2 }
+      return end == nil
+    }
+    return end.flatMap { $0 <= file.size + 1 ? $0 : nil }
   }
 }
 

@@ -62,11 +62,16 @@ extension OutputPlan {
       subtitles: choice.subtitles.map(ChunkPlan.Subtitles.init), subtitleOutput: try subtitleOutput,
       chapters: contents.chapters, tags: contents.tags?.description, joining: joining,
       hasEditLists: choice.container.hasEditLists,
-      warnings: (source.warnings + choice.warnings + unheld).unique.map(Notice.init),
+      warnings: (source.warnings + choice.warnings + unheld + untitled(contents)).unique.map(Notice.init),
       changes: choice.changes.map(KeptChange.init),
       // When the source was last written: the same whenever, and wherever, it is made.
       origin: FileOrigin(seed: ChunkPlan.seed(streams.map(\.index.digest)), date: identity.modified.first ?? 0),
       chunks: chunks)
+  }
+
+  /// The header of what is joined is written without the names of MP4's and MOV's tracks.
+  private func untitled(_ contents: EncodingPipeline.Contents) -> [Warning] {
+    contents.hasTitles && choice.container.hasEditLists ? [.noTitles] : []
   }
 
   /// The most frames of a plan, which holds all of them in memory while it is made: 155 hours at 30 a second.

@@ -2,6 +2,7 @@ import Containers
 import RetrogradeEngine
 
 extension Warning {
+  static let noTitles = Warning(.detailLeftOut, "left out: the names of the tracks, which the output can't hold")
   static let noChapters = Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")
 
   /// What the list that an MP4 has of `chapters` has no room for.

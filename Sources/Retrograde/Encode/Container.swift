@@ -26,6 +26,12 @@ struct Container: Sendable {
     tagger != nil || caps == nil && imageFormat == nil
       || caps?.hasPrefix("video/quicktime") ?? false
   }
+  /// It can say what each stream is called.
+  var holdsTitles: Bool {
+    ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
+  }
+  /// It holds comments of any name.
+  var holdsComments: Bool { isOgg || caps == nil && audioCodecs == ["audio/x-flac"] }
   /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.
   var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.

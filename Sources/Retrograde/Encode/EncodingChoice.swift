@@ -194,6 +194,14 @@ struct EncodingChoice: Sendable {
           from: Codec(of: track.codec), to: codec, container, options, named,
           isUntimed: container.needsAudioFromStart && !self.videos.isEmpty, raw: track.caps))
       try addForm(of: track, in: codec, output)
+      // Up to eight channels, codecs have an order of their own that says where each is.
+      if track.channels > 8, track.caps.channelMask ?? 0 != 0, !container.isWave {
+        warnings.append(
+          Warning(
+            .detailLeftOut,
+            "left out: the places of the \(track.channels) audio channels, which this container can't hold; .wav does",
+            count: track.channels))
+      }
       let samples = heard.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
       sampleCounts.append(samples)
       if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {

@@ -16,6 +16,8 @@ final class EncodingPipeline: Sendable {
     var orientation: String?
     /// Which field of interlaced frames comes first.
     var fieldOrder: MatroskaHeader.FieldOrder?
+    /// What people call it.
+    var title: String?
     /// How many sample frames of audio come; nil where that is not known.
     var sampleCount: Int?
     /// Properties of the encoder, in place of what the description says of them.
@@ -33,6 +35,10 @@ final class EncodingPipeline: Sendable {
     var texts: [Stream] = []
     /// In the time of the output.
     var chapters: [Chapter] = []
+    /// What a WAVE file holds beside its samples and tags.
+    var waveChunks: [WAVEChunks.Chunk] = []
+    /// Comments of the file, such as `LOOPSTART=22050`, that hold for the output.
+    var comments: [String] = []
     /// Tags of the whole file.
     var tags: TagList?
     /// How long it is, if it ends.
@@ -53,6 +59,9 @@ final class EncodingPipeline: Sendable {
     var encoder: String?
     /// Called before the pipeline starts; says which file the muxer's sink writes, or nothing where it is not one.
     var prepare: @Sendable (Pipeline) throws -> String
+
+    /// Whether any stream has a name.
+    var hasTitles: Bool { (videos + audio + texts).contains { $0.title != nil } }
 
     /// Of each audio stream, in sample frames per second.
     var rates: [Int] { audio.map { $0.caps.int("rate") ?? 0 } }
@@ -180,7 +189,8 @@ final class EncodingPipeline: Sendable {
     }
     // The orientation is a stream's own: Quirk.qtmuxGlobalOrientation.
     let technical = EncodingPipeline.technical + ["image-orientation"]
-    if let tags = contents.tags?.withDate.removing(technical), !tags.isEmpty { pipeline.setTags(tags) }
+    let tags = (contents.tags?.withDate.removing(technical)).merging(TagList(comments: contents.comments))
+    if let tags, !tags.isEmpty { pipeline.setTags(tags) }
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
       sink.firstSinkPad?.onBuffer { _ in

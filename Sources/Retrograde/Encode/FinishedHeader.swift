@@ -25,9 +25,10 @@ struct FinishedHeader: Sendable {
         .mp4
       } else if pipeline.hasMuxer(of: "video/x-matroska; video/webm; audio/x-matroska; audio/webm") {
         .matroska
+      } else if pipeline.hasMuxer(of: "audio/x-wav") {
+        .wave
       } else {
-        !pipeline.elements(ofFactory: "xingmux").isEmpty
-          ? .mp3 : pipeline.elements(ofFactory: "wavenc").isEmpty ? nil : .wave
+        pipeline.elements(ofFactory: "xingmux").isEmpty ? nil : .mp3
       }
   }
 
@@ -42,12 +43,17 @@ struct FinishedHeader: Sendable {
     do {
       switch format {
       case .mp4:
-        return try mp4(videos, audio).apply(to: path) ? Warning.notInMP4(contents.chapters) : [.noChapters]
+        let header = mp4(videos, audio)
+        if try header.apply(to: path) { return Warning.notInMP4(contents.chapters) }
+        return (contents.chapters.isEmpty ? [] : [.noChapters]) + (contents.hasTitles ? [.noTitles] : [])
       case .matroska: try matroska.apply(to: path)
       case .mp3:
         guard let priming = priming.first, let heard = audio.first?.count else { return [] }
         try MP3Header(priming: priming, heard: heard).apply(to: path)
-      case .wave: try contents.audio.first?.caps.channelMask.flatMap { WAVEMask(places: $0) }?.apply(to: path)
+      case .wave:
+        try contents.audio.first?.caps.channelMask.flatMap { WAVEMask(places: $0) }?.apply(to: path)
+        let chunks = contents.waveChunks
+        return try chunks.isEmpty || WAVEChunks.add(chunks, to: path) ? [] : [.noRoom(for: chunks)]
       case nil: break
       }
     } catch let error as FileError {
@@ -67,6 +73,10 @@ struct FinishedHeader: Sendable {
   private func mp4(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
     var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
     header.date = contents.origin?.date
+    header.titles = [
+      .video: contents.videos.map(\.title), .audio: contents.audio.map(\.title),
+      .subtitles: contents.texts.map(\.title),
+    ]
     header.videos = zip(contents.videos, videos).map {
       .init(orientation: $0.orientation, duration: $1.span?.duration, isEnabled: $0.disposition?.isDefault)
     }

@@ -112,10 +112,21 @@ struct OutputPlan: Sendable {
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
-  /// What of the source's tags the container can't hold.
+  /// What of the source's description the container can't hold, or does not hold for the output.
   var unheld: [Warning] {
-    guard source.index.tags?.has("image") ?? false, !choice.container.carriesCoverArt else { return [] }
-    return [Warning(.detailLeftOut, "left out: the cover art, which this container can't hold")]
+    let lacksCover = source.index.tags?.has("image") ?? false && !choice.container.carriesCoverArt
+    let losesAttachments = source.index.tags?.has("attachment") ?? false
+    return waveChunks.warnings + loopComments.warnings + unheldTitles
+      + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
+      + (lacksCover ? [Warning(.detailLeftOut, "left out: the cover art, which this container can't hold")] : [])
+  }
+
+  /// The streams' names, where the container has several streams and no names.
+  private var unheldTitles: [Warning] {
+    let tags = videos.map(\.video.tags) + audio.map(\.tags) + choice.subtitles.map(\.tags)
+    let count = tags.count { $0?.has("title") ?? false }
+    guard count > 0, tags.count > 1, !choice.container.holdsTitles else { return [] }
+    return [Warning(Warning.noTitles.code, Warning.noTitles.message, count: count)]
   }
 
   /// Compares what was written with the source.
@@ -148,6 +159,7 @@ struct OutputPlan: Sendable {
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
   ) -> EncodingPipeline.Contents {
     let isBackward = source.legs[0]?.direction == .backward
+    let played = Chapter.played(source.index.chapters, source.legs.all)
     func stream(_ number: Int, _ video: VideoSource) -> EncodingPipeline.Stream {
       let caps = choice.videos[number].packets?.given ?? (isBackward ? video.caps.mirroredFields : video.caps)
       return .init(
@@ -159,6 +171,7 @@ struct OutputPlan: Sendable {
           video.video.tags?.string("image-orientation"), in: choice.container),
         fieldOrder: choice.deinterlaces || choice.videos[number].deinterlaces
           ? nil : video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
+        title: video.video.tags?.string("title"),
         encoderOptions: options.encoding.encoderOptions)
     }
     return EncodingPipeline.Contents(
@@ -168,12 +181,14 @@ struct OutputPlan: Sendable {
       ).text,
       videos: videos.enumerated().map(stream),
       audio: audio.enumerated().map {
-        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, sampleCount: choice.sampleCounts[$0])
+        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.string("title"),
+          sampleCount: choice.sampleCounts[$0])
       },
       texts: choice.subtitles.enumerated().map {
-        .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition)
+        .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.string("title"))
       },
-      chapters: Chapter.played(source.index.chapters, source.legs.all).map { $0.later(by: lead) },
+      chapters: waveChunks.haveMarkers ? [] : played.map { $0.later(by: lead) },
+      waveChunks: waveChunks.chunks, comments: loopComments.played,
       tags: source.index.tags, duration: source.legs.duration, lead: copy?.lead ?? .zero,
       animation: choice.container.animation.map {
         ($0, AnimationSettings(options.encoding, spoolDirectory: options.resources.spoolDirectory))

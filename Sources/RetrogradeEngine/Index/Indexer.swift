@@ -48,7 +48,11 @@ struct Indexer: Sendable {
     let videos = topology.videos(playback)
     let audios = topology.wanted(.audio, playback) { $0.kind == .audio }
     let texts = topology.wanted(.subtitles, playback) { SubtitleTrack.takes($0.caps) }
-    let others = topology.streams.filter { $0.kind == .other && !SubtitleTrack.takes($0.caps) }.map(\.caps.mediaType)
+    let others = topology.streams.filter {
+      // The container names its tracks of timed metadata itself.
+      $0.kind == .other && !SubtitleTrack.takes($0.caps)
+        && !$0.steps.contains { $0.factory == "qtdemux" && $0.pad.hasPrefix("meta_") }
+    }.map(\.caps.mediaType)
     for type in Set(others).sorted() {
       let count = others.count { $0 == type }
       let what = count == 1 ? "a stream that is" : "\(count) streams that are"
@@ -169,10 +173,29 @@ struct Indexer: Sendable {
         return Chapter(span: span, title: entry.title ?? "", children: chapters(entry.children, until: span.end))
       }
     }
+    if let wave = topology.facts.wave, let rate = wave.rate, !wave.chunks.markers.isEmpty {
+      return markers(wave.chunks.markers, rate: rate, until: end)
+    }
     let own = topology.facts.chapters.map {
       TableOfContents.Entry(start: $0.start, end: $0.end, title: $0.title, children: [])
     }
     return chapters(topology.contents?.entries ?? own, until: end)
+  }
+
+  /// Markers, as chapters that reach to the next one each.
+  private func markers(_ markers: [WAVEChunks.Marker], rate: Int, until end: ClockTime) -> [Chapter] {
+    let sorted = markers.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { marker in
+      let place = TimeSpan(
+        start: ClockTime(sampleIndex: marker.frames.lowerBound, rate: rate),
+        end: ClockTime(sampleIndex: marker.frames.upperBound, rate: rate))
+      return Chapter(span: place, title: marker.title, marker: place)
+    }.filter { $0.span.start <= end }
+    return sorted.enumerated().map { number, chapter in
+      var chapter = chapter
+      let next = number + 1 < sorted.count ? sorted[number + 1].span.start : end
+      chapter.span.end = max(chapter.span.end, next)
+      return chapter
+    }
   }
 }
 

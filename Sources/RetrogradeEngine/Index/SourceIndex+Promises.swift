@@ -16,6 +16,7 @@ extension SourceIndex {
           .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
           count: chapters))
     }
+    warnings += facts.details.leftOut(playback)
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }
     let found = found(videos)
@@ -48,5 +49,17 @@ extension SourceIndex {
       // What was left out, with a word, may be what lasts longest.
       && !warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
       && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
+  }
+}
+
+extension [ContainerDetail] {
+  /// What is to be said of them, each once with a count.
+  fileprivate func leftOut(_ playback: PlaybackOptions) -> [Warning] {
+    unique.filter { $0.kind.map(playback.wantsAny) ?? true }.map { detail in
+      let count = count { $0 == detail }
+      guard detail.kind == nil else { return Warning(.detailLeftOut, "left out: \(detail.what)", count: count) }
+      let what = count == 1 ? "a track" : "\(count) tracks"
+      return Warning(.streamLeftOut, "left out: \(what) of \(detail.what)", count: count)
+    }
   }
 }

@@ -56,23 +56,38 @@ package struct Chapter: Hashable, Sendable, Codable {
   package var span: TimeSpan
   package var title: String
   package var children: [Chapter]
+  /// The region or, if empty, the point that is named, where the source has markers in place of
+  /// chapters: the span reaches to the next one.
+  package var marker: TimeSpan?
 
-  package init(span: TimeSpan, title: String, children: [Chapter] = []) {
+  package init(span: TimeSpan, title: String, children: [Chapter] = [], marker: TimeSpan? = nil) {
     self.span = span
     self.title = title
     self.children = children
+    self.marker = marker
   }
 
   /// The chapters in the order of play.
   package static func played(_ chapters: [Chapter], _ legs: [PlaybackLeg]) -> [Chapter] {
     legs.flatMap { leg in
-      chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
+      let played = chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
+      return played.enumerated().map { number, chapter in
+        guard let marker = chapter.marker, marker.duration == .zero else { return chapter }
+        var chapter = chapter
+        let next = played[(number + 1)...].first { $0.span.start > chapter.span.start }
+        chapter.span.end = next?.span.start ?? max(leg.end, chapter.span.start)
+        return chapter
+      }
     }
   }
 
   private func placed(_ leg: PlaybackLeg) -> Chapter? {
-    let part = TimeSpan(start: max(span.start, leg.span.start), end: min(span.end, leg.span.end))
-    guard part.start < part.end else { return nil }
-    return Chapter(span: leg.place(part), title: title, children: Chapter.played(children, [leg]))
+    let own = marker ?? span
+    let part = TimeSpan(start: max(own.start, leg.span.start), end: min(own.end, leg.span.end))
+    let isPoint = own.duration == .zero
+    guard isPoint ? part.start == part.end : part.start < part.end else { return nil }
+    let place = leg.place(part)
+    return Chapter(
+      span: place, title: title, children: Chapter.played(children, [leg]), marker: marker.map { _ in place })
   }
 }

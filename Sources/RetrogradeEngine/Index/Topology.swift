@@ -1,5 +1,5 @@
 import Containers
-import GStreamer
+package import GStreamer
 import Glibc
 import MediaTime
 import Quirks
@@ -362,11 +362,16 @@ extension StreamPath {
     stream.stored = track.stored
     if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
     if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
+    if let title = track.title, tags?.has("title") != true,
+      let tag = TagList("taglist, title=(string)\(Description.quoted(title))")
+    {
+      stream.tags = tags?.merging(tag) ?? tag
+    }
     if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation,
       tags?.has("image-orientation") != true,
       let tag = TagList("taglist, image-orientation=\(orientation)")
     {
-      stream.tags = tags?.merging(tag) ?? tag
+      stream.tags = stream.tags?.merging(tag) ?? tag
     }
     return stream
   }
@@ -374,7 +379,7 @@ extension StreamPath {
 
 extension TagList? {
   /// Both lists' tags, as far as there are any; where both have one, this list's.
-  func merging(_ other: TagList?) -> TagList? {
+  package func merging(_ other: TagList?) -> TagList? {
     guard let self, let other else { return self ?? other }
     return self.merging(other)
   }

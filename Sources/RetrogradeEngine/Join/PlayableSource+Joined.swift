@@ -130,8 +130,8 @@ extension Warning {
 extension Chapter {
   /// The same, so much later.
   package func later(by offset: ClockTime) -> Chapter {
-    Chapter(
-      span: TimeSpan(start: span.start + offset, end: span.end + offset), title: title,
-      children: children.map { $0.later(by: offset) })
+    func later(_ span: TimeSpan) -> TimeSpan { TimeSpan(start: span.start + offset, end: span.end + offset) }
+    return Chapter(
+      span: later(span), title: title, children: children.map { $0.later(by: offset) }, marker: marker.map(later))
   }
 }

@@ -44,6 +44,8 @@ extension PlaybackOptions {
     wantsAny(kind) && streams?.contains(kind, number) ?? true
   }
 
+  package var wantsChapters: Bool { wants(.chapters) }
+
   /// Whether any stream of a kind is wanted.
   func wantsAny(_ kind: StreamKind) -> Bool {
     if kind == .audio && noAudio || kind == .video && noVideo { return false }

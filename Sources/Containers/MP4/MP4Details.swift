@@ -1,0 +1,101 @@
+/// What MP4 and MOV files hold besides video, audio and subtitles.
+///
+/// Boxes of a sample description that need no word are listed; all others are named.
+enum MP4Details {
+  static func all(in index: MP4Index) -> [ContainerDetail] {
+    let bytes = index.bytes
+    let chapters = MP4Track.chapters(of: index)
+    return index.tracks.flatMap { track -> [ContainerDetail] in
+      guard let handler = bytes.box("mdia", "hdlr", in: track), handler.count >= 12,
+        let identifier = MP4Track.identifier(of: track, bytes), !chapters.contains(identifier),
+        let table = bytes.box("mdia", "minf", "stbl", in: track),
+        index.isFragmented || SampleTable(bytes, table).map({ $0.count > 0 }) ?? true
+      else { return [] }
+      let kind = MP4Track.kind(ofHandler: handler, of: bytes)
+      let entries = entries(table, bytes)
+      guard kind != .other else {
+        let type = bytes.text(handler.lowerBound + 8)
+        return exposed.contains(type) ? [] : [ContainerDetail(track: name(ofTrack: type, entries.first?.type))]
+      }
+      let boxes = entries.flatMap { details(ofEntry: $0, kind, bytes) }
+      return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes)).map { ContainerDetail($0, of: kind) }
+    }
+  }
+
+  /// Tracks that qtdemux gives out as text.
+  private static let exposed: Set = ["clcp", "wvtt"]
+
+  private static let tracks = [
+    "tmcd": "timecode", "hint": "RTP hints", "meta": "timed metadata", "sdsm": "MPEG-4 scene descriptions",
+    "odsm": "MPEG-4 object descriptors", "auxv": "auxiliary video", "musi": "music", "sprt": "sprites",
+  ]
+
+  private static func name(ofTrack handler: String, _ entry: String?) -> String {
+    let types = [handler, entry].compactMap { $0.map(trimmed) }
+    let text = types.first == types.last ? types.prefix(1).joined() : types.joined(separator: ", ")
+    return "\(tracks[handler] ?? "data of another kind") (\(text))"
+  }
+
+  private static func trimmed(_ type: String) -> String { type.split(separator: " ").joined(separator: " ") }
+
+  private static func entries(_ table: Range<Int>, _ bytes: [UInt8]) -> [Box] {
+    guard let list = bytes.box("stsd", in: table), list.count > 8 else { return [] }
+    return Box.all(in: bytes[list.lowerBound + 8..<list.upperBound])
+  }
+
+  /// Boxes of a sample description that a decoder reads, that the encoder or muxer of an output writes by itself, or that
+  /// only say how the file is laid out.
+  private static let technical: Set = [
+    "avcC", "hvcC", "av1C", "vpcC", "vvcC", "esds", "d263", "jp2h", "jp2p", "jp2x", "glbl", "ARES", "APRG", "ACLR",
+    "ADHR", "AVDH", "strf", "SMI ", "ftab", "fiel", "gama", "colr", "pasp", "clap", "btrt", "bitr", "chrm", "mdcv",
+    "clli", "SmDm", "CoLL", "cclv", "sgbt", "ccst", "cicp", "FIEL", "free", "skip", "wide", "sinf", "txtC", "vttC",
+    "vlab", "styl", "wave", "chan", "chnl", "dac3", "dec3", "dac4", "dOps", "dfLa", "alac", "damr", "dawp", "devc",
+    "pcmC", "enda", "frma", "srat", "ddts", "udts", "udxd", "dmlp", "mhaC", "mhaP", "dqcp", "m4ds", "iacb",
+  ]
+
+  static let meanings = [
+    "lhvC": "the second eye of the video (lhvC)", "vexu": "the description of stereo video (vexu)",
+    "hfov": "the field of view (hfov)", "st3d": "the stereo layout (st3d)", "sv3d": "the 360° projection (sv3d)",
+    "dvcC": "Dolby Vision's configuration (dvcC)", "dvvC": "Dolby Vision's configuration (dvvC)",
+    "dvwC": "Dolby Vision's configuration (dvwC)", "hvcE": "Dolby Vision's enhancement layer (hvcE)",
+    "avcE": "Dolby Vision's enhancement layer (avcE)", "SA3D": "the ambisonic layout (SA3D)",
+    "SAND": "the audio's diegetic mark (SAND)", "amve": "the ambient light of the viewing environment (amve)",
+  ]
+
+  private static func details(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [String] {
+    let start = entry.body.lowerBound
+    let fields: Int
+    switch kind {
+    case .video: fields = 78
+    case .audio where entry.body.count >= 28:
+      // QuickTime's second and third form of a sound description are longer.
+      fields = [1: 44, 2: 64][bytes.number(start + 8..<start + 10)] ?? 28
+    default: return []
+    }
+    guard entry.body.count > fields else { return [] }
+    return Box.all(in: bytes[start + fields..<entry.body.upperBound]).compactMap { box in
+      guard !technical.contains(box.type), box.type.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
+      if box.type == "uuid" { return isSpherical(box, bytes) ? spherical : nil }
+      return meanings[box.type] ?? "\(trimmed(box.type)) of the \(kind.rawValue)'s description"
+    }
+  }
+
+  private static let spherical = "the 360° description (spherical video, uuid)"
+
+  /// Google's Spherical Video V1 stands beside the media.
+  private static func uuids(in track: Range<Int>, _ bytes: [UInt8]) -> [String] {
+    Box.all(in: bytes[track]).contains { $0.type == "uuid" && isSpherical($0, bytes) } ? [spherical] : []
+  }
+
+  private static func isSpherical(_ box: Box, _ bytes: [UInt8]) -> Bool {
+    bytes[box.body].starts(with: [
+      0xFF, 0xCC, 0x82, 0x63, 0xF8, 0x55, 0x4A, 0x93, 0x88, 0x14, 0x58, 0x7A, 0x02, 0x52, 0x1F, 0xDD,
+    ])
+  }
+
+  /// Edits that play the media at another speed, which the mirror does not.
+  private static func speeds(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
+    MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
+      ? ["the speed of its edit list (elst), in whose place all is played as fast as it was recorded"] : []
+  }
+}

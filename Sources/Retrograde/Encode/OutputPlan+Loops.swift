@@ -1,0 +1,67 @@
+import GStreamer
+import RetrogradeEngine
+
+extension OutputPlan {
+  /// What becomes of comments that say where a game's music loops, in sample frames (`LOOPSTART`, `LOOPLENGTH`, `LOOPEND`).
+  var loopComments: (played: [String], warnings: [Warning]) {
+    guard let track = audio.first, options.soundtrack == nil else { return ([], []) }
+    let tags = source.index.tags.merging(track.tags)
+    let comments = LoopComments(tags?.strings("extended-comment") ?? [])
+    guard !comments.names.isEmpty else { return ([], []) }
+    // Opus counts at 48 kHz, whatever the source's rate is.
+    let isResampled = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false && track.rate != 48_000
+    if choice.container.holdsComments, !isResampled,
+      let frames = comments.frames(of: track.frames.upperBound),
+      let place = source.legs.places(of: frames, rate: track.rate).first(where: { $0.count == frames.count })
+    {
+      return (comments.placed(at: place), [])
+    }
+    let names = comments.names.joined(separator: ", ")
+    return (
+      [],
+      [
+        Warning(
+          .detailLeftOut, "left out: the loop of the audio (\(names)), which the output can't hold",
+          count: comments.names.count)
+      ]
+    )
+  }
+}
+
+/// The comments of a file that say where its loop is.
+private struct LoopComments {
+  /// As they are spelled, by what they say: `START`, `LENGTH`, `END`.
+  private var fields: [String: (name: String, value: Int?)] = [:]
+
+  init(_ comments: [String]) {
+    for comment in comments {
+      let parts = comment.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2 else { continue }
+      let name = parts[0].uppercased().filter { !"_- ".contains($0) }
+      guard name.hasPrefix("LOOP"), ["START", "LENGTH", "END"].contains(name.dropFirst(4)) else { continue }
+      fields[String(name.dropFirst(4))] = (parts[0], Int(parts[1].filter { $0 != " " }))
+    }
+  }
+
+  var names: [String] { fields.values.map(\.name).sorted() }
+
+  /// The loop, which ends before the frame that `LOOPEND` names; nil if it makes no sense.
+  /// - Parameter end: sample frames in the file, where a loop ends of which no more is said.
+  func frames(of end: Int) -> Range<Int>? {
+    guard fields.values.allSatisfy({ $0.value != nil }) else { return nil }
+    let start = fields["START"]?.value ?? 0
+    let last = fields["END"]?.value ?? fields["LENGTH"]?.value.map { start.addingReportingOverflow($0).partialValue } ?? end
+    return start >= 0 && start < last && last <= end ? start..<last : nil
+  }
+
+  func placed(at place: Range<Int>) -> [String] {
+    let start = fields["START"]?.name ?? "LOOPSTART"
+    var comments = ["\(start)=\(place.lowerBound)"]
+    if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
+    // What the loop's end was left to, the file's, is no longer where it ends.
+    if fields["END"] == nil || fields["LENGTH"] != nil {
+      comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
+    }
+    return comments
+  }
+}

@@ -1,0 +1,67 @@
+import Containers
+import MediaTime
+import RetrogradeEngine
+
+extension OutputPlan {
+  /// What becomes of the chunks of a WAVE source beside its samples.
+  var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
+    guard let wave = source.facts?.wave, let rate = wave.rate, choice.container.isWave, options.soundtrack == nil else {
+      let sources = source.parts.isEmpty ? [source] : source.parts
+      let holdsMarkers = choice.container.caps != nil && options.soundtrack == nil
+      return ([], sources.compactMap { $0.facts?.wave?.unheld(besidesMarkers: holdsMarkers) }.unique, false)
+    }
+    let legs = source.legs
+    let whole = legs.all.count == 1 && legs.areNatural && source.range == nil
+    let (chunks, leftOut) = wave.chunks.played(isWhole: whole) { legs.places(of: $0, rate: rate) }
+    let kept = options.playback.wantsChapters ? chunks : chunks.filter { !$0.isOfMarkers }
+    let warnings =
+      leftOut.isEmpty
+      ? []
+      : [
+        Warning(
+          .detailLeftOut,
+          "left out: \(leftOut.unique.joined(separator: ", ")) of the WAVE file, which may not hold for the output",
+          count: leftOut.count)
+      ]
+    return (kept, warnings, !wave.chunks.markers.isEmpty)
+  }
+}
+
+extension WAVEHeader {
+  fileprivate func unheld(besidesMarkers holdsMarkers: Bool) -> Warning? {
+    let names = chunks.names(besidesMarkers: holdsMarkers)
+    guard !names.isEmpty else { return nil }
+    return Warning(
+      .detailLeftOut,
+      "left out: \(names.unique.joined(separator: ", ")) of the WAVE file, which this container can't hold",
+      count: names.count)
+  }
+}
+
+extension WAVEChunks.Chunk {
+  fileprivate var isOfMarkers: Bool { name == "cue " || name == "LIST" && body.starts(with: "adtl".utf8) }
+}
+
+extension Warning {
+  static func noRoom(for chunks: [WAVEChunks.Chunk]) -> Warning {
+    let names = chunks.map(\.name).unique.joined(separator: ", ")
+    return Warning(
+      .detailLeftOut, "left out: \(names) of the WAVE file: the output would be longer than 4 GiB", count: chunks.count)
+  }
+}
+
+extension PlaybackLegs {
+  /// The places of a range of sample frames in the output, one for each leg that plays any of them. Those of an empty
+  /// range, the place between two frames, are empty.
+  func places(of frames: Range<Int>, rate: Int) -> [Range<Int>] {
+    let start = ClockTime(sampleIndex: frames.lowerBound, rate: rate)
+    let end = ClockTime(sampleIndex: frames.upperBound, rate: rate)
+    return all.compactMap { leg -> Range<Int>? in
+      let part = (start: max(start, leg.span.start), end: min(end, leg.span.end))
+      guard frames.isEmpty ? part.start == part.end : part.start < part.end else { return nil }
+      let place = leg.place(TimeSpan(start: part.start, end: part.end))
+      let first = place.start.sampleIndex(rate: rate)
+      return first..<max(first, place.end.sampleIndex(rate: rate))
+    }.unique
+  }
+}

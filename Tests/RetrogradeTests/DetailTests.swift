@@ -1,0 +1,193 @@
+import Containers
+import Foundation
+import Retrograde
+import RetrogradeEngine
+import TestSupport
+import Testing
+
+/// What a file holds beside its streams: mirrored, kept, or named.
+@Suite struct DetailTests {
+  private static let frameCount = 1000
+
+  private static func digits(_ value: Int) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+  }
+
+  private static func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
+    Array(name.utf8) + digits(body.count) + body + (body.count % 2 == 0 ? [] : [0])
+  }
+
+  private static func cue(_ identifier: Int, _ position: Int) -> [UInt8] {
+    digits(identifier) + digits(position) + Array("data".utf8) + digits(0) + digits(0) + digits(position)
+  }
+
+  /// Mono, 16 bits, 8 kHz, with `chunks` after the samples.
+  private static func wave(_ chunks: [UInt8]) -> [UInt8] {
+    let format: [UInt8] = [1, 0, 1, 0] + digits(8000) + digits(16000) + [2, 0, 16, 0]
+    let samples = (0..<frameCount).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let body = Array("WAVE".utf8) + chunk("fmt ", format) + chunk("data", samples) + chunks
+    return Array("RIFF".utf8) + digits(body.count) + body
+  }
+
+  private static let markers =
+    chunk("cue ", digits(2) + cue(1, 200) + cue(2, 500))
+    + chunk(
+      "LIST",
+      Array("adtl".utf8) + chunk("labl", digits(1) + Array("one".utf8) + [0])
+        + chunk("labl", digits(2) + Array("two".utf8) + [0])
+        + chunk("ltxt", digits(2) + digits(100) + Array("beat".utf8) + digits(0) + digits(0)))
+
+  private static func write(_ bytes: [UInt8], _ folder: TemporaryFolder) throws -> String {
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path("s.wav")))
+    return folder.path("s.wav")
+  }
+
+  private static func chunks(_ path: String) throws -> [String: [UInt8]] {
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    func number(_ place: Int) -> Int { (0..<4).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) } }
+    #expect(number(4) == bytes.count - 8)
+    var (found, place) = ([String: [UInt8]](), 12)
+    while place + 8 <= bytes.count {
+      let size = number(place + 4)
+      found[String(decoding: bytes[place..<place + 4], as: UTF8.self)] = Array(bytes[place + 8..<place + 8 + size])
+      place += 8 + size + size % 2
+    }
+    return found
+  }
+
+  @Test("markers of a WAVE file are points and regions at the mirrored sample")
+  func markersAreMirrored() async throws {
+    let folder = try TemporaryFolder()
+    let source = try Self.write(Self.wave(Self.markers), folder)
+    let summary = try await Reverser(source).reverse(to: folder.path("m.wav"))
+    #expect(summary.warnings.isEmpty)
+    let markers = try #require(ContainerFacts(folder.path("m.wav")).wave).chunks.markers
+    #expect(markers.map(\.frames) == [400..<500, 800..<800])
+    #expect(markers.map(\.title) == ["two", "one"] && markers.map(\.identifier) == [2, 1])
+    // Twice mirrored, it is as it was.
+    try await Reverser(folder.path("m.wav")).reverse(to: folder.path("n.wav"))
+    #expect(try Self.chunks(folder.path("n.wav"))["cue "] == Self.chunks(source)["cue "])
+  }
+
+  @Test("markers become chapters where the container has those")
+  func markersBecomeChapters() async throws {
+    let folder = try TemporaryFolder()
+    let source = try Self.write(Self.wave(Self.markers), folder)
+    let summary = try await Reverser(source).reverse(to: folder.path("m.mka"))
+    #expect(summary.warnings.isEmpty)
+    let chapters = try FFmpeg.lines(["-i", folder.path("m.mka"), "-f", "ffmetadata", "-"])
+    let starts = chapters.filter { $0.hasPrefix("START=") }.compactMap { Int($0.dropFirst(6)) }
+    #expect(starts.count == 2 && starts[1] - starts[0] == 50_000_000)
+  }
+
+  @Test("loops of a sampler are mirrored to the sample, both ends included")
+  func loopsAreMirrored() async throws {
+    let folder = try TemporaryFolder()
+    let loop = Self.digits(0) + Self.digits(0) + Self.digits(100) + Self.digits(899) + Self.digits(0) + Self.digits(0)
+    let head = (0..<7).flatMap { Self.digits($0 == 3 ? 60 : 0) } + Self.digits(1) + Self.digits(0)
+    let source = try Self.write(Self.wave(Self.chunk("smpl", head + loop)), folder)
+    let summary = try await Reverser(source).reverse(to: folder.path("m.wav"))
+    #expect(summary.warnings.isEmpty)
+    let written = try #require(try Self.chunks(folder.path("m.wav"))["smpl"])
+    #expect(Array(written[44..<52]) == Self.digits(100) + Self.digits(899))
+    let other = try await Reverser(source).reverse(to: folder.path("m.flac"))
+    #expect(other.warnings.map(\.code) == [.detailLeftOut])
+    #expect(other.warnings.first?.message.description.contains("smpl") == true)
+  }
+
+  @Test("a broadcast WAVE file keeps what is true of the mirror, and the rest is named")
+  func broadcastIsKept() async throws {
+    let folder = try TemporaryFolder()
+    var broadcast = [UInt8](repeating: 0, count: 602)
+    broadcast.replaceSubrange(0..<5, with: Array("scene".utf8))
+    broadcast[338] = 7
+    let production = "<BWFXML><TIMESTAMP_SAMPLES_SINCE_MIDNIGHT_LO>123</TIMESTAMP_SAMPLES_SINCE_MIDNIGHT_LO></BWFXML>"
+    let all =
+      Self.chunk("bext", broadcast) + Self.chunk("iXML", Array(production.utf8))
+      + Self.chunk("axml", Array("<x/>".utf8)) + Self.chunk("inst", [60, 0, 0, 0, 127, 0, 127])
+      + Self.chunk("LIST", Array("INFO".utf8) + Self.chunk("IENG", Array("Ann".utf8) + [0]))
+    let source = try Self.write(Self.wave(all), folder)
+    let summary = try await Reverser(source).reverse(to: folder.path("m.wav"))
+    let text = try #require(summary.warnings.first).message.description
+    #expect(summary.warnings.count == 1 && text.contains("axml"))
+    #expect(text.contains("the time reference in bext") && text.contains("the time reference in iXML"))
+    let chunks = try Self.chunks(folder.path("m.wav"))
+    broadcast[338] = 0
+    #expect(chunks["bext"] == broadcast && chunks["axml"] == nil && chunks["inst"]?.first == 60)
+    #expect(String(decoding: chunks["iXML"] ?? [], as: UTF8.self).contains("MIDNIGHT_LO>0<"))
+    #expect(String(decoding: chunks["LIST"] ?? [], as: UTF8.self).contains("IENG"))
+    var options = ReverseOptions()
+    options.output.isStrict = true
+    await #expect(throws: RetrogradeError.self) {
+      try await Reverser(source, options: options).reverse(to: folder.path("strict.wav"))
+    }
+  }
+
+  @Test("the loop of a game's music is mirrored in FLAC, and named elsewhere")
+  func loopCommentsAreMirrored() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "sine=r=8000:d=1", "-metadata", "LOOPSTART=1000", "-metadata", "LOOPLENGTH=5000",
+      folder.path("s.flac"),
+    ])
+    let summary = try await Reverser(folder.path("s.flac")).reverse(to: folder.path("m.flac"))
+    #expect(summary.warnings.isEmpty)
+    let lines = try FFmpeg.lines(["-i", folder.path("m.flac"), "-f", "ffmetadata", "-"])
+    #expect(lines.contains("LOOPSTART=2000") && lines.contains("LOOPLENGTH=5000"))
+    let other = try await Reverser(folder.path("s.flac")).reverse(to: folder.path("m.wav"))
+    #expect(other.warnings.map(\.code) == [.detailLeftOut])
+  }
+
+  private static let movie = [
+    "-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", "-f", "lavfi", "-i", "sine=d=1", "-f", "lavfi", "-i", "sine=d=1",
+    "-map", "0", "-map", "1", "-map", "2", "-metadata:s:a:0", "title=Game", "-metadata:s:a:1", "title=Mic",
+  ]
+
+  @Test("names of tracks are kept", arguments: ["m.mp4", "m.mov", "m.mkv"])
+  func namesOfTracksAreKept(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.movie + [folder.path("s.mp4")])
+    let summary = try await Reverser(folder.path("s.mp4")).reverse(to: folder.path(name))
+    #expect(summary.warnings.isEmpty)
+    let lines = try FFmpeg.lines(["-i", folder.path(name), "-map", "0:a", "-f", "ffmetadata", "-"])
+    let titles = lines.filter { $0.lowercased().hasPrefix("title=") || $0.hasPrefix("name=") }
+    #expect(titles.map { $0.drop { $0 != "=" }.dropFirst() } == ["Game", "Mic"])
+    let lossy = try await Reverser(folder.path("s.mp4")).reverse(to: folder.path("m.ts"))
+    #expect(lossy.warnings.contains { $0.message.description.contains("names of the tracks") })
+  }
+
+  @Test("a timecode track, and an edit at another speed, are named")
+  func tracksOfOtherKindsAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", "-timecode", "01:00:00:00", folder.path("s.mov"),
+    ])
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mov"))))
+    let details = ContainerFacts(folder.path("s.mov")).details
+    #expect(details.map(\.what) == ["timecode (tmcd)"])
+    // The rate of the first edit: a half.
+    let edits = try #require(bytes.firstRange(of: Array("elst".utf8)))
+    bytes.replaceSubrange(edits.upperBound + 16..<edits.upperBound + 20, with: [0, 0, 0x80, 0])
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path("t.mov")))
+    let summary = try await Reverser(folder.path("t.mov")).reverse(to: folder.path("m.mov"))
+    #expect(summary.warnings.contains { $0.code == .streamLeftOut && $0.message.description.contains("timecode") })
+    #expect(summary.warnings.contains { $0.code == .detailLeftOut && $0.message.description.contains("elst") })
+  }
+
+  @Test("boxes of a sample description that no output holds are named")
+  func boxesOfASampleDescriptionAreNamed() throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1", folder.path("s.mp4")])
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
+    #expect(ContainerFacts(folder.path("s.mp4")).details.isEmpty)
+    for (box, what) in [("sv3d", "360°"), ("dvvC", "Dolby Vision"), ("lhvC", "second eye"), ("zzzz", "zzzz")] {
+      // In the place of one that says nothing new.
+      let place = try #require(bytes.firstRange(of: Array("btrt".utf8)))
+      bytes.replaceSubrange(place, with: Array(box.utf8))
+      try Data(bytes).write(to: URL(fileURLWithPath: folder.path("\(box).mp4")))
+      let details = ContainerFacts(folder.path("\(box).mp4")).details
+      #expect(details.count == 1 && details.first?.what.contains(what) == true)
+      bytes.replaceSubrange(place, with: Array("btrt".utf8))
+    }
+  }
+}
