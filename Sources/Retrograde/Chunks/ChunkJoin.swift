@@ -41,6 +41,7 @@ struct ChunkJoin: Sendable {
       let location = try outputs.location(of: plan.output)
       let pipeline = try EncodingPipeline(
         contents { try $0.write(to: location) }, for: plan.output, work.cancellation)
+      try plan.checkSource(isRunning: true)
       let counts = try Feed(
         legs: plan.legs, heard: plan.legs, timing: plan.options.playback.timing, videos: [], audio: [],
         subtitles: plan.subtitles.compactMap(\.track),

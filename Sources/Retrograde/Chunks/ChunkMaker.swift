@@ -31,6 +31,8 @@ final class ChunkMaker: Sendable {
     let chunk = plan.chunks[number]
     let path = folder.chunkPath(number)
     return try Outputs.write(overwrites: true, inputs: [plan.source.path]) { outputs in
+      // All chunks are made of the same file.
+      try plan.checkSource(isRunning: true)
       try outputs.begin(path)
       let location = try outputs.location(of: path)
       var event = Journal.Event(.done, number)

@@ -18,8 +18,9 @@ extension ChunkPlan.SourceIdentity {
 
 extension ChunkPlan {
   /// Finds out whether this program may work on it, and the source is what it was.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with what differs.
-  func checkSource() throws {
+  /// - Parameter isRunning: true after the run's first check: the source was changed during the run.
+  /// - Throws: ``RetrogradeError`` with what differs, of code `usage`; `inputOutput` during a run.
+  func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
         .usage, about: output, "was planned by version \(version), and this is \(ChunkPlan.ownVersion)",
@@ -30,7 +31,7 @@ extension ChunkPlan {
       let what =
         now.size == source.size ? "was changed at another time" : "has \(now.size) bytes, and had \(source.size)"
       throw RetrogradeError(
-        .usage, about: source.path, "is not the file that was planned: it \(what)", remedy: "begin anew")
+        isRunning ? .inputOutput : .usage, about: source.path, "is not the file that was planned: it \(what)", remedy: "begin anew")
     }
   }
 

@@ -54,6 +54,7 @@ struct ChunkedReversal: Sendable {
     let made = try reverser.outputPlan(output, work)
     try (made.source.warnings + made.choice.warnings).check(isStrict: reverser.options.output.isStrict, reverser.input)
     let plan = try made.chunks(of: reverser.input, identity, length, work)
+    try plan.checkSource(isRunning: true)
     let known = try folder.begin(plan, made.videos.map(\.video), work.cancellation)
     // Two may have begun at once.
     try known.check(reverser, output, in: folder.path)

@@ -77,7 +77,7 @@ struct OutputPlace: Sendable {
 }
 
 /// What tells a file from all others, whatever its names.
-struct FileIdentity: Hashable {
+struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let number: ino_t
 
@@ -86,14 +86,22 @@ struct FileIdentity: Hashable {
     number = info.st_ino
   }
 
-  /// Those of what is read as `input`: a file, `-`, or a pattern of numbered files.
-  static func all(of input: String) -> [FileIdentity] {
+  /// nil where there is no file.
+  init?(ofFileAt path: String) {
     var info = stat()
-    if input == "-" { return fstat(STDIN_FILENO, &info) == 0 ? [FileIdentity(info)] : [] }
-    let input = Address.path(of: input)
-    if stat(input, &info) == 0 { return [FileIdentity(info)] }
-    let folder = OutputPlace(input).folder
-    let names = (try? ImageSequence.names(of: input)) ?? []
-    return names.compactMap { stat("\(folder)/\($0)", &info) == 0 ? FileIdentity(info) : nil }
+    guard stat(path, &info) == 0 else { return nil }
+    self.init(info)
+  }
+
+  /// Those of what is read as `input`.
+  static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
+
+  /// The paths of what is read as `input`: a file, `-`, or a pattern of numbered files.
+  static func paths(of input: String) -> [String] {
+    if input == "-" { return ["/proc/self/fd/\(STDIN_FILENO)"] }
+    let path = Address.path(of: input)
+    if FileIdentity(ofFileAt: path) != nil { return [path] }
+    let folder = OutputPlace(path).folder
+    return ((try? ImageSequence.names(of: path)) ?? []).map { "\(folder)/\($0)" }
   }
 }

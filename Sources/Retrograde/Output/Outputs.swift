@@ -29,13 +29,14 @@ final class Outputs: Sendable {
   }
 
   /// Runs `body`, which begins files and has them written, and gives them their names.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if an input was changed meanwhile (`InputStamps`).
   static func write<Value>(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil,
     _ body: (Outputs) throws -> Value
   ) throws -> Value {
     let outputs = Outputs(overwrites: overwrites, inputs: inputs, pipe: pipe)
     defer { outputs.clear() }
-    let value = try body(outputs)
+    let value = try InputStamps(inputs).unchanged { try body(outputs) }
     try outputs.commit()
     return value
   }

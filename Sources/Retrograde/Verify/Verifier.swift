@@ -42,12 +42,15 @@ public struct Verifier: Sendable {
   public func verify(_ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }) async throws -> Verification {
     try await Work.perform("verify", report) { work in
       work.scale.expect(.comparing(videos: 1, audio: 1))
-      return try run(work, name: mirror)
+      return try InputStamps(inputs).unchanged { try run(work, name: mirror) }
     }
   }
 }
 
 extension Verifier {
+  /// All files that it reads.
+  private var inputs: [String] { sources + [mirror, options.subtitles, options.soundtrack].compactMap { $0 } }
+
   /// What people call the source.
   private var sourceName: String { Reverser.name(of: sources) }
 

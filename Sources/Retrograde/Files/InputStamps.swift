@@ -1,0 +1,67 @@
+import Glibc
+import RetrogradeEngine
+
+/// The files that a run reads, as they were when it began. Each pass opens them anew: a file that is written meanwhile
+/// would give the frames of two films.
+struct InputStamps: Sendable {
+  fileprivate struct File: Sendable {
+    /// For messages.
+    var name: String
+    var path: String
+    var identity: FileIdentity
+    var stamp: FileStamp
+  }
+  fileprivate let files: [File]
+
+  /// - Parameter inputs: files, `-`, or patterns of numbered files; pipes and addresses are read once, and have no stamp.
+  init(_ inputs: [String]) {
+    files = inputs.flatMap { input in
+      FileIdentity.paths(of: input).compactMap { path in
+        guard let stamp = FileStamp(plainFile: path, atLeast: 0), let identity = FileIdentity(ofFileAt: path) else {
+          return nil
+        }
+        return File(name: input == "-" ? "standard input" : path, path: path, identity: identity, stamp: stamp)
+      }
+    }
+  }
+
+  /// Finds out whether all files are still what they were.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, with what happened to the first that is not.
+  func check() throws {
+    for file in files {
+      guard let change = file.change else { continue }
+      throw RetrogradeError(
+        .inputOutput, about: file.name, "\(change) while it was read: nothing was made of it",
+        remedy: "run this again when no program writes to it")
+    }
+  }
+
+  /// Runs `body`, and finds out whether the files stayed what they were. A failure of `body` that such a change explains
+  /// is replaced.
+  func unchanged<Value>(during body: () throws -> Value) throws -> Value {
+    let value: Value
+    do {
+      value = try body()
+    } catch let error as RetrogradeError
+      where [.damagedInput, .noInput, .internalFailure, .inputOutput, .notAMirror].contains(error.code)
+    {
+      try check()
+      throw error
+    }
+    try check()
+    return value
+  }
+}
+
+extension InputStamps.File {
+  /// Says what happened to the file; nil if nothing did.
+  fileprivate var change: Message? {
+    guard let now = FileStamp(path), let identity = FileIdentity(ofFileAt: path) else { return "was removed or renamed" }
+    if identity != self.identity { return "was replaced by another file" }
+    if now.size > stamp.size {
+      return "grew from \(stamp.size) to \(now.size) bytes, as a recording in progress does,"
+    }
+    if now.size < stamp.size { return "was cut from \(stamp.size) to \(now.size) bytes" }
+    return now == stamp ? nil : "was changed"
+  }
+}
