@@ -149,9 +149,12 @@ import Testing
     _ = try FFmpeg.bytes(Self.movie + [folder.path("s.mp4")])
     let summary = try await Reverser(folder.path("s.mp4")).reverse(to: folder.path(name))
     #expect(summary.warnings.isEmpty)
-    let lines = try FFmpeg.lines(["-i", folder.path(name), "-map", "0:a", "-f", "ffmetadata", "-"])
-    let titles = lines.filter { $0.lowercased().hasPrefix("title=") || $0.hasPrefix("name=") }
-    #expect(titles.map { $0.drop { $0 != "=" }.dropFirst() } == ["Game", "Mic"])
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
+    for title in ["Game", "Mic"] {
+      // MP4 and MOV have them in the user data of each track.
+      let text = name.hasSuffix("mkv") ? title : "name\(title)"
+      #expect(bytes.firstRange(of: Array(text.utf8)) != nil)
+    }
     let lossy = try await Reverser(folder.path("s.mp4")).reverse(to: folder.path("m.ts"))
     #expect(lossy.warnings.contains { $0.message.description.contains("names of the tracks") })
   }
