@@ -1,5 +1,6 @@
 import Foundation
 import GStreamer
+import MediaTime
 import Quirks
 import TestSupport
 import Testing

@@ -97,7 +97,7 @@ import Testing
     ) { _ in }
     recipe.packetCaps = nil
     let decoder = try VideoDecoder(recipe, FormatChanges(), Cancellation(), stall: ClockTime(seconds: 1))
-    try decoder.start(at: ClockTime(seconds: 1.9))
+    try decoder.start(at: ClockTime(seconds: 1.9), .init())
     let sample = try decoder.next(Cancellation())
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
   }

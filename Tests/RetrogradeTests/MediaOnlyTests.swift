@@ -61,7 +61,7 @@ import Testing
       appsrc name=v ! x264enc ! mp4mux ! filesink location=\(folder.path("o.mp4"))
       """
     let file = try PipelineFile(text, name: "f")
-    await #expect(throws: RetrogradeError.self) { try await file.start([:]).value }
+    await #expect(throws: RetrogradeError.self) { _ = try await file.start([:]).summary() }
     #expect(server.requests.isEmpty)
   }
 

@@ -61,6 +61,11 @@ final class WindowPackets: Sendable {
       // Without a time, the first is known by its size.
       if isFirst, isInTime == nil, !isWhole { return }
       differs = isInTime == false || !isWhole
+      if differs {
+        Log.window.debug(
+          "packet \(next) at \(time as Any) with \(bytes as Any) bytes of pictures differs from the index: "
+            + "\(known as Any), \(packet.pictureBytes as Any)")
+      }
       next += 1
     }
 
