@@ -38,7 +38,10 @@ import Testing
       try await Reverser(folder.path(source)).reverse(to: folder.path(source + output))
       let samples = try FFmpeg.samples(folder.path(source + output))
       let peaks = (0..<count).map { channel in
-        stride(from: channel, to: samples.count, by: count).map { samples[$0].magnitude }.max() ?? 0
+        // Encoders overshoot where the tone begins and ends.
+        stride(from: 16_000 * count + channel, to: 32_000 * count, by: count).map {
+          samples[$0].magnitude
+        }.max() ?? 0
       }
       for (peak, wanted) in zip(peaks, 1...count) {
         #expect(abs(Double(peak) - Double(wanted) * 0.06) < 0.029, "\(source): \(peaks)")

@@ -87,8 +87,10 @@ import Testing
     (media.name, media.muxer) = ("s.ts", "mpegtsmux")
     let path = try media.write(to: folder)
     let reversal = Reverser(path).start(to: folder.path("o.mkv"))
-    try append("more", path)
-    let error = await #expect(throws: RetrogradeError.self) { _ = try await reversal.summary() }
+    let error = await #expect(throws: RetrogradeError.self) {
+      for try await _ in reversal.progress { try append("more", path) }
+      _ = try await reversal.summary()
+    }
     #expect(error?.code == .inputOutput, "\(error as Any)")
     try await Reverser(path).reverse(to: folder.path("o.mkv"))
     let checked = await #expect(throws: RetrogradeError.self) {

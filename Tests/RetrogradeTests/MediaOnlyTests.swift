@@ -97,7 +97,7 @@ import Testing
     #expect(error?.code == .damagedInput && error?.description.contains("is a ") == true, "\(error as Any)")
   }
 
-  @Test("VP9 with transparency is reversed; the transparency is named", .timeLimit(.minutes(2)))
+  @Test("VP9 with transparency is reversed; the transparency is named")
   func transparentVP9() async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.webm")

@@ -124,7 +124,7 @@ struct OutputPlan: Sendable {
   /// The streams' names, where the container has several streams and no names.
   private var unheldTitles: [Warning] {
     let tags = videos.map(\.video.tags) + audio.map(\.tags) + choice.subtitles.map(\.tags)
-    let count = tags.count { $0?.has("title") ?? false }
+    let count = tags.count { $0?.streamTitle != nil }
     guard count > 0, tags.count > 1, !choice.container.holdsTitles else { return [] }
     return [Warning(Warning.noTitles.code, Warning.noTitles.message, count: count)]
   }
@@ -171,7 +171,7 @@ struct OutputPlan: Sendable {
           video.video.tags?.string("image-orientation"), in: choice.container),
         fieldOrder: choice.deinterlaces || choice.videos[number].deinterlaces
           ? nil : video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
-        title: video.video.tags?.string("title"),
+        title: video.video.tags?.streamTitle,
         encoderOptions: options.encoding.encoderOptions)
     }
     return EncodingPipeline.Contents(
@@ -181,11 +181,11 @@ struct OutputPlan: Sendable {
       ).text,
       videos: videos.enumerated().map(stream),
       audio: audio.enumerated().map {
-        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.string("title"),
+        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle,
           sampleCount: choice.sampleCounts[$0])
       },
       texts: choice.subtitles.enumerated().map {
-        .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.string("title"))
+        .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle)
       },
       chapters: waveChunks.haveMarkers ? [] : played.map { $0.later(by: lead) },
       waveChunks: waveChunks.chunks, comments: loopComments.played,
@@ -231,5 +231,13 @@ extension VideoSource {
   /// The frames per second that the source names.
   fileprivate var rate: FrameRate? {
     caps.fraction("framerate").flatMap { $0.numerator > 0 ? FrameRate($0.numerator, $0.denominator) : nil }
+  }
+}
+
+extension TagList {
+  /// What people call a stream; nil for the names that matroskamux gives to streams without one
+  /// (`gst_matroska_mux_request_new_pad`).
+  fileprivate var streamTitle: String? {
+    string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
   }
 }

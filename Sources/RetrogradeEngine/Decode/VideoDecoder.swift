@@ -194,12 +194,11 @@ final class VideoDecoder: Sendable {
     // has just begun is sought in too: that tells whether the source can be, and matroskademux that came to the end without a seek ends
     // early after one.
     let beginning = way.isEarlier ? starts[window.keyframe - 1] : from
+    var wanted = video.packets(of: window.frames, from: window.keyframe, tolerance)
+    if way.isEnding { wanted.ending = Array(expected) }
     try start(
       at: video.isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : beginning,
-      isKeyframe: way.isKeyframe,
-      .init(
-        packets: video.packets(of: window.frames, from: window.keyframe), tolerance: tolerance,
-        ending: way.isEnding ? Array(expected) : nil))
+      isKeyframe: way.isKeyframe, wanted)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0

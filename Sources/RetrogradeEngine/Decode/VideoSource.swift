@@ -260,9 +260,9 @@ package final class VideoSource: Sendable {
     do {
       try decoder.start(
         at: frame == 0 && video.isFromStart ? min(start, .zero) : start,
-        .init(
-          packets: video.packets(of: frame..<frame + 1, from: keyframe),
-          tolerance: VideoDecoder.tolerance(of: timeline.starts[frame..<timeline.count])))
+        video.packets(
+          of: frame..<frame + 1, from: keyframe,
+          VideoDecoder.tolerance(of: timeline.starts[frame..<timeline.count])))
     } catch is VideoDecoder.Mismatch {
       throw RetrogradeError(.damagedInput, "the video can't be played forwards from \(start) on")
     }

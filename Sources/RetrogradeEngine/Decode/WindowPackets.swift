@@ -19,6 +19,8 @@ final class WindowPackets: Sendable {
     var packets: ArraySlice<VideoPacket> = []
     /// How far times may be off the index.
     var tolerance = ClockTime.zero
+    /// When the last frame of the index is shown: of a stretch, it lacks packets of later ones.
+    var end = ClockTime(nanoseconds: .max)
     /// When the frames are shown that the stream may end after; nil: it ends with the source.
     var ending: [ClockTime]?
   }
@@ -50,6 +52,7 @@ final class WindowPackets: Sendable {
       let packet = wanted.packets[next]
       let own = packet.time == nil ? buffer.dts : buffer.pts
       let time = own.map { segment.streamTime(of: $0) }
+      if let time, time - wanted.tolerance > wanted.end { return }
       let known = packet.time ?? packet.decodingTime
       let isInTime = known.map { known in
         time.map { abs($0.nanoseconds - known.nanoseconds) <= wanted.tolerance.nanoseconds } ?? false

@@ -81,15 +81,20 @@ package struct VideoIndex: Sendable {
       .sorted { $0.time < $1.time }
   }
 
-  /// The packets that frames are decoded from, in decoding order.
+  /// The packets that frames are decoded from.
   /// - Parameters:
   ///   - frames: in display order.
   ///   - keyframe: the keyframe that decoding begins with, in display order.
-  func packets(of frames: Range<Int>, from keyframe: Int) -> ArraySlice<VideoPacket> {
-    guard places.indices.contains(keyframe), let last = places[frames].max(),
-      places[keyframe] <= last
-    else { return [] }
-    return packets[Int(places[keyframe])...Int(last)]
+  ///   - tolerance: how far times may be off the index.
+  func packets(
+    of frames: Range<Int>, from keyframe: Int, _ tolerance: ClockTime
+  ) -> WindowPackets.Wanted {
+    var wanted = WindowPackets.Wanted(tolerance: tolerance)
+    if let end = starts?.last { wanted.end = end }
+    if places.indices.contains(keyframe), let last = places[frames].max(), places[keyframe] <= last {
+      wanted.packets = packets[Int(places[keyframe])...Int(last)]
+    }
+    return wanted
   }
 
   /// Whether each packet is a frame that is shown, and says when.
