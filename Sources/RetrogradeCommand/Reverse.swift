@@ -7,7 +7,7 @@ struct Reverse: AsyncParsableCommand {
     abstract: "Write the mirror of a file: every frame and every sample, last first.",
     discussion: """
       The container follows OUTPUT's extension: mp4, m4v, mov, mkv, webm, avi, ts, ogg, ogv; for audio wav, flac, mp3, \
-      m4a, opus, oga, mka; for loops gif, webp, apng; numbered images as in 'out/%05d.png'. The codecs are the \
+      m4a, m4b, opus, oga, mka; for loops gif, webp, apng; numbered images as in 'out/%05d.png'. The codecs are the \
       source's own where the container takes them.
 
       EXAMPLES

@@ -172,6 +172,9 @@ struct Container: Sendable {
     caps: "application/ogg", videoCodecs: ["video/x-theora"], audioCodecs: ["audio/x-vorbis", "audio/x-opus"],
     holdsOneVideo: true, needsAudioFromStart: true)
 
+  private static let m4a = Container(
+    caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true)
+
   private static func audio(_ caps: String?, _ codecs: String...) -> Container {
     Container(
       caps: caps, videoCodecs: [], audioCodecs: codecs, holdsOneStream: caps != "application/ogg",
@@ -207,8 +210,7 @@ struct Container: Sendable {
     "mp3": Container(
       videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "xingmux ! id3v2mux", needsAudioFromStart: true
     ),
-    "m4a": Container(
-      caps: "video/quicktime,variant=iso", videoCodecs: [], audioCodecs: [aac], hasEditLists: true),
+    "m4a": m4a, "m4b": m4a,
     "opus": audio("application/ogg", "audio/x-opus"),
     "oga": audio("application/ogg", "audio/x-vorbis", "audio/x-opus"),
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),

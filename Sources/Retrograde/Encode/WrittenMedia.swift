@@ -47,7 +47,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     let name = output.dotExtension.dropFirst()
     return [
       "mkv": "Matroska", "mka": "Matroska", "webm": "WebM", "webp": "WebP", "ts": "MPEG-TS", "ogg": "Ogg",
-      "ogv": "Ogg", "oga": "Ogg", "opus": "Opus", "jpg": "JPEG", "m4v": "MP4", "m4a": "MP4",
+      "ogv": "Ogg", "oga": "Ogg", "opus": "Opus", "jpg": "JPEG", "m4v": "MP4", "m4a": "MP4", "m4b": "MP4",
     ][name] ?? name.uppercased()
   }
 }
