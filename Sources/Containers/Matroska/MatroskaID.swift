@@ -51,6 +51,10 @@ enum MatroskaID {
   static let displayWidth: UInt32 = 0x54B0
   static let displayHeight: UInt32 = 0x54BA
   static let displayUnit: UInt32 = 0x54B2
+  static let colour: UInt32 = 0x55B0
+  static let masteringMetadata: UInt32 = 0x55D0
+  static let luminanceMax: UInt32 = 0x55D9
+  static let luminanceMin: UInt32 = 0x55DA
 
   static let tags: UInt32 = 0x1254_C367
   static let tag: UInt32 = 0x7373
