@@ -14,7 +14,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var tracks: [ContainerTrack] = []
   /// What no output holds; MP4, MOV, Matroska and WebM.
   package private(set) var details: [ContainerDetail] = []
-  /// MP4 and MOV.
+  /// MP4, MOV, Matroska and WebM.
   package private(set) var chapters: [ChapterMark] = []
   /// How many chapters there are in an ID3 tag.
   package private(set) var tagChapterCount = 0
@@ -76,7 +76,9 @@ package struct ContainerFacts: Sendable {
     case .matroska:
       report = .matroska(file)
       (tracks, details) = MatroskaTrack.all(in: file)
-      correction = MatroskaCorrection(file)
+      let chapters = MatroskaChapters(file)
+      self.chapters = chapters?.chapters ?? []
+      correction = MatroskaCorrection(file, chapters)
     case .wave:
       wave = WAVEHeader(file)
       isEmptyWave = WAVEHeader.isEmpty(file)

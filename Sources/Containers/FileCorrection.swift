@@ -4,10 +4,16 @@ package import MediaTime
 package protocol FileCorrection: Sendable {
   /// The demuxer that needs it, by its element's name.
   var demuxer: String { get }
+  /// True if the demuxer needs it also while the streams of the file are looked for.
+  var isForProbing: Bool { get }
   /// When streams really end, in stream time, that have to be said to end later; by the names of the demuxer's pads.
   var ends: [String: ClockTime] { get }
   /// Whether anything changes in what lies at `range` of the file.
   func changes(_ range: Range<Int>) -> Bool
   /// Changes `bytes`, which were read at `offset` of the file.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int)
+}
+
+extension FileCorrection {
+  package var isForProbing: Bool { false }
 }

@@ -52,6 +52,22 @@ package final class Pad: @unchecked Sendable {
     return (Element(adopting: element), pad)
   }
 
+  /// Sets a property from text (`gst_util_set_object_arg`), if it is there and has its default value.
+  package func setUnlessChanged(_ property: String, _ value: String) {
+    let object = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self)
+    let type = object.pointee.g_type_instance.g_class.map(UnsafeMutableRawPointer.init)
+    let spec = type.flatMap {
+      g_object_class_find_property($0.assumingMemoryBound(to: GObjectClass.self), property)
+    }
+    guard let spec else { return }
+    var current = GValue()
+    g_value_init(&current, spec.pointee.value_type)
+    defer { g_value_unset(&current) }
+    g_object_get_property(object, property, &current)
+    guard g_param_value_defaults(spec, &current) != 0 else { return }
+    gst_util_set_object_arg(object, property, value)
+  }
+
   /// The pad that this one is linked to.
   package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 

@@ -27,5 +27,16 @@ extension Quirk {
     workaround: "It reads twice the duration (`MatroskaCorrection`), and seeks name no stop.",
     isForSeeks: true)
 
-  static let matroskademux = [matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd]
+  package static let matroskademuxChapters = Quirk(
+    "matroskademux-chapters", element: "matroskademux", releases: .all,
+    symptom: """
+      The time that it takes to read chapters grows with the square of their number: 20,000 take \
+      seconds, in each pipeline.
+      """,
+    upstream: "`gst_matroska_read_common_parse_chapter_element` (`g_list_append`)",
+    workaround: "It does not get to read them; they are read from the file (`MatroskaChapters`).")
+
+  static let matroskademux = [
+    matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd, matroskademuxChapters,
+  ]
 }

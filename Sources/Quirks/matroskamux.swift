@@ -39,6 +39,15 @@ extension Quirk {
     upstream: "`gst_matroska_mux_video_pad_setcaps`, MR 12572; webmmux has it on all releases",
     workaround: "The finished file has the exact ratio (`DisplayUnit` 3).")
 
+  package static let matroskamuxLuminance = Quirk(
+    "matroskamux-luminance", element: "matroskamux", releases: .all,
+    symptom: """
+      The luminance of the mastering display of HDR video is five times too low: 200 cd/m² instead \
+      of 1000.
+      """,
+    upstream: "`gst_matroska_mux_write_mastering_metadata`: `luma_scale` is 50000, not 10000",
+    workaround: "The finished file has the luminance of the caps.")
+
   package static let matroskamuxLanguage = Quirk(
     "matroskamux-language", element: "matroskamux", releases: .all,
     symptom: "A track without a language has no `Language`, which means English.",
@@ -66,7 +75,7 @@ extension Quirk {
 
   static let matroskamux = [
     matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxFieldOrder, matroskamuxDefaultFlag,
-    matroskamuxDisplaySize, matroskamuxLanguage, matroskamuxFFV1Version, matroskamuxCoverArt,
-    matroskamuxOrientation,
+    matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage, matroskamuxFFV1Version,
+    matroskamuxCoverArt, matroskamuxOrientation,
   ]
 }

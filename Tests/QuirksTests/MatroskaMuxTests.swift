@@ -56,6 +56,17 @@ import Testing
     }
   }
 
+  @Test("the luminance of the mastering display is too low in Matroska")
+  func luminance() throws {
+    try expect(.matroskamuxLuminance) {
+      let display = "34000:16000:13250:34500:7500:3000:15635:16450:10000000:500"
+      let file = try MuxedFile(
+        "\(Self.video) ! capssetter caps=\"video/x-raw,mastering-display-info=(string)\(display)\" ! matroskamux")
+      // LuminanceMax of 200 cd/m², as a floating point number of eight bytes.
+      return try file.tracks.contains([0x55, 0xD9, 0x88, 0x40, 0x69, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
   @Test("a track of Matroska without a language has none, which means English")
   func language() throws {
     try expect(.matroskamuxLanguage) {

@@ -265,6 +265,25 @@ import Testing
     #expect(pixel.numerator == 16 && pixel.denominator == 11)
   }
 
+  @Test("the luminance of the mastering display stays the same in Matroska")
+  func masteringLuminance() async throws {
+    let folder = try TemporaryFolder()
+    // The muxer writes a fifth of it: 1000 and 0.0001 cd/m².
+    let display = "34000:16000:13250:34500:7500:3000:15635:16450:50000000:5"
+    try make(
+      "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=64 ! jpegenc ! "
+        + "capssetter caps=\"image/jpeg,mastering-display-info=(string)\(display)\" ! matroskamux ! "
+        + "filesink location=\(folder.path("in.mkv"))")
+    try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("out.mkv"))
+    for name in ["in.mkv", "out.mkv"] {
+      let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
+      for (id, value) in [(0xD9, 1000.0), (0xDA, 0.0001)] {
+        let element = [0x55, UInt8(id), 0x88] + withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init)
+        #expect(bytes.firstRange(of: element) != nil, "\(name)")
+      }
+    }
+  }
+
   @Test func selectionsAreRead() {
     #expect(StreamSelection(parsing: "video,a:2,s,chapters")?.contains(.audio, 2) == true)
     #expect(StreamSelection(parsing: "video,a:2")?.contains(.audio, 0) == false)

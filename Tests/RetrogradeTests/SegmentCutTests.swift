@@ -51,9 +51,9 @@ import Testing
   }
 
   @Test func timesOfUsualRatesAreWhole() {
-    #expect(SegmentCuts.timescale(for: (30, 1)) == 90_000)
-    #expect(SegmentCuts.timescale(for: (24_000, 1001)) == 240_000)
-    #expect(SegmentCuts.timescale(for: nil) == 90_000)
+    #expect(VideoTimescale.units(for: (30, 1)) == 90_000)
+    #expect(VideoTimescale.units(for: (24_000, 1001)) == 240_000)
+    #expect(VideoTimescale.units(for: nil) == 90_000)
   }
 
   /// Of a segment that is 1 s long: 5 frames of 40 ms, one of 600 ms, 5 of 40 ms.

@@ -36,8 +36,9 @@ extension ContainerReport {
       place += size
     }
     guard let index else { return declared.isCut ? declared : nil }
-    declared.tracks(index, fragments, file)
-    declared.slack = ClockTime(seconds: 1)
+    let slack = ClockTime(seconds: 1)
+    declared.tracks(index, fragments, file, slack)
+    declared.slack = slack
     return declared
   }
 
@@ -51,7 +52,10 @@ extension ContainerReport {
     return !isDamaged && !boxes.contains { $0.type == "moov" }
   }
 
-  private mutating func tracks(_ index: MP4Index, _ fragments: [Int: Int], _ file: RandomAccessFile) {
+  /// - Parameter slack: by which a track header may differ from the tables.
+  private mutating func tracks(
+    _ index: MP4Index, _ fragments: [Int: Int], _ file: RandomAccessFile, _ slack: ClockTime
+  ) {
     let header = index.bytes
     let isFragmented = index.isFragmented
     guard let (overall, timescale) = index.header else { return }
@@ -75,11 +79,14 @@ extension ContainerReport {
       let count = (samples?.count ?? 0) + fragments[identifier, default: 0]
       if count == 0 { continue }
       if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
-      let duration = isFragmented ? nil : header.duration(overall, at: (20, 28))
+      let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
+      let presented = header.presentedEnd(of: track, timescale)
+      // The track header repeats the rest, for players to show; some files have it in the media's unit.
+      let agrees = presented.flatMap { end in said.map { max($0, end) - min($0, end) <= slack } } ?? true
       streams.append(
         Stream(
           kind: kind, frames: kind == .video ? count : nil,
-          end: duration.map { ClockTime(seconds: Double($0) / Double(timescale)) }))
+          end: isFragmented ? nil : agrees ? said ?? presented : presented))
     }
   }
 
@@ -127,6 +134,28 @@ extension [UInt8] {
     guard field.upperBound <= body.upperBound else { return nil }
     let value = number(field)
     return value > 0 && value < (version == 1 ? 1 << 48 : 0xFFFF_FFFF) ? value : nil
+  }
+
+  /// When a track ends by its edits, and by the lengths of its samples; nil where neither says that.
+  /// - Parameter timescale: the movie's.
+  fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
+    guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }
+    // Of more than a thousand years in any unit is damage; sums stay far from overflowing.
+    let longest = Double(1 << 45)
+    let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
+    let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
+    let samples = sum > 0 ? sum : duration(media, at: (16, 24)).map { Double($0) }
+    let edits = MP4Edit.all(in: track, of: self)
+    guard !edits.isEmpty else {
+      return samples.flatMap { $0 < longest ? ClockTime(seconds: $0 / Double(own)) : nil }
+    }
+    let seconds = edits.reduce(0.0) { seconds, edit in
+      let length = Double(edit.duration) / Double(timescale)
+      guard let start = edit.start, let samples, edit.isAtOwnSpeed else { return seconds + length }
+      let left = Swift.max(samples - Double(start), 0) / Double(own)
+      return seconds + (edit.duration == 0 ? left : Swift.min(length, left))
+    }
+    return seconds > 0 && seconds < longest / Double(timescale) ? ClockTime(seconds: seconds) : nil
   }
 
   /// Whether the samples of a track lie in the file itself (8.7.2).

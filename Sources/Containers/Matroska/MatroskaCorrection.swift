@@ -1,49 +1,64 @@
 import MediaTime
 
 /// The duration that matroskademux has to read to give all of a Matroska or WebM file after a seek
-/// (`Quirk.matroskademuxSeekEnd`).
+/// (`Quirk.matroskademuxSeekEnd`), and the chapters that it must not read
+/// (`Quirk.matroskademuxChapters`).
 struct MatroskaCorrection: FileCorrection {
-  /// Where the number stands, and what is to stand there.
-  private let place: Range<Int>
-  private let bytes: [UInt8]
+  private struct Patch: Sendable {
+    var place: Range<Int>
+    var bytes: [UInt8]
+  }
+  private let patches: [Patch]
 
   var demuxer: String { "matroskademux" }
+  var isForProbing: Bool { true }
   var ends: [String: ClockTime] { [:] }
 
+  /// - Parameter chapters: those of the file, if it has any.
+  /// - Returns: nil where nothing has to be changed.
+  init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?) {
+    // The demuxer skips elements that it does not know; this identifier is nobody's.
+    let hidden = chapters.map { Patch(place: $0.mark..<$0.mark + 1, bytes: [0x71]) }
+    patches = [MatroskaCorrection.longerDuration(of: file), hidden].compactMap { $0 }
+    if patches.isEmpty { return nil }
+  }
+
   /// - Returns: nil where it does not say how long it is.
-  init?(_ file: RandomAccessFile) {
+  private static func longerDuration(of file: RandomAccessFile) -> Patch? {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,
       let duration = file.firstElement(MatroskaID.duration, in: info), let number = file.read(duration)
     else { return nil }
-    place = duration
     // Twice as long as it says, and more than anybody is wrong by.
     switch number.count {
     case 4:
       let value = max(Float(bitPattern: UInt32(number.integer(0))), 1000) * 2
       guard value.isFinite else { return nil }
-      bytes = withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init)
+      return Patch(place: duration, bytes: withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init))
     case 8:
       let value = max(Double(bitPattern: number.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }), 1000) * 2
       guard value.isFinite else { return nil }
-      bytes = withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init)
+      return Patch(place: duration, bytes: withUnsafeBytes(of: value.bitPattern.bigEndian, Array.init))
     default: return nil
     }
   }
 
-  func changes(_ range: Range<Int>) -> Bool { range.overlaps(place) }
+  func changes(_ range: Range<Int>) -> Bool { patches.contains { range.overlaps($0.place) } }
 
   func apply(to target: UnsafeMutableRawBufferPointer, at offset: Int) {
-    for (number, byte) in bytes.enumerated() {
-      let index = place.lowerBound + number - offset
-      if target.indices.contains(index) { target[index] = byte }
+    for patch in patches {
+      for (number, byte) in patch.bytes.enumerated() {
+        let index = patch.place.lowerBound + number - offset
+        if target.indices.contains(index) { target[index] = byte }
+      }
     }
   }
 }
 
 extension RandomAccessFile {
   /// The body of the first element `id` in a master whose body is `range`; of a segment of unknown length, all that follows.
-  fileprivate func firstElement(_ id: UInt32, in range: Range<Int>) -> Range<Int>? {
+  /// - Parameter last: none is looked for after the first of these.
+  func firstElement(_ id: UInt32, in range: Range<Int>, before last: UInt32? = nil) -> Range<Int>? {
     var place = range.lowerBound
     for _ in 0..<64 {
       guard place < range.upperBound, let bytes = read(place..<min(place + 12, size)) else { return nil }
@@ -54,6 +69,7 @@ extension RandomAccessFile {
       }
       let body = place + header.size..<place + header.size + min(header.length, size)
       if header.id == id { return body.clamped(to: 0..<size) }
+      if header.id == last { return nil }
       place = body.upperBound
     }
     return nil

@@ -9,6 +9,8 @@
 ///   `Quirk.matroskamuxDefaultFlag`).
 /// - The display size of pixels that are not square (`DisplayWidth`, RFC 9559, 5.1.4.1.28.12;
 ///   `Quirk.matroskamuxDisplaySize`). As a ratio (`DisplayUnit` 3) it is exact.
+/// - The luminance of the mastering display (`LuminanceMax`, `LuminanceMin`, RFC 9559, 5.1.4.1.28.40 and
+///   .41; `Quirk.matroskamuxLuminance`).
 /// - The language `und` (`Language`, RFC 9559, 5.1.4.1.19; `Quirk.matroskamuxLanguage`).
 ///
 /// Each changes only what is wrong in the file, so files of any release are safe.
@@ -22,13 +24,17 @@ package struct MatroskaHeader {
     var fieldOrder: FieldOrder?
     /// Width and height of a pixel.
     var pixelAspectRatio: (width: Int, height: Int)?
+    /// Luminance of the display on which the video was mastered, in 0.0001 cd/m².
+    var luminance: (most: Int, least: Int)?
 
     package init(
-      disposition: Disposition?, fieldOrder: FieldOrder? = nil, pixelAspectRatio: (width: Int, height: Int)? = nil
+      disposition: Disposition?, fieldOrder: FieldOrder? = nil, pixelAspectRatio: (width: Int, height: Int)? = nil,
+      luminance: (most: Int, least: Int)? = nil
     ) {
       self.disposition = disposition
       self.fieldOrder = fieldOrder
       self.pixelAspectRatio = pixelAspectRatio
+      self.luminance = luminance
     }
   }
 
@@ -170,7 +176,27 @@ package struct MatroskaHeader {
         set(MatroskaID.displayUnit, 3)
       }
     }
+    if let luminance = stream.luminance {
+      parts = parts.map { corrected($0, luminance) }
+    }
     return parts
+  }
+
+  /// The element, with the luminance in it that the muxer divided by the unit of chromaticities,
+  /// 50,000, instead of 10,000.
+  private func corrected(_ element: EBMLElement, _ luminance: (most: Int, least: Int)) -> EBMLElement {
+    var element = element
+    switch element.id {
+    case MatroskaID.colour, MatroskaID.masteringMetadata:
+      let parts = EBMLElement.all(in: element.bytes).map { corrected($0, luminance) }
+      element.bytes = parts.flatMap(\.encoded)
+    case MatroskaID.luminanceMax, MatroskaID.luminanceMin:
+      let own = Double(element.id == MatroskaID.luminanceMax ? luminance.most : luminance.least)
+      guard element.bytes.count == 8, element.float == own / 50_000 else { break }
+      element.bytes = withUnsafeBytes(of: (own / 10_000).bitPattern.bigEndian, Array.init)
+    default: break
+    }
+    return element
   }
 
   private func greatestCommonDivisor(_ a: Int, _ b: Int) -> Int { b == 0 ? a : greatestCommonDivisor(b, a % b) }

@@ -7,9 +7,9 @@ enum MatroskaID {
   private static let void: UInt32 = 0xEC
   /// What may stand anywhere (RFC 8794, 11.3).
   static let anywhere: Set = [checksum, void]
-  /// What may stand in a segment: those with a name here, and SeekHead, Cues, Attachments and Chapters.
+  /// What may stand in a segment: those with a name here, and Cues and Attachments.
   static let inSegment = anywhere.union([
-    cluster, info, tracks, tags, 0x114D_9B74, 0x1C53_BB6B, 0x1941_A469, 0x1043_A770,
+    cluster, info, tracks, tags, seekHead, chapters, 0x1C53_BB6B, 0x1941_A469,
   ])
   /// What may stand in a cluster: those with a name here, and Position, PrevSize, SilentTracks and EncryptedBlock.
   static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
@@ -51,6 +51,26 @@ enum MatroskaID {
   static let displayWidth: UInt32 = 0x54B0
   static let displayHeight: UInt32 = 0x54BA
   static let displayUnit: UInt32 = 0x54B2
+  static let colour: UInt32 = 0x55B0
+  static let masteringMetadata: UInt32 = 0x55D0
+  static let luminanceMax: UInt32 = 0x55D9
+  static let luminanceMin: UInt32 = 0x55DA
+
+  static let seekHead: UInt32 = 0x114D_9B74
+  static let seek: UInt32 = 0x4DBB
+  static let seekID: UInt32 = 0x53AB
+  static let seekPosition: UInt32 = 0x53AC
+
+  static let chapters: UInt32 = 0x1043_A770
+  static let editionEntry: UInt32 = 0x45B9
+  static let editionFlagHidden: UInt32 = 0x45BD
+  static let chapterAtom: UInt32 = 0xB6
+  static let chapterTimeStart: UInt32 = 0x91
+  static let chapterTimeEnd: UInt32 = 0x92
+  static let chapterFlagHidden: UInt32 = 0x98
+  static let chapterFlagEnabled: UInt32 = 0x4598
+  static let chapterDisplay: UInt32 = 0x80
+  static let chapString: UInt32 = 0x85
 
   static let tags: UInt32 = 0x1254_C367
   static let tag: UInt32 = 0x7373

@@ -140,9 +140,15 @@ final class EncodingPipeline: Sendable {
     if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
     EncodingPipeline.nameY4MChromaSite(pipeline)
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
+    let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
+    if hasMP4Header {
+      for (video, scale) in zip(contents.videos, scales) {
+        if let source = pipeline.element(video.name) { VideoTimescale.set(scale, after: source) }
+      }
+    }
     // Edits are counted in this: so those of audio are exact to the sample, as long as they fit 32 bits.
-    if hasMP4Header, let rate = contents.audio.first?.caps.int("rate"), let duration = contents.duration,
-      duration.seconds * Double(rate) < Double(Int32.max)
+    if hasMP4Header, let rate = contents.audio.first?.caps.int("rate") ?? scales.first,
+      let duration = contents.duration, duration.seconds * Double(rate) < Double(Int32.max)
     {
       for muxer in pipeline.elements(ofClass: "Muxer")
       where muxer.factoryName.map({ Registry.property("movie-timescale", of: $0) }) ?? false {

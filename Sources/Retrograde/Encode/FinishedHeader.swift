@@ -46,7 +46,7 @@ struct FinishedHeader: Sendable {
         let header = mp4(videos, audio)
         if try header.apply(to: path) { return Warning.notInMP4(contents.chapters) }
         return (contents.chapters.isEmpty ? [] : [.noChapters]) + (contents.hasTitles ? [.noTitles] : [])
-      case .matroska: try matroska.apply(to: path)
+      case .matroska: try matroska(videos).apply(to: path)
       case .mp3:
         guard let priming = priming.first, let heard = audio.first?.count else { return [] }
         try MP3Header(priming: priming, heard: heard).apply(to: path)
@@ -62,10 +62,11 @@ struct FinishedHeader: Sendable {
     return []
   }
 
-  private var matroska: MatroskaHeader {
-    func tracks(_ streams: [EncodingPipeline.Stream]) -> [MatroskaHeader.Track] { streams.map(\.matroskaTrack) }
-    return MatroskaHeader(
-      videos: tracks(contents.videos), audio: tracks(contents.audio), subtitles: tracks(contents.texts),
+  private func matroska(_ videos: [MuxedCount.Reached]) -> MatroskaHeader {
+    MatroskaHeader(
+      videos: zip(contents.videos, videos).map { $0.matroskaTrack($1.caps) },
+      audio: contents.audio.map { $0.matroskaTrack() },
+      subtitles: contents.texts.map { $0.matroskaTrack() },
       date: contents.origin?.date,
       unquoted: GStreamer.unquoted)
   }
@@ -97,8 +98,20 @@ extension Pipeline {
 }
 
 extension EncodingPipeline.Stream {
-  fileprivate var matroskaTrack: MatroskaHeader.Track {
+  /// - Parameter muxed: caps that came to the muxer.
+  fileprivate func matroskaTrack(_ muxed: Caps? = nil) -> MatroskaHeader.Track {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
-    return MatroskaHeader.Track(disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel)
+    return MatroskaHeader.Track(
+      disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel,
+      luminance: muxed?.masteringLuminance)
+  }
+}
+
+extension Caps {
+  /// The last two of the ten numbers of `mastering-display-info`, in 0.0001 cd/m².
+  fileprivate var masteringLuminance: (most: Int, least: Int)? {
+    let numbers = string("mastering-display-info")?.split(separator: ":").map { Int($0) } ?? []
+    guard numbers.count == 10, let most = numbers[8], let least = numbers[9] else { return nil }
+    return (most, least)
   }
 }

@@ -123,12 +123,4 @@ struct SegmentCuts: Sendable {
   var starts: [ClockTime] { times.dropLast().map { ClockTime(sampleIndex: $0, rate: timescale) } }
 
   var all: [SegmentedMirror.Segment] { segments.indices.map(segment) }
-
-  /// Units of time in a second for a video of so many frames a second: all usual rates have whole frames in them.
-  /// - Parameter rate: as its caps name it; nil: they don't.
-  static func timescale(for rate: (numerator: Int, denominator: Int)?) -> Int {
-    // Of 24000/1001, 30000/1001 and the like the usual scale has no whole frames.
-    guard let rate, rate.denominator == 1001, (1000...120_000).contains(rate.numerator) else { return 90_000 }
-    return rate.numerator * 10
-  }
 }

@@ -53,7 +53,7 @@ package final class SegmentedMirror: Sendable {
         ? nil
         : SegmentCuts(
           played, target: settings.target,
-          timescale: SegmentCuts.timescale(for: source.video?.caps.fraction("framerate")))
+          timescale: VideoTimescale.units(for: source.video?.caps.fraction("framerate")))
     }
     let length = source.legs.duration ?? .zero
     let starts = cuts?.all.map(\.start) ?? settings.starts(until: length)

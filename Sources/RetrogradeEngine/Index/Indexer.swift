@@ -165,21 +165,18 @@ struct Indexer: Sendable {
 
   /// The chapters, each until the next one where the container says no more.
   private func chapters(until end: ClockTime) -> [Chapter] {
-    func chapters(_ entries: [TableOfContents.Entry], until end: ClockTime) -> [Chapter] {
+    func chapters(_ entries: [ChapterMark], until end: ClockTime) -> [Chapter] {
       entries.enumerated().compactMap { index, entry in
         let next = index + 1 < entries.count ? entries[index + 1].start : end
         let span = TimeSpan(start: entry.start, end: min(entry.end ?? next, end))
         guard span.start < span.end else { return nil }
-        return Chapter(span: span, title: entry.title ?? "", children: chapters(entry.children, until: span.end))
+        return Chapter(span: span, title: entry.title, children: chapters(entry.children, until: span.end))
       }
     }
     if let wave = topology.facts.wave, let rate = wave.rate, !wave.chunks.markers.isEmpty {
       return markers(wave.chunks.markers, rate: rate, until: end)
     }
-    let own = topology.facts.chapters.map {
-      TableOfContents.Entry(start: $0.start, end: $0.end, title: $0.title, children: [])
-    }
-    return chapters(topology.contents?.entries ?? own, until: end)
+    return chapters(topology.contents?.entries.map(ChapterMark.init) ?? topology.facts.chapters, until: end)
   }
 
   /// Markers, as chapters that reach to the next one each.
@@ -196,6 +193,14 @@ struct Indexer: Sendable {
       chapter.span.end = max(chapter.span.end, next)
       return chapter
     }
+  }
+}
+
+extension ChapterMark {
+  fileprivate init(_ entry: TableOfContents.Entry) {
+    self.init(
+      start: entry.start, end: entry.end, title: entry.title ?? "",
+      children: entry.children.map(ChapterMark.init))
   }
 }
 

@@ -167,6 +167,7 @@ extension Topology {
     guard let parse = pipeline.element("parse") else {
       throw RetrogradeError(.missingPlugin, "parsebin is missing", remedy: "install gstreamer1.0-plugins-base")
     }
+    if let correction = facts.correction, correction.isForProbing { pipeline.correct(correction) }
     let shared = Shared(pipeline)
     parse.onPadAdded { pad in shared.add(pad) }
     pipeline.plugOnlyMedia { element in shared.refuse(element) }

@@ -1,0 +1,83 @@
+import MediaTime
+
+/// The chapters of a Matroska or WebM file (RFC 9559, 5.1.7), which matroskademux takes long to read
+/// (`Quirk.matroskademuxChapters`).
+struct MatroskaChapters {
+  /// Position of the last byte of the element's identifier in the file.
+  let mark: Int
+  /// Chapters of the first edition that is not hidden.
+  let chapters: [ChapterMark]
+
+  /// Longer ones are damage.
+  private static let longest = 1 << 26
+  /// Chapters in chapters in more levels are left out.
+  private static let deepest = 16
+
+  /// - Returns: nil if there are none, neither before the packets nor in the list of what lies where.
+  init?(_ file: RandomAccessFile) {
+    guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
+      let place = MatroskaChapters.place(in: segment, of: file),
+      let bytes = file.read(place.body)
+    else { return nil }
+    mark = place.mark
+    let editions = EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.editionEntry }
+    let shown = editions.lazy.map { EBMLElement.all(in: $0.bytes) }.first { parts in
+      parts.contains { $0.id == MatroskaID.chapterAtom }
+        && !parts.contains { $0.id == MatroskaID.editionFlagHidden && $0.number != 0 }
+    }
+    chapters = MatroskaChapters.chapters(in: shown ?? [], MatroskaChapters.deepest)
+  }
+
+  private static func place(
+    in segment: Range<Int>, of file: RandomAccessFile
+  ) -> (mark: Int, body: Range<Int>)? {
+    if let found = file.firstElement(MatroskaID.chapters, in: segment, before: MatroskaID.cluster) {
+      return place(before: found, in: segment, of: file)
+    }
+    guard let list = file.firstElement(MatroskaID.seekHead, in: segment, before: MatroskaID.cluster),
+      list.count < 1 << 16, let bytes = file.read(list)
+    else { return nil }
+    for seek in EBMLElement.all(in: bytes) where seek.id == MatroskaID.seek {
+      let parts = EBMLElement.all(in: seek.bytes)
+      guard parts.first(where: { $0.id == MatroskaID.seekID })?.number == Int64(MatroskaID.chapters),
+        let position = parts.first(where: { $0.id == MatroskaID.seekPosition })?.number,
+        position < segment.count
+      else { continue }
+      let rest = segment.lowerBound + Int(position)..<segment.upperBound
+      guard let found = file.firstElement(MatroskaID.chapters, in: rest, before: MatroskaID.cluster) else { continue }
+      return place(before: found, in: rest, of: file)
+    }
+    return nil
+  }
+
+  /// The place of the identifier of the element whose body is `body`.
+  private static func place(
+    before body: Range<Int>, in range: Range<Int>, of file: RandomAccessFile
+  ) -> (mark: Int, body: Range<Int>)? {
+    // Before the body stand an identifier of four bytes and a length of one to eight.
+    let start = max(body.lowerBound - 12, range.lowerBound)
+    let name = withUnsafeBytes(of: MatroskaID.chapters.bigEndian, Array.init)
+    guard body.count < longest, let header = file.read(start..<body.lowerBound),
+      let size = (5...12).first(where: { header.suffix($0).starts(with: name) && header.count >= $0 })
+    else { return nil }
+    return (body.lowerBound - size + 3, body)
+  }
+
+  private static func chapters(in parts: [EBMLElement], _ levels: Int) -> [ChapterMark] {
+    guard levels > 0 else { return [] }
+    return parts.compactMap { atom in
+      guard atom.id == MatroskaID.chapterAtom else { return nil }
+      let parts = EBMLElement.all(in: atom.bytes)
+      func number(_ id: UInt32) -> Int64? { parts.first { $0.id == id }?.number }
+      guard let start = number(MatroskaID.chapterTimeStart), number(MatroskaID.chapterFlagHidden) ?? 0 == 0,
+        number(MatroskaID.chapterFlagEnabled) ?? 1 != 0
+      else { return nil }
+      let display = parts.first { $0.id == MatroskaID.chapterDisplay }.map { EBMLElement.all(in: $0.bytes) }
+      let title = display?.first { $0.id == MatroskaID.chapString }?.bytes.prefix { $0 != 0 }
+      return ChapterMark(
+        start: ClockTime(nanoseconds: start),
+        end: number(MatroskaID.chapterTimeEnd).flatMap { $0 > start ? ClockTime(nanoseconds: $0) : nil },
+        title: String(decoding: title ?? [], as: UTF8.self), children: chapters(in: parts, levels - 1))
+    }
+  }
+}
