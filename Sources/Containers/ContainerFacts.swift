@@ -87,6 +87,8 @@ package struct ContainerFacts: Sendable {
       guard let scan = TransportScan(file, packets) else { return }
       report = .transportStream(scan)
       correction = scan.correction
+    case .aiff: report = .aiff(file)
+    case .asf: report = .asf(file)
     case .au: report = .au(file)
     case .avi:
       report = .avi(file)
@@ -97,7 +99,9 @@ package struct ContainerFacts: Sendable {
     case .gif:
       gif = GIFBlocks(file)
       report = gif.flatMap { ContainerReport($0) }
+    case .flic: report = .flic(file)
     case .flv: report = .flv(file)
+    case .ivf: report = .ivf(file)
     case .programStream: report = .programStream(file)
     case .audio:
       report = .audio(file)
@@ -110,7 +114,7 @@ package struct ContainerFacts: Sendable {
 
 /// The format of a file, as far as its first bytes tell.
 enum ContainerFormat {
-  case au, avi, flv, gif, matroska, mp4, ogg, programStream, wave
+  case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, ogg, programStream, wave
   case transportStream(TransportPackets)
   /// Audio in no container, behind tags or not, or anything else.
   case audio
@@ -121,6 +125,8 @@ enum ContainerFormat {
     switch (start.text(0), start.text(4), start.text(8)) {
     case ("RIFF", _, "AVI "): self = .avi
     case ("RIFF", _, "WAVE"), ("RF64", _, _), ("riff", _, _): self = .wave
+    case ("FORM", _, "AIFF"), ("FORM", _, "AIFC"): self = .aiff
+    case ("DKIF", _, _): self = .ivf
     case ("OggS", _, _): self = .ogg
     case (".snd", _, _): self = .au
     case ("GIF8", _, _): self = .gif
@@ -129,7 +135,9 @@ enum ContainerFormat {
       switch (start[0], start[1], start[2], start[3]) {
       case (0x1A, 0x45, 0xDF, 0xA3): self = .matroska
       case (0x46, 0x4C, 0x56, _): self = .flv
+      case (0x30, 0x26, 0xB2, 0x75): self = .asf
       case (0, 0, 1, 0xBA): self = .programStream
+      case _ where [0x11, 0x12].contains(start[4]) && start[5] == 0xAF: self = .flic
       default: self = TransportPackets(file).map { .transportStream($0) } ?? .audio
       }
     }

@@ -48,6 +48,9 @@ package struct ContainerReport: Equatable, Sendable {
   package var gaps: Gaps?
   /// How many programs there are besides the one that is read, as broadcasts may have them.
   package var furtherPrograms = 0
+  /// Frames of FLI and FLC without content, which show the frame before them for longer. `flxdec`
+  /// drops them, and gives their time to no frame (seen with 1.22; 1.28 has the same source).
+  package var unchangedFrames = 0
 
   /// When the last stream ends, as far as anything is said of that.
   package var presentationEnd: ClockTime? { end ?? streams.compactMap(\.end).max() }

@@ -3,6 +3,8 @@ package import MediaTime
 /// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
+  /// Length of the whole sample frames in the file: less than ``duration`` if that was cut.
+  package let held: ClockTime
   /// More audio than wavparse reads (`Quirk.wavparseSize`).
   package let isCutShort: Bool
   /// The file ends before the audio does, of which it says how long it is.
@@ -33,6 +35,12 @@ package struct WAVEHeader: Sendable {
     let pcm = PCMFormat(file, at: format)
     wave64 = isWave64 ? pcm : nil
     rate = pcm?.rate
+    let there = min(bytes, max(file.size - data.body, 0))
+    held =
+      pcm.flatMap {
+        $0.name == nil ? nil : ClockTime(sampleIndex: there / $0.frameBytes, rate: $0.rate)
+      }
+      ?? ClockTime(sampleIndex: there, rate: bytesPerSecond)
     var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
     let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
     stored?.append(data.body..<data.body + min(bytes, file.size))

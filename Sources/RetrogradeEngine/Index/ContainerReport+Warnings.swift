@@ -83,6 +83,18 @@ extension ContainerReport {
       count: gaps.count, span: TimeSpan(start: gaps.start, end: gaps.end))
   }
 
+  /// The frames of a FLIC file that are not shown.
+  package var unshown: [Warning] {
+    guard unchangedFrames > 0 else { return [] }
+    let all = unchangedFrames + streams.compactMap(\.frames).reduce(0, +)
+    return [
+      Warning(
+        .converted,
+        "shorter: \(unchangedFrames) of \(all) frames repeat the frame before them, and GStreamer's flxdec "
+          + "drops them: frames after them come too early", count: unchangedFrames)
+    ]
+  }
+
   /// The programs of a broadcast that are not read.
   package var unread: [Warning] {
     guard furtherPrograms > 0 else { return [] }

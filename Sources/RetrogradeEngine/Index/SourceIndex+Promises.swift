@@ -28,6 +28,7 @@ extension SourceIndex {
     warnings += part == nil ? declared.missingPackets : []
     if !missing.isEmpty { declaredEnd = declared.presentationEnd }
     warnings += missing + opened.topology.unknown(of: declared, playback) + declared.unread
+    if playback.wantsAny(.video) { warnings += declared.unshown }
     if part == nil { warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
   }
 

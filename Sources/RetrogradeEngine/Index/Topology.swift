@@ -343,8 +343,8 @@ extension StreamPath {
   fileprivate func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
     // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a file
-    // that is read to its end is none either.
-    if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.duration }
+    // that is read to its end is none either. sfdec fills its last buffer where the file is cut.
+    if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }

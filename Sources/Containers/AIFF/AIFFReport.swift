@@ -1,0 +1,49 @@
+import MediaTime
+
+extension ContainerReport {
+  /// AIFF and AIFF-C ("Audio Interchange File Format AIFF-C", Apple, 1991): `COMM` counts the
+  /// sample frames, `SSND` holds them.
+  static func aiff(_ file: RandomAccessFile) -> ContainerReport? {
+    guard let size = file.number(at: 4, 4) else { return nil }
+    var report = ContainerReport()
+    var place = 12
+    while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
+      // A writer that cannot seek back leaves 0, or all bits set.
+      if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
+      if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
+      if size > file.size - place - 8 { report.isCut = true }
+      place += 8 + size + size % 2
+    }
+    // The file may lack the byte that pads its last chunk.
+    if size < 0xFFFF_FFFF, size - 1 > file.size - 8 { report.isCut = true }
+    report.streams = [Stream(kind: .audio, frames: nil, end: report.end)]
+    return report
+  }
+
+  /// When the audio ends; nil if it is compressed, for then `COMM` may count packets.
+  private static func aiffEnd(_ file: RandomAccessFile, at place: Int) -> ClockTime? {
+    guard let frames = file.number(at: place + 2, 4), frames > 0,
+      let rate = file.extended(at: place + 8), rate >= 1
+    else { return nil }
+    if file.text(at: 8) == "AIFC" {
+      guard let type = file.text(at: place + 18), uncompressed.contains(type) else { return nil }
+    }
+    return ClockTime(seconds: Double(frames) / rate)
+  }
+
+  private static let uncompressed: Set = [
+    "NONE", "twos", "sowt", "raw ", "in24", "in32", "42ni", "23ni", "fl32", "FL32", "fl64", "FL64",
+    "alaw", "ALAW", "ulaw", "ULAW",
+  ]
+}
+
+extension RandomAccessFile {
+  /// An IEEE 754 number of ten bytes; nil if it is negative or not finite.
+  fileprivate func extended(at place: Int) -> Double? {
+    guard let exponent = number(at: place, 2), exponent < 0x7FFF,
+      let bytes = read(place + 2..<place + 10)
+    else { return nil }
+    let digits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return Double(sign: .plus, exponent: exponent - 16383 - 63, significand: Double(digits))
+  }
+}

@@ -1,0 +1,47 @@
+import MediaTime
+
+extension ContainerReport {
+  /// ASF, with WMV and WMA ("Advanced Systems Format Specification", Microsoft, 3.2 and 5.1):
+  /// objects, each with a GUID and its size.
+  static func asf(_ file: RandomAccessFile) -> ContainerReport? {
+    func field(_ place: Int, _ count: Int) -> Int? {
+      file.number(at: place, count, isLittleEndian: true)
+    }
+    guard let headerSize = field(16, 8), headerSize >= 30 else { return nil }
+    guard headerSize <= file.size else { return ContainerReport(isCut: true) }
+    var end: ClockTime?
+    var place = 30
+    while place + 24 <= headerSize, let size = field(place + 16, 8), size >= 24,
+      size <= headerSize - place
+    {
+      if file.read(place..<place + 16) == fileProperties, size >= 104 {
+        // The sizes of a live stream are not valid.
+        guard let flags = field(place + 88, 4), flags & 1 == 0 else { return nil }
+        end = asfEnd(duration: field(place + 64, 8), preroll: field(place + 80, 8))
+      }
+      place += size
+    }
+    place = headerSize
+    while place < file.size {
+      guard place + 24 <= file.size else { return ContainerReport(isCut: true, end: end) }
+      guard let size = field(place + 16, 8), size >= 24 else { return nil }
+      if size > file.size - place { return ContainerReport(isCut: true, end: end) }
+      place += size
+    }
+    // The duration of a whole file is not needed, and some muxers write a wrong one.
+    return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
+  }
+
+  /// - Parameters:
+  ///   - duration: in units of 100 ns, with the preroll.
+  ///   - preroll: in milliseconds.
+  private static func asfEnd(duration: Int?, preroll: Int?) -> ClockTime? {
+    guard let duration, let preroll, duration < 1 << 56, preroll < 1 << 40 else { return nil }
+    let length = duration * 100 - preroll * 1_000_000
+    return length > 0 ? ClockTime(nanoseconds: Int64(length)) : nil
+  }
+
+  private static let fileProperties: [UInt8] = [
+    0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11, 0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65,
+  ]
+}

@@ -1,0 +1,30 @@
+import MediaTime
+
+extension ContainerReport {
+  /// FLI and FLC of Autodesk Animator: a header of 128 bytes with the size of the file and the
+  /// number of frames, and the frames. After them comes one more that leads back to the first.
+  static func flic(_ file: RandomAccessFile) -> ContainerReport? {
+    func field(_ place: Int, _ count: Int) -> Int? {
+      file.number(at: place, count, isLittleEndian: true)
+    }
+    guard let size = field(0, 4), let frames = field(6, 2), frames > 0 else { return nil }
+    var report = ContainerReport(isCut: size > file.size)
+    var (place, count) = (128, 0)
+    while count < frames, let size = field(place, 4), let type = field(place + 4, 2), size >= 6 {
+      guard place + size <= file.size else {
+        report.isCut = true
+        break
+      }
+      if type == 0xF1FA {
+        count += 1
+        if field(place + 6, 2) == 0 { report.unchangedFrames += 1 }
+      }
+      place += size
+    }
+    // A file that ends between two frames, and does not say its size.
+    if count < frames, place + 6 > file.size { report.isCut = true }
+    let changed = frames - report.unchangedFrames
+    report.streams = [Stream(kind: .video, frames: changed, end: nil)]
+    return report
+  }
+}

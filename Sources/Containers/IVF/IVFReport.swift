@@ -1,0 +1,78 @@
+import MediaTime
+
+extension ContainerReport {
+  /// IVF: a header that may say the length, and before each frame its size and timestamp.
+  ///
+  /// There is no specification; libvpx (`ivfenc.c`, `ivfdec.c`) is the reference. libvpx and libaom
+  /// write the number of frames as the length, FFmpeg the duration in ticks.
+  static func ivf(_ file: RandomAccessFile) -> ContainerReport? {
+    func field(_ place: Int, _ count: Int) -> Int? {
+      file.number(at: place, count, isLittleEndian: true)
+    }
+    guard let headerSize = field(6, 2), headerSize >= 32, let rate = field(16, 4),
+      let scale = field(20, 4), let declared = field(24, 4)
+    else { return nil }
+    var report = ContainerReport()
+    let frames = IVFFrames(file, from: headerSize)
+    report.isCut = frames.isCut
+    report.streams = [Stream(kind: .video, frames: nil, end: nil)]
+    // A writer that cannot seek back leaves 0, or all bits set.
+    guard declared > frames.count, declared < 0xFFFF_FFFF, frames.count > 0 else { return report }
+    if declared < frames.duration {
+      // Too short for a duration: this is a count.
+      report.streams[0].frames = declared
+      report.isCut = true
+    } else if declared - frames.longest > frames.duration || frames.isCut {
+      report.isCut = true
+      // With a frame on every tick both readings agree.
+      if frames.isRegular { report.streams[0].frames = declared }
+      if rate > 0, scale > 0 {
+        let ticks = Double(frames.first) + Double(declared)
+        report.end = ClockTime(seconds: ticks * Double(scale) / Double(rate))
+      }
+    }
+    return report
+  }
+}
+
+/// The frames in an IVF file, by the headers before them; times in ticks.
+private struct IVFFrames {
+  private(set) var count = 0
+  /// First timestamp.
+  private(set) var first = 0
+  /// From the first timestamp to the last.
+  private(set) var duration = 0
+  /// Longest time from one frame to the next.
+  private(set) var longest = 0
+  /// A frame starts on every tick.
+  private(set) var isRegular = true
+  /// The file ends within a frame.
+  private(set) var isCut = false
+
+  init(_ file: RandomAccessFile, from start: Int) {
+    var place = start
+    var last: Int?
+    while place < file.size {
+      guard let header = file.read(place..<place + 12),
+        header.littleEndian(0) <= file.size - place - 12
+      else {
+        isCut = true
+        break
+      }
+      let time = header.littleEndian(4) | header.littleEndian(8) << 32
+      if let last {
+        let step = time.subtractingReportingOverflow(last)
+        guard !step.overflow else { break }
+        longest = max(longest, step.partialValue)
+        isRegular = isRegular && step.partialValue == 1
+      } else {
+        first = time
+      }
+      let length = time.subtractingReportingOverflow(first)
+      duration = max(duration, length.overflow ? 0 : length.partialValue)
+      last = time
+      count += 1
+      place += 12 + header.littleEndian(0)
+    }
+  }
+}
