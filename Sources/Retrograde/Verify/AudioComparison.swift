@@ -13,6 +13,8 @@ struct AudioComparison {
   var lag: Int?
   /// How far the lag differs along the way.
   var drift = 0
+  /// What was found of each short stretch.
+  private(set) var windows: SampleWindows
   /// How alike both are, 1 where they are the same but for their level; nil where all is silent.
   var correlation: Double?
   /// The largest difference of a sample, full scale being 1.
@@ -34,6 +36,7 @@ struct AudioComparison {
     _ cancellation: Cancellation, report: (ClockTime, _ share: Double) -> Void
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
+    windows = SampleWindows(rate: rate, channels: channels)
     func stream(_ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero) throws -> SampleStream {
       try SampleStream(media.track, media.legs, from: from, rate: rate, channels: channels, cancellation)
     }
@@ -103,6 +106,7 @@ struct AudioComparison {
     }
     while try refill(&wanted, source, &expected, &skip.wanted), try refill(&given, mirror, &found, &skip.given) {
       let count = min(wanted.count, given.count)
+      windows.add(wanted.prefix(count), given.prefix(count))
       for (x, y) in zip(wanted.prefix(count), given.prefix(count)) {
         let (x, y) = (Double(x), Double(y))
         products += x * y
@@ -116,6 +120,7 @@ struct AudioComparison {
     }
     while let more = try source.next() { expected += more.count / channels }
     while let more = try mirror.next() { found += more.count / channels }
+    windows.finish()
     let energy = squares * otherSquares
     if energy > 0 {
       correlation = products / energy.squareRoot()

@@ -87,7 +87,10 @@ extension Verifier {
     result.checks = DescriptionComparison.streams(source, mirror)
     do {
       let delays = try videos(source, mirror, container, work, &result)
+      result.checks.append(
+        StreamDescriptions.start(mirror, delay: delays.first ?? .zero, isExact: mirror.audio.allSatisfy(\.isWholeByCodec)))
       try audio(source, mirror, container, delays.first, work, &result)
+      result.checks += StreamDescriptions.languages(source, mirror) + StreamDescriptions.dispositions(source, mirror)
       result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
       throw RetrogradeError(
@@ -122,11 +125,12 @@ extension Verifier {
       let geometry =
         try framing.settings.isEmpty
         ? nil : FrameGeometry(pair.0.caps, orientation: orientations.source, framing, for: container)
+      let report = progress(.comparingVideo(number), source, work)
+      let plain = try pair.0.plainFrames(work.cancellation) { _ in }
       let frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
-        geometry: geometry, comparesPixels: isLossless, work.cancellation,
-        report: progress(.comparingVideo(number), source, work))
+        geometry: geometry, comparesPixels: isLossless, plain: plain, work.cancellation, report: report)
       // Nobody has the whole frames that were made of fields.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(label, isLossless: isExact, tolerance: tolerance)
@@ -158,13 +162,18 @@ extension Verifier {
             .comparingAudio(number), share: share, position: position, duration: source.legs.duration ?? .zero,
             since: watch)
         })
-      let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
-      if isExact, pair.0.rate == pair.1.rate {
+      let isWhole = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
+      if isWhole, pair.0.rate == pair.1.rate {
         let player = AudioPlayer(pair.0, source.heard, isPadded: container.needsAudioFromStart)
         comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
       }
+      var unpadded = AudioPlayer(pair.0, source.heard, isPadded: false)
+      let start = try unpadded.next()?.shown.start ?? .zero
+      let exactness: AudioComparison.Exactness =
+        isLossless ? .same : pair.1.isExact(for: pair.0) && pair.0.rate == pair.1.rate ? .rounded : .alike
       result.checks += comparison.checks(
-        label, rates: (pair.0.rate, pair.1.rate), delay: delay, isLossless: isLossless)
+        label, rates: (pair.0.rate, pair.1.rate), keepsRate: pair.1.codecHolds(rate: pair.0.rate), start: start,
+        delay: delay, exactness)
     }
   }
 }
