@@ -51,9 +51,10 @@ struct AudioComparison {
     for start in loudest {
       let wanted = try stream(source, from: start).take(AudioComparison.probe)
       // From as early as the reach goes, or from the beginning.
-      let earlier = max(.zero, start - ClockTime(sampleIndex: AudioComparison.reach, rate: rate))
+      let earlier = max(.zero, start + delay - ClockTime(sampleIndex: AudioComparison.reach, rate: rate))
       let head = start.sampleIndex(rate: rate) - earlier.sampleIndex(rate: rate)
-      let given = try stream(mirror, from: earlier).take(head + AudioComparison.probe + AudioComparison.reach)
+      let given = try stream(mirror, from: earlier).take(
+        head + delay.sampleIndex(rate: rate) + AudioComparison.probe + AudioComparison.reach)
       if let lag = AudioComparison.lag(of: wanted, in: given, head: head, channels: channels, guess: guess) {
         lags.append(lag)
         guess = lag

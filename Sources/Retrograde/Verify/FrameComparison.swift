@@ -179,9 +179,9 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // The same way for both, and none where both say the same.
-    let colours = (own.caps.withColorimetry.string("colorimetry"), other.caps.withColorimetry.string("colorimetry"))
-    let colorimetry = colours.0 == colours.1 ? colours.0 ?? "bt709" : "bt709"
+    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of what YUV holds.
+    let colours = [other.caps, own.caps].filter { !$0.isRGB }.compactMap { $0.withColorimetry.string("colorimetry") }
+    let colorimetry = colours.first ?? "bt709"
     let text =
       "video/x-raw,format=I420,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1,"
       + "colorimetry=\(colorimetry)"

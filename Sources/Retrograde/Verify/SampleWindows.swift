@@ -115,7 +115,8 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    if own > 0, other > 0, product > 0 {
+    // What is as quiet as that is louder or quieter by rounding alone.
+    if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
       // Noise that a codec adds changes one of them, and a change of level both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))
       finding.gain = abs(gains.0) < abs(gains.1) ? gains.0 : gains.1

@@ -3,7 +3,10 @@ import RetrogradeEngine
 
 /// What the figures of a comparison mean.
 extension FrameComparison {
-  func checks(_ label: String, isLossless: Bool, tolerance: ClockTime) -> [Verification.Check] {
+  /// - Parameter judgesPixels: true if each frame's pixels are those of its source frame, but for what a codec loses.
+  func checks(
+    _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime
+  ) -> [Verification.Check] {
     var checks = [
       Verification.Check(
         "frames\(label)", found == expected,
@@ -31,7 +34,7 @@ extension FrameComparison {
     let isAlike =
       isLossless ? identical == compared : misplaced.isEmpty && worst.likeness >= FrameComparison.leastLikeness
     checks.append(.init("order\(label)", isAlike, finding, figures))
-    if !isLossless, identical < compared { checks += pictureChecks(label) }
+    if !isLossless, judgesPixels, identical < compared { checks += pictureChecks(label) }
     let (error, frame) = timing
     let holds = error <= tolerance
     checks.append(
@@ -97,8 +100,8 @@ extension AudioComparison {
   private static let mostSync = 0.0015
   /// The padding that lossy codecs may add or take, in sample frames.
   private static let padding = 4096
-  /// Level that lossy codecs may add or take, in dB.
-  private static let mostGain = 0.7
+  /// Level that lossy codecs may add or take, and what rounding may, in dB.
+  private static let mostGain = (lossy: 1.0, exact: 0.01)
 
   /// How exactly the samples have to be the source's.
   enum Exactness {
@@ -171,7 +174,8 @@ extension AudioComparison {
       case .alike: parts.differing.count == 0 && alike >= 0.7 && drift <= 2
       }
     let gain = parts.gain ?? 0
-    let isLevel = parts.louder.count == 0 && abs(gain) <= AudioComparison.mostGain
+    let most = exactness == .alike ? AudioComparison.mostGain.lossy : AudioComparison.mostGain.exact
+    let isLevel = parts.louder.count == 0 && abs(gain) <= most
     return [
       .init(
         "\(label) samples", holds, text,

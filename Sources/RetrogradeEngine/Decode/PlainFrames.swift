@@ -9,7 +9,7 @@ package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
     /// In stream time.
     package var time: ClockTime
-    /// nil where the decoder says that the frame is damaged: it may come out another way each time.
+    /// nil if the decoder says that the frame is damaged, or failed before it: it may come out another way each time.
     package var hash: UInt64?
 
     package init(time: ClockTime, hash: UInt64?) { (self.time, self.hash) = (time, hash) }
@@ -32,7 +32,8 @@ package struct PlainFrames: Sendable {
   /// - Parameters:
   ///   - hash: of its pixels.
   ///   - number: its place in the source, in display order.
-  /// - Returns: true if a frame with that hash starts then; nil where the decoder called that frame damaged.
+  /// - Returns: true if a frame with that hash starts then; nil if the decoder called that frame damaged, or
+  ///   failed before it.
   package func holds(_ hash: UInt64, number: Int) -> Bool? {
     let time = time(of: number)
     let first = frames.endOfPrefix { $0.time < time - tolerance }
@@ -74,6 +75,7 @@ extension VideoSource {
     var times: [ClockTime] = []
     var hashes: [UInt64?] = []
     let given = recipe.isTimedByPackets ? video.starts : nil
+    var hasFailed = false
     do {
       while let sample = try decoder.next(cancellation) {
         guard let time = FrameCollector.time(of: sample, after: times, given: given) else { continue }
@@ -83,12 +85,15 @@ extension VideoSource {
         report(time)
       }
     } catch let error as RetrogradeError where error.code != .inputOutput && !times.isEmpty {
-      // The index has a warning of it; frames that did not come are not found among these.
+      // The index has a warning of it.
+      hasFailed = true
       Log.decode.warning("\(recipe.source): the plain decode ended early: \(error.message)")
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(recipe.source, error)
     }
     let starts = FrameCollector.starts(times, stored: video.isUntimed ? video.starts : nil).times
-    return zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }
+    let frames = zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }
+    guard hasFailed, let last = starts.last else { return frames }
+    return frames + timeline.starts.filter { $0 > last }.map { PlainFrames.Frame(time: $0, hash: nil) }
   }
 }
