@@ -9,10 +9,11 @@ enum DescriptionComparison {
   static func streams(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Reversing into images warns of audio that is left out.
+    // What a container has no place for, `reverse` leaves out with a warning.
     let holdsAudio = container.imageFormat == nil
+    let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
     let counts: [(subject: String, expected: Int, found: Int)] = [
-      ("video streams", source.videos.count, mirror.videos.count),
+      ("video streams", holdsVideo ? source.videos.count : 0, mirror.videos.count),
       ("audio streams", holdsAudio ? source.audio.count : 0, mirror.audio.count),
       ("subtitle streams", source.index.subtitles.count, mirror.index.subtitles.count),
     ]

@@ -83,6 +83,7 @@ struct FrameComparison {
         try squares
         ?? SquaredFrames((own.caps, preparation, ownOrientation), (frame.caps, orientations.mirror), cancellation)
       squares = known
+      picture.isRGB = known.isRGB
       picture.add(try known.own(own.buffer, own.caps), try known.other(frame.buffer, frame.caps), frame: number)
     }
     while try wanted.next() != nil { expected += 1 }
@@ -170,6 +171,7 @@ private struct ThumbnailedFrames {
 private struct SquaredFrames {
   private let converters: (own: FrameConverter, other: FrameConverter)
   private let form: Caps
+  let isRGB: Bool
 
   init(
     _ own: (caps: Caps, preparation: [String], orientation: String?), _ other: (caps: Caps, orientation: String?),
@@ -180,27 +182,27 @@ private struct SquaredFrames {
       swap(&size.width, &size.height)
     }
     // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of what YUV holds.
-    let colours = [other.caps, own.caps].filter { !$0.isRGB }.compactMap { $0.withColorimetry.string("colorimetry") }
-    let colorimetry = colours.first ?? "bt709"
+    let colours = other.caps.isRGB ? nil : other.caps.withRange.string("colorimetry")
+    let format = colours.map { "I420,colorimetry=(string)\($0)" } ?? "GBR"
     let text =
-      "video/x-raw,format=I420,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1,"
-      + "colorimetry=\(colorimetry)"
+      "video/x-raw,format=\(format),width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
     guard let form = Caps(text) else {
       throw GStreamerError(kind: .other, element: nil, message: "frames can't be compared", debug: nil)
     }
     self.form = form
+    isRGB = colours == nil
     converters = (
-      try FrameConverter(own.caps, own.preparation, orientation: own.orientation, to: text, cancellation),
-      try FrameConverter(other.caps, orientation: other.orientation, to: text, cancellation)
+      try FrameConverter(own.caps.withRange, own.preparation, orientation: own.orientation, to: text, cancellation),
+      try FrameConverter(other.caps.withRange, orientation: other.orientation, to: text, cancellation)
     )
   }
 
   func own(_ frame: Buffer, _ caps: Caps) throws -> [PlaneMeans] {
-    try converters.own.convert(frame, caps).blockMeans(form)
+    try converters.own.convert(frame, caps.withRange).blockMeans(form)
   }
 
   func other(_ frame: Buffer, _ caps: Caps) throws -> [PlaneMeans] {
-    try converters.other.convert(frame, caps).blockMeans(form)
+    try converters.other.convert(frame, caps.withRange).blockMeans(form)
   }
 }
 
@@ -208,6 +210,12 @@ extension Caps {
   /// Size and pixel format, as caps.
   fileprivate var pixelForm: String {
     "video/x-raw,format=\(string("format") ?? "I420"),width=\(int("width") ?? 0),height=\(int("height") ?? 0)"
+  }
+
+  /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
+  fileprivate var withRange: Caps {
+    guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
+    return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
   }
 
   fileprivate func isSameForm(as other: Caps) -> Bool { pixelForm == other.pixelForm }

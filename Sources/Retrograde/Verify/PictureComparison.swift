@@ -44,7 +44,9 @@ struct PictureComparison {
     }
   }
 
-  /// Brightness, then the two of colour.
+  /// True if the planes are those of GBR.
+  var isRGB = false
+  /// Brightness, then the two of colour; or green, blue and red.
   private(set) var planes = [Plane](repeating: Plane(), count: 3)
 
   mutating func add(_ own: [PlaneMeans], _ other: [PlaneMeans], frame: Int) {

@@ -54,7 +54,7 @@ extension FrameComparison {
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
-    let names = ["brightness", "blue", "red"]
+    let names = [picture.isRGB ? "green" : "brightness", "blue", "red"]
     var figures: [String: Double] = [:]
     var (parts, levels): ([String], [String]) = ([], [])
     for (plane, name) in zip(picture.planes, names) where plane.count > 0 {
@@ -66,7 +66,7 @@ extension FrameComparison {
       figures["frame-\(name)"] = plane.worstFrame.difference
       let place = plane.worst
       if place.difference > most {
-        let scale = name == "brightness" ? 1 : 2
+        let scale = name == "brightness" || picture.isRGB ? 1 : 2
         parts.append(
           "frame \(place.frame) differs at \(place.x * scale),\(place.y * scale) by "
             + "\(Decimals.text(place.difference, 1)) of 255 in \(name)")
