@@ -97,7 +97,7 @@ struct SampleWindows {
           place >= channels ? done[place - channels].own : 0,
           place + channels < done.count ? done[place + channels].own : 0)
         let loudness = max(window.own, window.other)
-        guard loudness > max(1e-7, mean * 1e-3, beside * 1e-2) else {
+        guard loudness > max(1e-7, mean * 1e-2, beside * 1e-2) else {
           finding.quiet += 1
           continue
         }

@@ -41,7 +41,9 @@ enum StreamDescriptions {
   static func languages(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    let (own, other) = (streams(source).flatMap { $0 }, streams(mirror).flatMap { $0 })
+    // Streams that are missing are named by another check.
+    let pairs = zip(streams(source), streams(mirror)).flatMap { Array(zip($0.0, $0.1)) }
+    let (own, other) = (pairs.map(\.0), pairs.map(\.1))
     guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
       return []
     }
@@ -52,9 +54,7 @@ enum StreamDescriptions {
           container.carriesLanguages ? "the mirror names none" : "the mirror's container can't name them")
       ]
     }
-    let differing = zip(streams(source), streams(mirror)).flatMap { kinds in
-      zip(kinds.0, kinds.1).filter { $0.language != $1.language }
-    }
+    let differing = pairs.filter { $0.0.language != $0.1.language }
     let finding = differing.map { own, other in
       "\(own.name): \(other.language ?? "none"), and \(own.language ?? "none") is expected"
     }

@@ -210,7 +210,7 @@ extension AudioComparison {
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
       // Where everything is later, as priming of another stream has it, video frames' times are rounded too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
-      holds = rounded.contains(late) || isLater
+      holds = rounded.contains(late) && holds || isLater
     }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
     return .init(
