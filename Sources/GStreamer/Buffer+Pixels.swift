@@ -19,6 +19,106 @@ extension Buffer {
       }
     }
   }
+
+  /// Hash of the pixels of a frame of raw video that has `caps`. What pads its rows does not count.
+  /// - Throws: ``GStreamerError``, where the memory can't be reached.
+  package func pixelHash(_ caps: Caps) throws -> UInt64 {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
+    var frame = GstVideoFrame()
+    guard gst_video_frame_map(&frame, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
+    defer { gst_video_frame_unmap(&frame) }
+    let starts = frame.planes
+    var hash = ByteHash()
+    for (index, plane) in info.planes.enumerated() {
+      guard let start = starts[index] else { continue }
+      for row in 0..<plane.rows {
+        hash.add(
+          UnsafeRawBufferPointer(start: start.data + row * start.stride, count: min(plane.rowBytes, abs(start.stride))))
+      }
+    }
+    return hash.value
+  }
+
+  /// Means of squares of each plane of a frame of raw video whose planes hold one byte a value.
+  /// - Throws: ``GStreamerError``, where the memory can't be reached.
+  package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
+    var frame = GstVideoFrame()
+    guard gst_video_frame_map(&frame, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
+    defer { gst_video_frame_unmap(&frame) }
+    let starts = frame.planes
+    return info.planes.enumerated().compactMap { index, plane in
+      starts[index].map { PlaneMeans($0.data, stride: $0.stride, width: plane.rowBytes, rows: plane.rows) }
+    }
+  }
+}
+
+/// Means of squares of eight by eight values of a plane, in sixteenths.
+package struct PlaneMeans: Sendable {
+  package static let side = 8
+  package let columns: Int
+  /// Row by row.
+  package let values: [UInt16]
+
+  /// - Parameter width: in bytes, one a value.
+  init(_ data: UnsafeRawPointer, stride: Int, width: Int, rows: Int) {
+    let side = PlaneMeans.side
+    columns = (width + side - 1) / side
+    var values: [UInt16] = []
+    values.reserveCapacity(columns * ((rows + side - 1) / side))
+    // Values of every other byte, so that sums of eight rows fit.
+    let mask: UInt64 = 0x00FF_00FF_00FF_00FF
+    for top in Swift.stride(from: 0, to: rows, by: side) {
+      let height = min(side, rows - top)
+      for left in Swift.stride(from: 0, to: width, by: side) {
+        let start = data + top * stride + left
+        let count = min(side, width - left)
+        var sum: UInt64 = 0
+        if count == side {
+          for row in 0..<height {
+            let word = start.loadUnaligned(fromByteOffset: row * stride, as: UInt64.self)
+            sum += (word & mask) + ((word >> 8) & mask)
+          }
+          sum = (sum & 0xFFFF) + ((sum >> 16) & 0xFFFF) + ((sum >> 32) & 0xFFFF) + (sum >> 48)
+        } else {
+          for row in 0..<height {
+            for column in 0..<count { sum += UInt64(start.load(fromByteOffset: row * stride + column, as: UInt8.self)) }
+          }
+        }
+        values.append(UInt16(sum * 16 / UInt64(height * count)))
+      }
+    }
+    self.values = values
+  }
+}
+
+/// A 64-bit hash that tells bytes apart, fast. It is no protection against bytes made to have the same one.
+package struct ByteHash {
+  package private(set) var value: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+  package init() {}
+
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    var hash = value
+    var place = 0
+    while place + 8 <= bytes.count {
+      hash = ByteHash.mixed(hash, bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+      place += 8
+    }
+    while place < bytes.count {
+      hash = ByteHash.mixed(hash, UInt64(bytes[place]))
+      place += 1
+    }
+    value = hash
+  }
+
+  /// Can be undone, as the factor is odd: two hashes that differ stay different.
+  private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+    let mixed = (hash ^ word) &* 0xD6E8_FEB8_6659_FD93
+    return mixed ^ (mixed >> 32)
+  }
 }
 
 extension GstVideoInfo {

@@ -17,6 +17,10 @@ struct Container: Sendable {
   var subtitles: [String] = []
   /// It can say that what its codec puts before the first sample is not to be heard (MP4's edit lists).
   var hasEditLists = false
+  /// It names the language of each stream: a field of its own, not one that a codec's tags may have.
+  var carriesLanguages: Bool {
+    ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
+  }
   /// It can say which way up the video is.
   var carriesOrientation = false
   /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.

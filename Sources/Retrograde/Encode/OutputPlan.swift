@@ -136,7 +136,8 @@ struct OutputPlan: Sendable {
   ) throws {
     try Verifier.check(
       inputs, mirror: try outputs.location(of: output), name: output, options,
-      isLossless: options.encoding.quality == .lossless || choice.videos.allSatisfy { $0.packets != nil }, work)
+      isLossless: options.encoding.quality == .lossless,
+      turnsPackets: choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
   /// The frames per second that the encoder is told; nil: those that the source names.

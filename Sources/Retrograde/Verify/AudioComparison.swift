@@ -13,6 +13,8 @@ struct AudioComparison {
   var lag: Int?
   /// How far the lag differs along the way.
   var drift = 0
+  /// What was found of each short stretch.
+  private(set) var windows: SampleWindows
   /// How alike both are, 1 where they are the same but for their level; nil where all is silent.
   var correlation: Double?
   /// The largest difference of a sample, full scale being 1.
@@ -34,6 +36,7 @@ struct AudioComparison {
     _ cancellation: Cancellation, report: (ClockTime, _ share: Double) -> Void
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
+    windows = SampleWindows(rate: rate, channels: channels)
     func stream(_ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero) throws -> SampleStream {
       try SampleStream(media.track, media.legs, from: from, rate: rate, channels: channels, cancellation)
     }
@@ -48,9 +51,10 @@ struct AudioComparison {
     for start in loudest {
       let wanted = try stream(source, from: start).take(AudioComparison.probe)
       // From as early as the reach goes, or from the beginning.
-      let earlier = max(.zero, start - ClockTime(sampleIndex: AudioComparison.reach, rate: rate))
+      let earlier = max(.zero, start + delay - ClockTime(sampleIndex: AudioComparison.reach, rate: rate))
       let head = start.sampleIndex(rate: rate) - earlier.sampleIndex(rate: rate)
-      let given = try stream(mirror, from: earlier).take(head + AudioComparison.probe + AudioComparison.reach)
+      let given = try stream(mirror, from: earlier).take(
+        head + delay.sampleIndex(rate: rate) + AudioComparison.probe + AudioComparison.reach)
       if let lag = AudioComparison.lag(of: wanted, in: given, head: head, channels: channels, guess: guess) {
         lags.append(lag)
         guess = lag
@@ -103,6 +107,7 @@ struct AudioComparison {
     }
     while try refill(&wanted, source, &expected, &skip.wanted), try refill(&given, mirror, &found, &skip.given) {
       let count = min(wanted.count, given.count)
+      windows.add(wanted.prefix(count), given.prefix(count))
       for (x, y) in zip(wanted.prefix(count), given.prefix(count)) {
         let (x, y) = (Double(x), Double(y))
         products += x * y
@@ -116,6 +121,7 @@ struct AudioComparison {
     }
     while let more = try source.next() { expected += more.count / channels }
     while let more = try mirror.next() { found += more.count / channels }
+    windows.finish()
     let energy = squares * otherSquares
     if energy > 0 {
       correlation = products / energy.squareRoot()

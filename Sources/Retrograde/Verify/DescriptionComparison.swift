@@ -6,10 +6,15 @@ import RetrogradeEngine
 /// Compares what describes the frames and samples: which streams there are, how they are to be shown, what they are called.
 enum DescriptionComparison {
   /// How many streams of each kind there are.
-  static func streams(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
+  static func streams(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> [Verification.Check] {
+    // What a container has no place for, `reverse` leaves out with a warning.
+    let holdsAudio = container.imageFormat == nil
+    let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
     let counts: [(subject: String, expected: Int, found: Int)] = [
-      ("video streams", source.videos.count, mirror.videos.count),
-      ("audio streams", source.audio.count, mirror.audio.count),
+      ("video streams", holdsVideo ? source.videos.count : 0, mirror.videos.count),
+      ("audio streams", holdsAudio ? source.audio.count : 0, mirror.audio.count),
       ("subtitle streams", source.index.subtitles.count, mirror.index.subtitles.count),
     ]
     return counts.filter { $0.expected > 0 || $0.found > 0 }.map { count in
@@ -68,6 +73,16 @@ enum DescriptionComparison {
       checks.append(
         .init("colour\(label)", own == other, own == other ? own : "\(other), and \(own) is expected"))
     }
+    let isInterlaced = (source.caps.isInterlaced, mirror.caps.isInterlaced)
+    if isInterlaced.0 != isInterlaced.1, !(geometry?.deinterlaces ?? false) {
+      // Encoders of other codecs can't say it.
+      let isSaid = ["video/x-h264", "video/mpeg", "video/x-prores", "video/x-ffv", "video/x-raw"].contains(
+        mirror.video.caps.mediaType)
+      checks.append(
+        .init(
+          "interlace\(label)", isInterlaced.0 && !isSaid,
+          isInterlaced.1 ? "interlaced, and the source is progressive" : "progressive, and the source is interlaced"))
+    }
     if let own = source.isTopFieldFirst, let other = mirror.isTopFieldFirst {
       let expected = own != isBackward
       checks.append(
@@ -92,6 +107,11 @@ enum DescriptionComparison {
     abs((a - b).nanoseconds) <= DescriptionComparison.tolerance
   }
 
+  /// Ends are counted in hundredths of a second by some formats.
+  private static func isNearEnd(_ a: ClockTime, _ b: ClockTime) -> Bool {
+    abs((a - b).nanoseconds) <= 10 * DescriptionComparison.tolerance
+  }
+
   private static func contrast(_ found: (String, ClockTime), _ expected: (String, ClockTime)) -> String {
     "“\(found.0)” at \(found.1), and “\(expected.0)” at \(expected.1) is expected"
   }
@@ -106,11 +126,13 @@ enum DescriptionComparison {
       let given = pair.1.cues.map { (span: $0.span, text: pair.1.text(of: $0)) }.filter { !$0.text.isEmpty }
       let differing = zip(wanted, given).first { own, other in
         own.text != other.text || !near(own.span.start + delay, other.span.start - start)
+          || !isNearEnd(own.span.end + delay, other.span.end - start)
       }
       let holds = differing == nil && wanted.count == given.count
       var finding = amount(given.count, wanted.count, " cues")
       if wanted.count == given.count, let (own, other) = differing {
         finding = contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
+          + "; it ends at \(other.span.end - start) instead of \(own.span.end + delay)"
       }
       return .init(
         "subtitles \(number)", holds, finding, ["found": Double(given.count), "expected": Double(wanted.count)])
@@ -165,4 +187,9 @@ extension SubtitleTrack {
     let plain = SubtitleText.plain(isScript ? SubtitleText.line(text) : text)
     return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
+}
+
+extension Caps {
+  /// Whether some frames are made of two fields.
+  fileprivate var isInterlaced: Bool { !["progressive", nil].contains(string("interlace-mode")) }
 }

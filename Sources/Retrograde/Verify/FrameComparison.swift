@@ -17,6 +17,10 @@ struct FrameComparison {
   var worst = (likeness: 99.0, frame: 0)
   /// Frames that are nearer to a neighbour of their source frame.
   var misplaced: [Int] = []
+  /// Parts of frames that are not the same to the pixel.
+  var picture = PictureComparison()
+  /// What a plain decode says of the source's frames; nil where there is none.
+  var sourceFrames: SourceFrameCheck?
   /// How much later than in the presentation each frame starts.
   private var delays: [ClockTime] = []
   /// The stretch within which the first frame may start: it is on show from the start if it outlasts the others.
@@ -28,22 +32,28 @@ struct FrameComparison {
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
   ///   - geometry: what was to become of the source's frames; nil: nothing.
   ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
+  ///   - plain: the source's frames by a plain decode; nil where there are none.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
-    geometry: FrameGeometry?, comparesPixels: Bool, _ cancellation: Cancellation, report: (ClockTime) -> Void
+    geometry: FrameGeometry?, comparesPixels: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
+    report: (ClockTime) -> Void
   ) throws {
+    sourceFrames = plain.map { SourceFrameCheck($0) }
+    var squares: SquaredFrames?
     let preparation = geometry?.elements ?? []
-    let own = geometry.map(\.orientation) ?? orientations.source
-    var wanted = try ThumbnailedFrames(source, preparation, orientation: own, cancellation)
+    let ownOrientation = geometry.map(\.orientation) ?? orientations.source
+    var wanted = try ThumbnailedFrames(source, preparation, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
     // Where the pixels themselves were turned, those of the source have to be turned too.
-    let turn = own == orientations.mirror ? nil : own
+    let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
     while let frame = try given.next() {
       found += 1
       guard let own = try wanted.next() else { continue }
       expected += 1
+      if expected % 8 == 0 { report(own.shown.end) }
       let number = expected - 1
+      if let place = own.number { try sourceFrames?.add(own.buffer.pixelHash(own.caps), number: place) }
       delays.append(frame.shown.start - own.shown.start)
       if number == 0 { firstSlack = own.shown.duration }
       let likeness = frame.thumbnail.likeness(to: own.thumbnail)
@@ -55,15 +65,26 @@ struct FrameComparison {
         misplaced.append(number)
       }
       if turn == nil, preparation.isEmpty, own.caps.isSameForm(as: frame.caps) {
-        if try own.buffer.hasSamePixels(as: frame.buffer, frame.caps) { identical += 1 }
+        if try own.buffer.hasSamePixels(as: frame.buffer, frame.caps) {
+          identical += 1
+          continue
+        }
       } else if comparesPixels {
         let known =
           try converter
           ?? FrameConverter(own.caps, preparation, orientation: turn, to: frame.caps.pixelForm, cancellation)
         converter = known
-        if try known.convert(own.buffer, own.caps).hasSamePixels(as: frame.buffer, frame.caps) { identical += 1 }
+        if try known.convert(own.buffer, own.caps).hasSamePixels(as: frame.buffer, frame.caps) {
+          identical += 1
+          continue
+        }
       }
-      if expected % 8 == 0 { report(own.shown.end) }
+      let known =
+        try squares
+        ?? SquaredFrames((own.caps, preparation, ownOrientation), (frame.caps, orientations.mirror), cancellation)
+      squares = known
+      picture.isRGB = known.isRGB
+      picture.add(try known.own(own.buffer, own.caps), try known.other(frame.buffer, frame.caps), frame: number)
     }
     while try wanted.next() != nil { expected += 1 }
   }
@@ -95,6 +116,7 @@ private struct ThumbnailedFrames {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
+    var number: Int?
     var thumbnail: Thumbnail
   }
 
@@ -140,8 +162,47 @@ private struct ThumbnailedFrames {
       ?? FrameConverter(frame.caps, preparation, orientation: orientation, to: Thumbnail.form, cancellation)
     converter = known
     return Frame(
-      buffer: frame.buffer, caps: frame.caps, shown: frame.shown,
+      buffer: frame.buffer, caps: frame.caps, shown: frame.shown, number: frame.number,
       thumbnail: try Thumbnail(known.convert(frame.buffer, frame.caps)))
+  }
+}
+
+/// The means of squares of frames of a source and its mirror, each turned upright.
+private struct SquaredFrames {
+  private let converters: (own: FrameConverter, other: FrameConverter)
+  private let form: Caps
+  let isRGB: Bool
+
+  init(
+    _ own: (caps: Caps, preparation: [String], orientation: String?), _ other: (caps: Caps, orientation: String?),
+    _ cancellation: Cancellation
+  ) throws {
+    var size = (width: other.caps.int("width") ?? 0, height: other.caps.int("height") ?? 0)
+    if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
+      swap(&size.width, &size.height)
+    }
+    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of what YUV holds.
+    let colours = other.caps.isRGB ? nil : other.caps.withRange.string("colorimetry")
+    let format = colours.map { "I420,colorimetry=(string)\($0)" } ?? "GBR"
+    let text =
+      "video/x-raw,format=\(format),width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
+    guard let form = Caps(text) else {
+      throw GStreamerError(kind: .other, element: nil, message: "frames can't be compared", debug: nil)
+    }
+    self.form = form
+    isRGB = colours == nil
+    converters = (
+      try FrameConverter(own.caps.withRange, own.preparation, orientation: own.orientation, to: text, cancellation),
+      try FrameConverter(other.caps.withRange, orientation: other.orientation, to: text, cancellation)
+    )
+  }
+
+  func own(_ frame: Buffer, _ caps: Caps) throws -> [PlaneMeans] {
+    try converters.own.convert(frame, caps.withRange).blockMeans(form)
+  }
+
+  func other(_ frame: Buffer, _ caps: Caps) throws -> [PlaneMeans] {
+    try converters.other.convert(frame, caps.withRange).blockMeans(form)
   }
 }
 
@@ -149,6 +210,12 @@ extension Caps {
   /// Size and pixel format, as caps.
   fileprivate var pixelForm: String {
     "video/x-raw,format=\(string("format") ?? "I420"),width=\(int("width") ?? 0),height=\(int("height") ?? 0)"
+  }
+
+  /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
+  fileprivate var withRange: Caps {
+    guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
+    return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
   }
 
   fileprivate func isSameForm(as other: Caps) -> Bool { pixelForm == other.pixelForm }

@@ -3,13 +3,19 @@ import RetrogradeEngine
 
 /// What the figures of a comparison mean.
 extension FrameComparison {
-  func checks(_ label: String, isLossless: Bool, tolerance: ClockTime) -> [Verification.Check] {
+  /// - Parameter judgesPixels: true if each frame's pixels are those of its source frame, but for what a codec loses.
+  func checks(
+    _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime
+  ) -> [Verification.Check] {
     var checks = [
       Verification.Check(
         "frames\(label)", found == expected,
         found == expected ? "\(found)" : "\(found), and \(expected) are expected",
         ["found": Double(found), "expected": Double(expected)])
     ]
+    checks.append(
+      sourceFrames?.check(label)
+        ?? .init("source frames\(label)", true, "not checked: there is no plain decode of this source"))
     let compared = min(found, expected)
     guard compared > 0 else { return checks }
     let figures = [
@@ -28,6 +34,7 @@ extension FrameComparison {
     let isAlike =
       isLossless ? identical == compared : misplaced.isEmpty && worst.likeness >= FrameComparison.leastLikeness
     checks.append(.init("order\(label)", isAlike, finding, figures))
+    if !isLossless, judgesPixels, identical < compared { checks += pictureChecks(label) }
     let (error, frame) = timing
     let holds = error <= tolerance
     checks.append(
@@ -40,29 +47,99 @@ extension FrameComparison {
   }
 }
 
+extension FrameComparison {
+  /// Squares may differ so much from the source's whatever the codec, in levels of 255.
+  private static let mostDifference = 24.0
+  /// So much lighter or darker, or of another colour, may frames be on average, and those of one level.
+  private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
+
+  private func pictureChecks(_ label: String) -> [Verification.Check] {
+    let names = [picture.isRGB ? "green" : "brightness", "blue", "red"]
+    var figures: [String: Double] = [:]
+    var (parts, levels): ([String], [String]) = ([], [])
+    for (plane, name) in zip(picture.planes, names) where plane.count > 0 {
+      let most = max(FrameComparison.mostDifference, 6 * Double(plane.usual))
+      figures["worst-\(name)"] = plane.worst.difference
+      figures["usual-\(name)"] = Double(plane.usual)
+      figures["mean-\(name)"] = plane.mean
+      figures["level-\(name)"] = plane.worstLevel
+      figures["frame-\(name)"] = plane.worstFrame.difference
+      let place = plane.worst
+      if place.difference > most {
+        let scale = name == "brightness" || picture.isRGB ? 1 : 2
+        parts.append(
+          "frame \(place.frame) differs at \(place.x * scale),\(place.y * scale) by "
+            + "\(Decimals.text(place.difference, 1)) of 255 in \(name)")
+      }
+      if abs(plane.mean) > FrameComparison.mostMean {
+        levels.append("\(name) is off by \(Decimals.text(plane.mean, 1)) of 255 on average")
+      } else if abs(plane.worstLevel) > FrameComparison.mostLevel {
+        levels.append("\(name) is off by \(Decimals.text(plane.worstLevel, 1)) of 255 where it is of one level")
+      } else if abs(plane.worstFrame.difference) > FrameComparison.mostFrame {
+        let frame = plane.worstFrame
+        levels.append("frame \(frame.frame) is off by \(Decimals.text(frame.difference, 1)) of 255 in \(name)")
+      }
+    }
+    let lost = "; what is smaller or less can't be told from what a lossy codec loses"
+    let worst = picture.planes.map(\.worst.difference).max() ?? 0
+    return [
+      .init(
+        "picture\(label)", parts.isEmpty,
+        parts.isEmpty
+          ? "no square of 8x8 differs by more than \(Decimals.text(worst, 1)) of 255\(lost)"
+          : parts.joined(separator: ", "), figures),
+      .init(
+        "brightness\(label)", levels.isEmpty,
+        levels.isEmpty ? "neither lighter, darker nor of another colour" : levels.joined(separator: ", ")),
+    ]
+  }
+}
+
 extension AudioComparison {
-  /// Audio may be this much off the video, in seconds: codecs' times are rounded to a millisecond.
-  private static let mostSync = 0.003
+  /// Audio of lossy codecs may be this much off the video, in seconds: containers round times to a millisecond.
+  private static let mostSync = 0.0015
   /// The padding that lossy codecs may add or take, in sample frames.
   private static let padding = 4096
+  /// Level that lossy codecs may add or take, and what rounding may, in dB.
+  private static let mostGain = (lossy: 1.0, exact: 0.01)
+
+  /// How exactly the samples have to be the source's.
+  enum Exactness {
+    /// A lossy codec lies between.
+    case alike
+    /// Nothing but rounding lies between.
+    case rounded
+    /// To the bit.
+    case same
+  }
 
   /// - Parameters:
   ///   - rates: of the source and of the mirror, in Hz.
+  ///   - keepsRate: whether the mirror's codec could have the source's rate.
+  ///   - start: when the first sample is expected; containers may round that to a millisecond.
   ///   - delay: how much later the mirror's video is; nil where there is none.
   func checks(
-    _ label: String, rates: (source: Int, mirror: Int), delay: ClockTime?, isLossless: Bool
+    _ label: String, rates: (source: Int, mirror: Int), keepsRate: Bool, start: ClockTime, delay: ClockTime?,
+    _ exactness: Exactness
   ) -> [Verification.Check] {
     let isResampled = rates.source != rates.mirror
     let (expected, found) = stored ?? (expected, found)
     let tolerance = stored == nil ? AudioComparison.padding : 0
     let difference = abs(found - expected)
-    let rate = isResampled ? ", at \(rates.mirror) Hz instead of \(rates.source)" : ""
     var checks = [
       Verification.Check(
-        label, difference <= tolerance && !(isLossless && isResampled),
-        (difference == 0 ? "\(found) samples" : "\(found) samples, and \(expected) are expected") + rate,
+        label, difference <= tolerance,
+        difference == 0 ? "\(found) samples" : "\(found) samples, and \(expected) are expected",
         ["found": Double(found), "expected": Double(expected), "rate": Double(rates.mirror)])
     ]
+    if isResampled {
+      let isMeant = !keepsRate && exactness != .same
+      checks.append(
+        .init(
+          "\(label) rate", isMeant,
+          "\(rates.mirror) Hz instead of \(rates.source)" + (isMeant ? ", which the codec has no word for" : ""),
+          ["rate": Double(rates.mirror)]))
+    }
     guard let lag else {
       let isSilent = correlation == nil
       checks.append(
@@ -71,27 +148,76 @@ extension AudioComparison {
           ["correlation": correlation ?? 1]))
       return checks
     }
+    checks += samples(label, exactness)
+    checks.append(sync(label, lag, rates.mirror, start, delay, isExact: exactness != .alike))
+    return checks
+  }
+
+  private func samples(_ label: String, _ exactness: Exactness) -> [Verification.Check] {
     let alike = correlation ?? 1
     let same = largestDifference == 0
-    checks.append(
+    let parts = windows.finding(isExact: exactness != .alike)
+    var text = "correlation \(Decimals.text(alike, 4)), largest difference \(Decimals.text(largestDifference, 4))"
+    if same {
+      text = "every sample is the same"
+    } else if parts.differing.count > 0 {
+      text = "not the source's between \(span(parts.differing)); " + text
+    } else if drift > 2 {
+      text = "some are moved by \(drift) samples against others"
+    } else if exactness == .alike, parts.quiet > 0 {
+      text += "; \(parts.quiet) of \(parts.quiet + parts.judged) windows are too quiet to judge after a lossy codec"
+    }
+    let holds =
+      switch exactness {
+      case .same: same
+      case .rounded: parts.differing.count == 0 && drift == 0
+      case .alike: parts.differing.count == 0 && alike >= 0.7 && drift <= 2
+      }
+    let gain = parts.gain ?? 0
+    let most = exactness == .alike ? AudioComparison.mostGain.lossy : AudioComparison.mostGain.exact
+    let isLevel = parts.louder.count == 0 && abs(gain) <= most
+    return [
       .init(
-        "\(label) samples", isLossless ? same : alike >= 0.9 && drift <= 2,
-        same
-          ? "every sample is the same"
-          : drift > 2
-            ? "some are moved by \(drift) samples against others"
-            : "correlation \(Decimals.text(alike, 4)), largest difference \(Decimals.text(largestDifference, 4))",
-        ["correlation": alike, "largestDifference": largestDifference, "drift": Double(drift)]))
-    let sync = Double(lag) / Double(max(rates.mirror, 1)) - (delay?.seconds ?? 0)
-    let holds = delay == nil ? lag == 0 : abs(sync) <= AudioComparison.mostSync
+        "\(label) samples", holds, text,
+        [
+          "correlation": alike, "largestDifference": largestDifference, "drift": Double(drift),
+          "differing": Double(parts.differing.count), "judged": Double(parts.judged), "quiet": Double(parts.quiet),
+        ]),
+      .init(
+        "\(label) level", isLevel,
+        isLevel
+          ? "\(Decimals.text(gain, 2)) dB"
+          : parts.louder.count > 0
+            ? "louder or quieter than the source between \(span(parts.louder))"
+            : "\(Decimals.text(gain, 2)) dB against the source",
+        ["dB": gain, "windows": Double(parts.louder.count)]),
+    ]
+  }
+
+  private func span(_ stretch: SampleWindows.Stretch) -> String {
+    "\(windows.time(of: stretch.first)) and \(windows.time(of: stretch.last + 1))"
+  }
+
+  private func sync(
+    _ label: String, _ lag: Int, _ rate: Int, _ start: ClockTime, _ delay: ClockTime?, isExact: Bool
+  ) -> Verification.Check {
+    let late = Double(lag) / Double(max(rate, 1))
+    let sync = late - (delay?.seconds ?? 0)
+    var holds = delay == nil ? lag == 0 : abs(sync) <= AudioComparison.mostSync
+    if isExact {
+      // A start that is no whole millisecond may be rounded either way.
+      let part = Double(start.nanoseconds % 1_000_000) / 1e9
+      let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
+      // Where everything is later, as priming of another stream has it, video frames' times are rounded too.
+      let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
+      holds = rounded.contains(late) && holds || isLater
+    }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
-    checks.append(
-      .init(
-        "\(label) sync", holds,
-        lag == 0 && abs(sync) < 0.0005
-          ? "exact" : delay == nil ? "\(lag) samples late" : "\(moved) against the video",
-        ["lag": Double(lag), "ms": sync * 1000]))
-    return checks
+    return .init(
+      "\(label) sync", holds,
+      lag == 0 && abs(sync) < 0.0005
+        ? "exact" : delay == nil ? "\(lag) samples late" : "\(moved) against the video",
+      ["lag": Double(lag), "ms": sync * 1000])
   }
 }
 

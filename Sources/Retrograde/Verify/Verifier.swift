@@ -55,19 +55,21 @@ extension Verifier {
   private var sourceName: String { Reverser.name(of: sources) }
 
   /// Compares a mirror that has no name yet with its source.
+  /// - Parameter turnsPackets: true if every pixel of the video has to be the same.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   static func check(
-    _ sources: [String], mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool, _ work: Work
+    _ sources: [String], mirror: String, name: String, _ options: ReverseOptions, isLossless: Bool,
+    turnsPackets: Bool = false, _ work: Work
   ) throws {
     let verifier = Verifier(sources, mirror: mirror, options: options, isLossless: isLossless)
-    guard let difference = try verifier.run(work.apart, name: name).difference else { return }
+    guard let difference = try verifier.run(work.apart, name: name, turnsPackets: turnsPackets).difference else { return }
     throw RetrogradeError(
       .notAMirror, about: name,
       "was not made, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
   /// - Parameter name: what the mirror is called, or is going to be: its extension says how containers of its kind are played.
-  func run(_ work: Work, name: String) throws -> Verification {
+  func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
     var asItIs = OutputRequirements()
@@ -87,10 +89,16 @@ extension Verifier {
       as: .indexingMirror)
     work.scale.expect(.compared(videos: source.videos.count, audio: source.audio.count))
     var result = Verification(source: sourceName, mirror: name)
-    result.checks = DescriptionComparison.streams(source, mirror)
+    result.checks = DescriptionComparison.streams(source, mirror, container)
     do {
-      let delays = try videos(source, mirror, container, work, &result)
+      let delays = try videos(
+        source, mirror, container, isLossless: isLossless || turnsPackets, work, &result)
+      result.checks.append(
+        StreamDescriptions.start(
+          mirror, container, delay: delays.first ?? .zero, isExact: mirror.audio.allSatisfy(\.isWholeByCodec)))
       try audio(source, mirror, container, delays.first, work, &result)
+      result.checks += StreamDescriptions.languages(source, mirror, container)
+      result.checks += StreamDescriptions.dispositions(source, mirror)
       result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
       throw RetrogradeError(
@@ -102,16 +110,12 @@ extension Verifier {
     return result
   }
 
-  /// What tells how far a stream is.
-  private func progress(_ step: Step, _ source: PlayableSource, _ work: Work) -> (ClockTime) -> Void {
-    let watch = Stopwatch()
-    let length = source.legs.duration ?? .zero
-    return { work.report(step, position: $0, duration: length, since: watch) }
-  }
+  /// Part of the time of a video's comparison that its plain decode takes.
+  private static let plainShare = 0.3
 
   /// - Returns: how much later each video of the mirror is than in the presentation.
   private func videos(
-    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ work: Work,
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, isLossless: Bool, _ work: Work,
     _ result: inout Verification
   ) throws -> [ClockTime] {
     // GIF counts in hundredths of a second.
@@ -125,14 +129,27 @@ extension Verifier {
       let geometry =
         try framing.settings.isEmpty
         ? nil : FrameGeometry(pair.0.caps, orientation: orientations.source, framing, for: container)
+      let (watch, length) = (Stopwatch(), source.legs.duration ?? .zero)
+      func report(_ position: ClockTime, of end: ClockTime, from start: Double, to limit: Double) {
+        let share = end > .zero ? min(max(position / end, 0), 1) : 0
+        work.report(
+          .comparingVideo(number), share: start + (limit - start) * share, position: position, duration: end,
+          since: watch)
+      }
+      let plain = try pair.0.plainFrames(work.cancellation) {
+        report($0, of: pair.0.timeline.end, from: 0, to: Verifier.plainShare)
+      }
       let frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
-        geometry: geometry, comparesPixels: isLossless, work.cancellation,
-        report: progress(.comparingVideo(number), source, work))
+        geometry: geometry, comparesPixels: isLossless, plain: plain, work.cancellation,
+        report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
       // Nobody has the whole frames that were made of fields.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
-      result.checks += frames.checks(label, isLossless: isExact, tolerance: tolerance)
+      // A palette of 256 colours is far from many of the source's.
+      let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
+      result.checks += frames.checks(
+        label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
         isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry)
@@ -161,13 +178,18 @@ extension Verifier {
             .comparingAudio(number), share: share, position: position, duration: source.legs.duration ?? .zero,
             since: watch)
         })
-      let isExact = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
-      if isExact, pair.0.rate == pair.1.rate {
+      let isWhole = isLossless || pair.0.isWholeByCodec && pair.1.isWholeByCodec
+      if isWhole, pair.0.rate == pair.1.rate {
         let player = AudioPlayer(pair.0, source.heard, isPadded: container.needsAudioFromStart)
         comparison.stored = player.sampleCount.map { (expected: $0, found: pair.1.frames.count) }
       }
+      var unpadded = AudioPlayer(pair.0, source.heard, isPadded: false)
+      let start = try unpadded.next()?.shown.start ?? .zero
+      let exactness: AudioComparison.Exactness =
+        isLossless ? .same : pair.1.isExact(for: pair.0) && pair.0.rate == pair.1.rate ? .rounded : .alike
       result.checks += comparison.checks(
-        label, rates: (pair.0.rate, pair.1.rate), delay: delay, isLossless: isLossless)
+        label, rates: (pair.0.rate, pair.1.rate), keepsRate: pair.1.codecHolds(rate: pair.0.rate), start: start,
+        delay: delay, exactness)
     }
   }
 }

@@ -24,7 +24,8 @@ final class DecoderOutput: Sendable {
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Starts decoding at the beginning of the video.
-  init(_ recipe: DecodingRecipe, stall: ClockTime) throws {
+  /// - Parameter isPlain: leave memory and threads to the elements.
+  init(_ recipe: DecodingRecipe, isPlain: Bool = false, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
     do {
@@ -34,7 +35,7 @@ final class DecoderOutput: Sendable {
       throw RetrogradeError.reading(source, error)
     }
     readsMatroska = !pipeline.elements(ofFactory: "matroskademux").isEmpty
-    sink.pad?.acceptFramesAnywhere()
+    if !isPlain { sink.pad?.acceptFramesAnywhere() }
     recipe.prepare(pipeline)
     disk = DiskWatch(pipeline, reading: source)
     for element in pipeline.element(recipe.sink)?.upstream.dropFirst() ?? [] {
@@ -45,7 +46,7 @@ final class DecoderOutput: Sendable {
     }
     let decoders = pipeline.elements(ofClass: "Decoder")
     packets = decoders.count == 1 ? decoders[0].staticPad("sink").map(WindowPackets.init) : nil
-    if recipe.isOneGroup { DecoderOutput.fillProcessors(decoders) }
+    if recipe.isOneGroup, !isPlain { DecoderOutput.fillProcessors(decoders) }
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)
   }

@@ -20,10 +20,7 @@ package struct FrameCollector {
 
   /// - Returns: false if the frame starts at or after `limit`: it, and what follows, is not wanted.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
-    guard let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.streamTime ?? times.last
-    else { return true }
-    // Frames that begin before an edit, or after its end, are no part of the presentation.
-    if time < sample.segment.time { return true }
+    guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
     if times.count >= held { try frames.moveToSpool(times.count - held) }
     frames.push(sample.buffer)
@@ -31,11 +28,24 @@ package struct FrameCollector {
     return true
   }
 
+  /// When a decoded frame starts; nil where it is no part of the presentation.
+  /// - Parameter given: when frames start, where they do not say so themselves.
+  static func time(of sample: Sample, after times: [ClockTime], given: [ClockTime]?) -> ClockTime? {
+    guard let time = given.map({ times.count < $0.count ? $0[times.count] : nil }) ?? sample.streamTime ?? times.last
+    else { return nil }
+    // Frames that begin before an edit, or after its end, are no part of the presentation.
+    return time < sample.segment.time ? nil : time
+  }
+
   /// When each frame starts, each later than the one before, and how many that was not true of.
   /// - Parameter stored: when it would be by what the container says of the packets, in display order.
   package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
-    if let stored, stored.count == times.count, FrameCollector.isAscending(stored) { return (stored, 0) }
-    return FrameCollector.ascending(times)
+    FrameCollector.starts(times, stored: stored)
+  }
+
+  static func starts(_ times: [ClockTime], stored: [ClockTime]?) -> (times: [ClockTime], moved: Int) {
+    if let stored, stored.count == times.count, isAscending(stored) { return (stored, 0) }
+    return ascending(times)
   }
 
   private static func isAscending(_ times: [ClockTime]) -> Bool {

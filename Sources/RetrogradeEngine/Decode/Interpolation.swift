@@ -41,6 +41,7 @@ struct Interpolation {
     frame.shown = TimeSpan(start: step.given == 0 ? frame.shown.start : time(step.given), end: time(step.given + 1))
     if step.given > 0 {
       let share = Double(step.given) / Double(step.parts)
+      frame.number = nil
       frame.buffer = try frame.buffer.blended(with: step.next.buffer, share: share, frame.caps)
     }
     Buffer.retime(

@@ -11,6 +11,8 @@ package final class VideoPlayer {
     /// When it is shown in the source, and in which direction that is played.
     package var source: TimeSpan
     package var direction: Direction
+    /// Its place in the source; nil where its pixels are not those of one frame.
+    package var number: Int?
     /// The number of the leg, and what of the time it is on show for is not spent waiting.
     var leg: Int
     var moving: TimeSpan
@@ -94,7 +96,8 @@ package final class VideoPlayer {
         guard let place = thinning?.place(shown) else { continue }
         shown = place
       }
-      if let mixed = try dissolve?.mix(into: frame.buffer, shown, video.caps) { frame.buffer = mixed }
+      let mixed = try dissolve?.mix(into: frame.buffer, shown, video.caps)
+      if let mixed { frame.buffer = mixed }
       let direction = current.leg.direction
       let isMirrored = direction == .backward
       let start = shown.start + offset
@@ -104,7 +107,7 @@ package final class VideoPlayer {
         isMirrored: isMirrored && !video.arePackets)
       return Frame(
         buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
-        source: frame.span, direction: direction, leg: current.number,
+        source: frame.span, direction: direction, number: mixed == nil ? frame.number : nil, leg: current.number,
         moving: shown.clamped(to: current.leg.moving))
     }
   }
@@ -127,7 +130,7 @@ package final class VideoPlayer {
     Buffer.retime(&frame.buffer, pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored)
     return Frame(
       buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
-      source: frame.span, direction: leg.direction, leg: open.number, moving: shown.clamped(to: leg.moving))
+      source: frame.span, direction: leg.direction, number: frame.number, leg: open.number, moving: shown.clamped(to: leg.moving))
   }
 
   private func openNext() throws -> OpenLeg? {

@@ -7,7 +7,7 @@ import Synchronization
 /// frames that were decoded once, forwards.
 package final class VideoSource: Sendable {
   package let video: VideoIndex
-  private let recipe: DecodingRecipe?
+  let recipe: DecodingRecipe?
   private let resources: Resources
   let gauge: MemoryGauge
   /// Whether its frames are given out as packets, as they are in the source.

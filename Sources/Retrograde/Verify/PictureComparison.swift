@@ -1,0 +1,82 @@
+import GStreamer
+import Glibc
+
+/// Compares parts of frames with those of their source frames: what the likeness of whole frames hides.
+///
+/// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average they
+/// make nothing lighter or darker.
+struct PictureComparison {
+  /// What was found of one plane.
+  struct Plane {
+    /// How many squares differ by so many levels.
+    var differences = [Int](repeating: 0, count: 256)
+    /// The square that differs most, in levels.
+    var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
+    /// Of squares of about the same level in the source: how many, the sum of their differences in sixteenths.
+    var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
+    /// The largest mean difference of a frame, in levels.
+    var worstFrame = (difference: 0.0, frame: 0)
+
+    var count: Int { differences.reduce(0, +) }
+
+    /// So many levels nine of ten squares differ at the most.
+    var usual: Int {
+      let (count, differences) = (count, differences)
+      var below = 0
+      for (level, own) in differences.enumerated() {
+        below += own
+        if below * 10 >= count * 9 { return level }
+      }
+      return 0
+    }
+
+    /// The mean difference of all, in levels.
+    var mean: Double {
+      let sum = byLevel.reduce(0) { $0 + $1.sum }
+      return count > 0 ? Double(sum) / Double(count) / 16 : 0
+    }
+
+    /// The largest mean difference of the squares of one level, if there are enough of them to tell.
+    var worstLevel: Double {
+      let least = max(count / 50, 200)
+      return byLevel.filter { $0.count >= least }.map { Double($0.sum) / Double($0.count) / 16 }
+        .max { abs($0) < abs($1) } ?? mean
+    }
+  }
+
+  /// True if the planes are those of GBR.
+  var isRGB = false
+  /// Brightness, then the two of colour; or green, blue and red.
+  private(set) var planes = [Plane](repeating: Plane(), count: 3)
+
+  mutating func add(_ own: [PlaneMeans], _ other: [PlaneMeans], frame: Int) {
+    for index in planes.indices where index < own.count && index < other.count {
+      add(own[index], other[index], frame, to: &planes[index])
+    }
+  }
+
+  private func add(_ own: PlaneMeans, _ other: PlaneMeans, _ frame: Int, to plane: inout Plane) {
+    let count = min(own.values.count, other.values.count)
+    guard count > 0 else { return }
+    var worst = (difference: 0, place: 0)
+    var sum = 0
+    for place in 0..<count {
+      let level = Int(own.values[place])
+      let difference = Int(other.values[place]) - level
+      sum += difference
+      let size = abs(difference)
+      plane.differences[min(size >> 4, 255)] += 1
+      plane.byLevel[min(level >> 8, 15)].count += 1
+      plane.byLevel[min(level >> 8, 15)].sum += difference
+      if size > worst.difference { worst = (size, place) }
+    }
+    if Double(worst.difference) / 16 > plane.worst.difference {
+      plane.worst = (
+        Double(worst.difference) / 16, frame, worst.place % own.columns * PlaneMeans.side,
+        worst.place / own.columns * PlaneMeans.side
+      )
+    }
+    let mean = Double(sum) / Double(count) / 16
+    if abs(mean) > abs(plane.worstFrame.difference) { plane.worstFrame = (mean, frame) }
+  }
+}

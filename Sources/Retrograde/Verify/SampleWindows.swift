@@ -1,0 +1,131 @@
+import Glibc
+import MediaTime
+
+/// Compares two streams of samples in short windows, each channel by itself: what the likeness of whole streams hides.
+struct SampleWindows {
+  /// Sums over one channel of one window.
+  private struct Window {
+    var own = 0.0
+    var other = 0.0
+    /// Of the squares of the differences.
+    var difference = 0.0
+  }
+
+  /// What the windows say.
+  struct Finding {
+    /// Windows that are not the source's, and those that are louder or quieter than it.
+    var differing = Stretch()
+    var louder = Stretch()
+    /// Level of all against the source's, in dB; nil where nothing is loud enough to tell.
+    var gain: Double?
+    /// Quieter windows could not be judged.
+    var quiet = 0
+    var judged = 0
+  }
+
+  /// Windows, from the first to the last of them.
+  struct Stretch {
+    var count = 0
+    var first = 0
+    var last = 0
+
+    mutating func add(_ window: Int) {
+      if count == 0 { first = window }
+      last = window
+      count += 1
+    }
+  }
+
+  /// In milliseconds.
+  static let milliseconds = 50
+
+  private let channels: Int
+  private let size: Int
+  private var current: [Window]
+  private var filled = 0
+  private var done: [Window] = []
+
+  init(rate: Int, channels: Int) {
+    self.channels = max(channels, 1)
+    size = max(rate * SampleWindows.milliseconds / 1000, 1)
+    current = [Window](repeating: Window(), count: self.channels)
+  }
+
+  /// - Parameters: as many samples of either, interleaved, from where the last ones ended.
+  mutating func add(_ own: ArraySlice<Float32>, _ other: ArraySlice<Float32>) {
+    own.withUnsafeBufferPointer { own in
+      other.withUnsafeBufferPointer { other in
+        for frame in 0..<min(own.count, other.count) / channels {
+          for channel in 0..<channels {
+            let (x, y) = (Double(own[frame * channels + channel]), Double(other[frame * channels + channel]))
+            current[channel].own += x * x
+            current[channel].other += y * y
+            current[channel].difference += (x - y) * (x - y)
+          }
+          filled += 1
+          if filled == size { close() }
+        }
+      }
+    }
+  }
+
+  /// To be called after the last samples: a window of less than half the length says nothing.
+  mutating func finish() {
+    if filled > size / 2 { close() }
+  }
+
+  private mutating func close() {
+    let scale = 1 / Double(filled)
+    done += current.map { Window(own: $0.own * scale, other: $0.other * scale, difference: $0.difference * scale) }
+    current = [Window](repeating: Window(), count: channels)
+    filled = 0
+  }
+
+  /// - Parameter isExact: nothing but rounding to 16 bits may have come between the two.
+  func finding(isExact: Bool) -> Finding {
+    var finding = Finding()
+    var (own, other, product) = (0.0, 0.0, 0.0)
+    let mean = done.reduce(0) { $0 + $1.own } / Double(max(done.count, 1))
+    for (place, window) in done.enumerated() {
+      let number = place / channels
+      if isExact {
+        finding.judged += 1
+        if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
+      } else {
+        // Codecs spread loud samples over quiet neighbours, and leave out what is much quieter than the rest.
+        let beside = max(
+          place >= channels ? done[place - channels].own : 0,
+          place + channels < done.count ? done[place + channels].own : 0)
+        let loudness = max(window.own, window.other)
+        guard loudness > max(1e-7, mean * 1e-2, beside * 1e-2) else {
+          finding.quiet += 1
+          continue
+        }
+        finding.judged += 1
+        let cross = (window.own + window.other - window.difference) / 2
+        if window.difference > 0.8 * loudness {
+          finding.differing.add(number)
+        } else if cross > 0.9 * (window.own * window.other).squareRoot(),
+          !(0.63...1.6).contains(window.other / window.own)
+        {
+          finding.louder.add(number)
+        }
+      }
+      own += window.own
+      other += window.other
+      product += (window.own + window.other - window.difference) / 2
+    }
+    // What is as quiet as that is louder or quieter by rounding alone.
+    if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
+      // Noise that a codec adds changes one of them, and a change of level both.
+      let gains = (10 * log10(other / own), 20 * log10(product / own))
+      finding.gain = abs(gains.0) < abs(gains.1) ? gains.0 : gains.1
+    }
+    return finding
+  }
+
+  /// When a window starts.
+  func time(of window: Int) -> ClockTime {
+    ClockTime(nanoseconds: Int64(window) * Int64(SampleWindows.milliseconds) * 1_000_000)
+  }
+}

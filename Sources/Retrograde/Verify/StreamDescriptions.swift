@@ -1,0 +1,109 @@
+import Containers
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// Compares what a container says of each stream, and when the file starts.
+enum StreamDescriptions {
+  private struct Stream {
+    var name: String
+    var language: String?
+    var disposition: Disposition?
+  }
+
+  private static func streams(_ media: PlayableSource) -> [[Stream]] {
+    func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
+      all.enumerated().map { number, stream in
+        let language = stream.0?.string("language-code").flatMap { ["und", ""].contains($0) ? nil : $0 }
+        return Stream(name: "\(kind) \(number)", language: language, disposition: stream.1)
+      }
+    }
+    return [
+      named("video", media.videos.map { ($0.video.tags, $0.video.disposition) }),
+      named("audio", media.audio.map { ($0.tags, $0.disposition) }),
+      named("subtitles", media.index.subtitles.map { ($0.tags, $0.disposition) }),
+    ]
+  }
+
+  /// A mirror starts at once, but for what lossy audio puts first.
+  static func start(
+    _ mirror: PlayableSource, _ container: Container, delay: ClockTime, isExact: Bool
+  ) -> Verification.Check {
+    let start = mirror.legs.presentation.span.start + delay
+    // The clock of a transport stream runs ahead of what is shown, by a second at most (ISO/IEC 13818-1, 2.4.2.3).
+    let most = container.isTransportStream ? 1_000_000_000 : isExact ? 20_000_000 : 120_000_000
+    let holds = abs(start.nanoseconds) <= most
+    return .init(
+      "start", holds, holds ? "\(start)" : "\(start), and 0 is expected", ["ms": start.seconds * 1000])
+  }
+
+  /// Languages, as far as the mirror's container names any.
+  static func languages(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> [Verification.Check] {
+    // Streams that are missing are named by another check.
+    let pairs = zip(streams(source), streams(mirror)).flatMap { Array(zip($0.0, $0.1)) }
+    let (own, other) = (pairs.map(\.0), pairs.map(\.1))
+    guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
+      return []
+    }
+    if !other.contains(where: { $0.language != nil }) {
+      return [
+        .init(
+          "languages", !container.carriesLanguages,
+          container.carriesLanguages ? "the mirror names none" : "the mirror's container can't name them")
+      ]
+    }
+    let differing = pairs.filter { $0.0.language != $0.1.language }
+    let finding = differing.map { own, other in
+      "\(own.name): \(other.language ?? "none"), and \(own.language ?? "none") is expected"
+    }
+    return [
+      .init(
+        "languages", differing.isEmpty,
+        finding.isEmpty ? own.compactMap(\.language).joined(separator: ", ") : finding.joined(separator: "; "))
+    ]
+  }
+
+  /// Which stream of each kind is played where nobody chooses, and which are shown whatever is chosen.
+  static func dispositions(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
+    var findings: [String] = []
+    for (own, other) in zip(streams(source), streams(mirror)) where own.count == other.count && !own.isEmpty {
+      guard (own + other).allSatisfy({ $0.disposition != nil }) else { continue }
+      func chosen(_ streams: [Stream]) -> Int { streams.firstIndex { $0.disposition?.isDefault ?? false } ?? 0 }
+      if chosen(own) != chosen(other) {
+        findings.append("\(other[chosen(other)].name) is the default, and \(own[chosen(own)].name) is expected")
+      }
+      // Not the other way round: MP4 has no word for it.
+      for (own, other) in zip(own, other)
+      where (other.disposition?.isForced ?? false) && !(own.disposition?.isForced ?? false) {
+        findings.append("\(other.name) is forced, and is not in the source")
+      }
+    }
+    return findings.isEmpty ? [] : [.init("dispositions", false, findings.joined(separator: "; "))]
+  }
+}
+
+extension AudioTrack {
+  /// Whether its codec changes no sample of such a source but by rounding.
+  func isExact(for source: AudioTrack) -> Bool {
+    let exact = ["audio/x-raw", "audio/x-flac", "audio/x-alac", "audio/x-wavpack", "audio/x-tta"]
+    guard exact.contains(codec.mediaType) else { return false }
+    let format = caps.string("format") ?? ""
+    return !["U8", "S8"].contains(format) || format == source.caps.string("format")
+  }
+
+  /// Whether its codec can have samples of that rate.
+  func codecHolds(rate: Int) -> Bool {
+    let low = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000]
+    switch codec.mediaType {
+    case "audio/x-opus": return rate == 48_000
+    case "audio/x-ac3", "audio/x-eac3": return [32_000, 44_100, 48_000].contains(rate)
+    case "audio/mpeg":
+      return low.contains(rate) || codec.int("mpegversion") != 1 && [7350, 64_000, 88_200, 96_000].contains(rate)
+    case "audio/AMR": return rate == 8000
+    case "audio/AMR-WB": return rate == 16_000
+    default: return true
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import GStreamer
+import MediaTime
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// The parts of `verify` that find what whole files hide.
+@Suite struct VerifyPartsTests {
+  private static let starts = (0..<4).map { ClockTime(nanoseconds: $0 * 40_000_000) }
+
+  private static func plain(_ hashes: [UInt64?]) -> PlainFrames {
+    PlainFrames(zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }, comparedWith: starts)
+  }
+
+  @Test("a source frame that a plain decode gives otherwise is named")
+  func corruptSourceFrame() {
+    var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
+    for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
+    #expect(!check.check("").holds)
+    #expect(check.check("").figures["differing"] == 2)
+    #expect(check.differing?.first == VerifyPartsTests.starts[1])
+    #expect(check.differing?.last == VerifyPartsTests.starts[2])
+  }
+
+  @Test("source frames in another order are named")
+  func exchangedSourceFrames() {
+    var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
+    for (number, hash) in [1, 3, 2, 4].enumerated() { check.add(UInt64(hash), number: number) }
+    #expect(check.check("").figures["differing"] == 2)
+  }
+
+  @Test("frames that the decoder calls damaged are not judged, and counted")
+  func damagedSourceFrame() {
+    var check = SourceFrameCheck(VerifyPartsTests.plain([1, nil, 3, 4]))
+    for (number, hash) in [1, 7, 3, 4].enumerated() { check.add(UInt64(hash), number: number) }
+    #expect(check.check("").holds)
+    #expect(check.check("").figures["damaged"] == 1)
+  }
+
+  /// A second of noise in two channels, which `change` makes the mirror's.
+  private static func finding(
+    isExact: Bool = false, _ change: (_ frame: Int, _ sample: Float32) -> Float32
+  ) -> SampleWindows.Finding {
+    var (state, own): (UInt32, [Float32]) = (1, [])
+    for _ in 0..<16_000 {
+      state = state &* 1_664_525 &+ 1_013_904_223
+      own.append(Float32(Int32(bitPattern: state)) / Float32(Int32.max) / 4)
+    }
+    let other = own.enumerated().map { change($0.offset / 2, $0.element) }
+    var windows = SampleWindows(rate: 8000, channels: 2)
+    windows.add(own[...], other[...])
+    windows.finish()
+    return windows.finding(isExact: isExact)
+  }
+
+  @Test("200 ms of silence are found, and where", arguments: [true, false])
+  func silence(_ isExact: Bool) {
+    let found = VerifyPartsTests.finding(isExact: isExact) { (3200..<4800).contains($0) ? 0 : $1 }
+    #expect(found.differing.count == 8 && found.differing.first == 8 && found.differing.last == 11)
+  }
+
+  @Test("a stretch at half the level is found")
+  func quieterStretch() {
+    let found = VerifyPartsTests.finding { (3200..<4800).contains($0) ? $1 / 2 : $1 }
+    #expect(found.louder.count == 8 && found.differing.count == 0)
+  }
+
+  @Test("a level 1 dB lower is measured")
+  func gain() throws {
+    let found = VerifyPartsTests.finding { $1 * 0.891 }
+    #expect(abs(try #require(found.gain) + 1) < 0.01)
+  }
+
+  @Test("inverted samples are found, exact or not", arguments: [true, false])
+  func inverted(_ isExact: Bool) {
+    #expect(VerifyPartsTests.finding(isExact: isExact) { -$1 }.differing.count == 40)
+  }
+
+  @Test("rounding to 16 bits is no difference")
+  func rounding() {
+    let found = VerifyPartsTests.finding(isExact: true) { Float32(($1 * 32_768).rounded()) / 32_768 }
+    #expect(found.differing.count == 0)
+  }
+
+  /// Square means of a grey frame of 64x32 with a square of another level.
+  private static func means(_ level: UInt8, square: UInt8? = nil) throws -> [PlaneMeans] {
+    let caps = try #require(Caps("video/x-raw,format=GRAY8,width=64,height=32,framerate=25/1"))
+    let frame = try Buffer(size: 64 * 32) { bytes in
+      for place in bytes.indices {
+        let isInside = (20..<36).contains(place % 64) && (8..<24).contains(place / 64)
+        bytes[place] = isInside ? square ?? level : level
+      }
+    }
+    return try frame.blockMeans(caps)
+  }
+
+  @Test("a black square is found, and where")
+  func blackSquare() throws {
+    var comparison = PictureComparison()
+    comparison.add(try VerifyPartsTests.means(100), try VerifyPartsTests.means(100, square: 0), frame: 3)
+    let plane = comparison.planes[0]
+    #expect(plane.worst.difference == 100 && plane.worst.frame == 3)
+    #expect((plane.worst.x, plane.worst.y) == (24, 8))
+  }
+
+  @Test("frames that are lighter are found")
+  func lighter() throws {
+    var comparison = PictureComparison()
+    for frame in 0..<8 {
+      comparison.add(try VerifyPartsTests.means(100), try VerifyPartsTests.means(103), frame: frame)
+    }
+    #expect(comparison.planes[0].mean == 3)
+  }
+
+  @Test("one bit of one byte changes the hash of a frame")
+  func hashes() {
+    func hash(_ bytes: [UInt8]) -> UInt64 {
+      var hash = ByteHash()
+      bytes.withUnsafeBytes { hash.add($0) }
+      return hash.value
+    }
+    let bytes = [UInt8](0..<100)
+    let hashes = Set(bytes.indices.map { place in
+      var other = bytes
+      other[place] ^= 0x80
+      return hash(other)
+    })
+    #expect(hashes.count == 100 && !hashes.contains(hash(bytes)))
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Files that are nearly the mirror of a clip, and the check of `verify` that refuses each.
+@Suite struct WrongMirrorTests {
+  /// Codecs and container that FFmpeg writes a file with.
+  enum Form: String, Sendable {
+    case lossy = "-c:v libx264 -crf 20 -c:a aac -b:a 192k -c:s mov_text"
+    case lossless = "-c:v ffv1 -c:a flac -c:s copy"
+    case copied = "-c copy"
+
+    var name: String { self == .lossy ? "other.mp4" : "other.mkv" }
+    var arguments: [String] { rawValue.split(separator: " ").map(String.init) }
+  }
+
+  struct Fault: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// For FFmpeg, which makes the file of the right mirror.
+    let arguments: [String]
+    let form: Form
+    /// The subject of the check that must fail.
+    let check: String
+
+    init(_ name: String, _ arguments: String, _ form: Form, _ check: String) {
+      (testDescription, self.form, self.check) = (name, form, check)
+      self.arguments = arguments.split(separator: " ").map(String.init)
+    }
+  }
+
+  private struct Clip: Sendable {
+    let folder: TemporaryFolder
+    let source: String
+    let mirror: String
+  }
+
+  /// Made once for all tests: 1.5 s of 160x120, two channels of chirps, a subtitle, a title and a language.
+  private static let clip = Task {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path("source.mkv"), folder.path("mirror.mkv"))
+    let text = folder.path("text.srt")
+    try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: text))
+    let chirps =
+      "0.3*sin(2*PI*(200+300*t)*t)+0.1*sin(2*PI*1300*t*t)"
+      + "|0.3*sin(2*PI*(400+150*t)*t)+0.1*sin(2*PI*900*t*t)"
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1.5"]
+        + ["-f", "lavfi", "-i", "aevalsrc=\(chirps):s=48000:d=1.5", "-i", text]
+        + ["-map", "0", "-map", "1", "-map", "2", "-metadata", "title=A day"]
+        + ["-metadata:s:a", "language=fre"]
+        + ["-c:v", "ffv1", "-c:a", "pcm_s16le", "-c:s", "srt", source])
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    try await Reverser(source, options: options).reverse(to: mirror)
+    return Clip(folder: folder, source: source, mirror: mirror)
+  }
+
+  private static func failures(_ form: Form, _ arguments: [String] = []) async throws -> [String] {
+    let clip = try await clip.value
+    let folder = try TemporaryFolder()
+    let other = folder.path(form.name)
+    _ = try FFmpeg.bytes(["-i", clip.mirror, "-map", "0"] + arguments + form.arguments + [other])
+    return try await Verifier(clip.source, mirror: other).verify().checks.filter { !$0.holds }
+      .map(\.subject)
+  }
+
+  @Test("a right mirror passes", arguments: [Form.lossy, .lossless, .copied])
+  func rightMirror(_ form: Form) async throws {
+    #expect(try await WrongMirrorTests.failures(form) == [])
+  }
+
+  @Test("a wrong mirror is refused", arguments: WrongMirrorTests.faults)
+  func wrongMirror(_ fault: Fault) async throws {
+    #expect(try await WrongMirrorTests.failures(fault.form, fault.arguments).contains(fault.check))
+  }
+
+  private static let faults = [
+    Fault("frames in their own order", "-vf reverse", .lossy, "order"),
+    Fault("a frame is missing", "-vf select='not(eq(n,10))' -fps_mode vfr", .lossless, "frames"),
+    Fault("a frame too many", "-vf tpad=stop=1:stop_mode=clone", .lossless, "frames"),
+    Fault("two frames are exchanged", "-vf shuffleframes='0|2|1|3|4|5'", .lossy, "order"),
+    Fault(
+      "a frame shows the one before it",
+      "-vf split[a][b];[a][b]freezeframes=first=10:last=10:replace=9", .lossy, "order"),
+    Fault("flipped from left to right", "-vf hflip", .lossy, "order"),
+    Fault("flipped from top to bottom", "-vf vflip", .lossy, "order"),
+    Fault("negative", "-vf negate", .lossy, "order"),
+    Fault("moved by 2 pixels", "-vf crop=158:120:2:0,pad=160:120:0:0", .lossy, "order"),
+    Fault("blurred", "-vf gblur=sigma=4", .lossy, "order"),
+    Fault("a black square of 16x16", "-vf drawbox=40:40:16:16:black:fill", .lossy, "picture"),
+    Fault(
+      "a black square of 8x8 in one frame",
+      "-vf drawbox=40:40:8:8:black:fill:enable='eq(n,12)'", .lossy, "picture"),
+    Fault("3 % lighter", "-vf lutyuv=y=val*1.03", .lossy, "brightness"),
+    Fault("one frame lighter", "-vf lutyuv=y=val+12:enable='eq(n,12)'", .lossy, "brightness"),
+    Fault("paler colours", "-vf hue=s=0.85", .lossy, "brightness"),
+    Fault("no colours", "-vf hue=s=0", .lossy, "brightness"),
+    Fault("other hues", "-vf hue=h=10", .lossy, "brightness"),
+    Fault("another width", "-vf scale=152:120,setsar=1", .lossy, "size"),
+    Fault("another shape of pixels", "-vf setsar=4/3", .lossless, "size"),
+    Fault("marked as interlaced", "-x264opts interlaced:tff", .lossy, "interlace"),
+    Fault(
+      "frames of the second half are 20 ms late",
+      "-bsf:v setts=ts='TS+20*gte(N,15)'", .copied, "times"),
+    Fault("played 1 % slower", "-bsf:v setts=ts=TS*1.01", .copied, "times"),
+    Fault("starts 0.9 s late", "-output_ts_offset 0.9", .lossy, "start"),
+    Fault("no audio", "-map -0:a", .lossless, "audio streams"),
+    Fault("audio twice", "-map 0:a", .lossless, "audio streams"),
+    Fault("no video", "-map -0:v", .lossless, "video streams"),
+    Fault("no subtitles", "-map -0:s", .lossless, "subtitle streams"),
+    Fault(
+      "300 ms of silence",
+      "-af volume=0:enable='between(t,0.5,0.8)'", .lossy, "audio 0 samples"),
+    Fault(
+      "100 ms of silence",
+      "-af volume=0:enable='between(t,0.5,0.6)'", .lossy, "audio 0 samples"),
+    Fault(
+      "100 ms of silence, FLAC",
+      "-af volume=0:enable='between(t,0.5,0.6)'", .lossless, "audio 0 samples"),
+    Fault("one channel silent", "-af pan=stereo|c0=c0|c1=0*c1", .lossy, "audio 0 samples"),
+    Fault("channels exchanged", "-af pan=stereo|c0=c1|c1=c0", .lossy, "audio 0 samples"),
+    Fault("inverted", "-af volume=-1", .lossy, "audio 0 samples"),
+    Fault("samples in their own order", "-af areverse", .lossy, "audio 0 samples"),
+    Fault("1 % higher and faster", "-af asetrate=48480,aresample=48000", .lossy, "audio 0 samples"),
+    Fault("8 bits instead of 16", "-af aformat=u8,aformat=s16", .lossless, "audio 0 samples"),
+    Fault("another sampling rate", "-ar 44100", .lossless, "audio 0 rate"),
+    Fault("one channel for two", "-ac 1", .lossy, "audio 0"),
+    Fault("300 ms too few", "-af atrim=end=1.2", .lossy, "audio 0"),
+    Fault("300 ms too many", "-af apad=pad_dur=0.3", .lossy, "audio 0"),
+    Fault("one sample too many, FLAC", "-af adelay=1S:all=1", .lossless, "audio 0"),
+    Fault("3 dB quieter", "-af volume=-3dB", .lossy, "audio 0 level"),
+    Fault("1.5 dB louder", "-af volume=1.5dB", .lossy, "audio 0 level"),
+    Fault("1 % quieter, FLAC", "-af volume=0.99", .lossless, "audio 0 level"),
+    Fault(
+      "200 ms 6 dB quieter",
+      "-af volume=0.5:enable='between(t,0.5,0.7)'", .lossy, "audio 0 level"),
+    Fault("5 ms late", "-af adelay=5:all=1", .lossy, "audio 0 sync"),
+    Fault("5 ms early", "-af atrim=start=0.005,asetpts=PTS-STARTPTS", .lossy, "audio 0 sync"),
+    Fault("100 ms late", "-af adelay=100:all=1", .lossy, "audio 0 sync"),
+    Fault("another title", "-metadata title=Other", .lossless, "tags"),
+    Fault("no title", "-map_metadata -1", .lossless, "tags"),
+    Fault("another language", "-metadata:s:a language=ger", .lossless, "languages"),
+  ]
+}
