@@ -219,6 +219,25 @@ import Testing
     #expect(try report(realMedia(flags: 3, data: (0, 600))) == nil)
   }
 
+  // MARK: Wave64
+
+  @Test(
+    "a cut Wave64 file holds the whole sample frames before its end", arguments: [0, 1, 400, 401])
+  func aCutWave64(_ lost: Int) throws {
+    func chunk(_ name: String, _ body: [UInt8]) -> [UInt8] {
+      bytes(name, zeros(12), little(UInt32(24 + body.count)), zeros(4), body)
+    }
+    let format: [UInt8] = [1, 0, 2, 0]
+    let rates = bytes(format, little(1000), little(4000), [UInt8]([4, 0, 16, 0]))
+    let file = bytes("riff", zeros(12), zeros(8), "wave", zeros(12))
+    let whole = file + chunk("fmt ", rates) + chunk("data", zeros(4000))
+    let folder = try TemporaryFolder()
+    try Data(whole.dropLast(lost)).write(to: URL(fileURLWithPath: folder.path("a.w64")))
+    let wave = try #require(ContainerFacts(folder.path("a.w64")).wave)
+    #expect(wave.duration == ClockTime(seconds: 1))
+    #expect(wave.held == ClockTime(sampleIndex: (4000 - lost) / 4, rate: 1000))
+  }
+
   // MARK: Y4M
 
   @Test(

@@ -34,7 +34,8 @@ extension ContainerReport {
     let (half, quarter) = ((width + 1) / 2, (width + 3) / 4)
     // Such as `422p10`, in two bytes a sample.
     let parts = chroma.split(separator: "p", maxSplits: 1)
-    let isDeep = parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
+    let isDeep =
+      parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
     let samples: Int? =
       switch isDeep ? parts.first.map(String.init) ?? "" : chroma {
       case "420", "420jpeg", "420mpeg2", "420paldv": luma + 2 * half * ((height + 1) / 2)
