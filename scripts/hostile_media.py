@@ -95,6 +95,8 @@ RECIPES = {
     "h264.h264": PICTURE + X264_B,
     "hevc.hevc": PICTURE + X265,
     "vp8.ivf": PICTURE + VP8,
+    "wmv2_wma.wmv": BOTH + ["-c:v", "wmv2", "-c:a", "wmav2"],
+    "rv10.rm": PICTURE + ["-c:v", "rv10"],
     "raw.y4m": ["-f", "lavfi", "-i", "testsrc=s=32x24:r=10:d=0.5", "-pix_fmt", "yuv420p"],
     "frames_%03d.png": ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5"],
     "frames_%03d.jpg": ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=0.5", "-pix_fmt", "yuvj420p"],
@@ -148,7 +150,7 @@ MARKS = [m.encode("latin-1") for m in (
     "moov mvhd trak tkhd mdhd hdlr stsd stts ctts stsc stsz stco co64 stss elst edts tref chap chpl udta mdat moof mfhd traf tfhd tfdt "
     "trun sidx ftyp avcC hvcC esds dOps vpcC mvex trex RIFF RF64 riff fmt  data ds64 fact LIST avih strh strf idx1 movi "
     "OggS fLaC ID3 Xing Info LAME FLV ADIF FORM COMM SSND caff desc IHDR IDAT acTL fcTL fdAT IEND NETSCAPE VP8  VP8X ANIM ANMF "
-    "GIF8 DKIF YUV4 .snd wvpk").split(" ") if m] + [
+    "GIF8 DKIF YUV4 .snd wvpk .RMF PROP DATA").split(" ") if m] + [
     bytes.fromhex(h) for h in (
         "1a45dfa3 18538067 1549a966 1654ae6b 1f43b675 1c53bb6b 1043a770 4489 2ad7b1 ae d7 83 e0 b0 ba 54b0 54ba e1 b5 9f 56aa 56bb "
         "e7 a3 a0 a1 9b 75a1 000001ba 000001bb 000001bd 000001c0 000001e0 000001b3 000001b5 00000167 00000168 00000165 47").split()]

@@ -102,7 +102,10 @@ package struct ContainerFacts: Sendable {
     case .flic: report = .flic(file)
     case .flv: report = .flv(file)
     case .ivf: report = .ivf(file)
+    case .mxf: report = .mxf(file)
     case .programStream: report = .programStream(file)
+    case .realMedia: report = .realMedia(file)
+    case .y4m: report = .y4m(file)
     case .audio:
       report = .audio(file)
       isContinuous = report != nil
@@ -114,7 +117,8 @@ package struct ContainerFacts: Sendable {
 
 /// The format of a file, as far as its first bytes tell.
 enum ContainerFormat {
-  case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, ogg, programStream, wave
+  case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, ogg, programStream, realMedia
+  case wave, y4m
   case transportStream(TransportPackets)
   /// Audio in no container, behind tags or not, or anything else.
   case audio
@@ -127,6 +131,8 @@ enum ContainerFormat {
     case ("RIFF", _, "WAVE"), ("RF64", _, _), ("riff", _, _): self = .wave
     case ("FORM", _, "AIFF"), ("FORM", _, "AIFC"): self = .aiff
     case ("DKIF", _, _): self = .ivf
+    case (".RMF", _, _): self = .realMedia
+    case ("YUV4", "MPEG", _): self = .y4m
     case ("OggS", _, _): self = .ogg
     case (".snd", _, _): self = .au
     case ("GIF8", _, _): self = .gif
@@ -135,6 +141,7 @@ enum ContainerFormat {
       switch (start[0], start[1], start[2], start[3]) {
       case (0x1A, 0x45, 0xDF, 0xA3): self = .matroska
       case (0x46, 0x4C, 0x56, _): self = .flv
+      case (0x06, 0x0E, 0x2B, 0x34): self = .mxf
       case (0x30, 0x26, 0xB2, 0x75): self = .asf
       case (0, 0, 1, 0xBA): self = .programStream
       case _ where [0x11, 0x12].contains(start[4]) && start[5] == 0xAF: self = .flic

@@ -149,13 +149,13 @@ import Testing
     return ContainerFacts(folder.path("a.au"))
   }
 
-  /// AIFF, of which nothing is read: whether there is time between its packets is not known.
+  /// CAF, of which nothing is read: whether there is time between its packets is not known.
   @Test func nothingIsSaidOfAFormatThatIsNotKnown() throws {
     let folder = try TemporaryFolder()
-    try Data(bytes("FORM", UInt32(1004), "AIFF", [UInt8](repeating: 0, count: 1000)))
-      .write(to: URL(fileURLWithPath: folder.path("a.aiff")))
-    let facts = ContainerFacts(folder.path("a.aiff"))
+    try Data(bytes("caff", UInt32(0x1_0000), "desc", [UInt8](repeating: 0, count: 1000)))
+      .write(to: URL(fileURLWithPath: folder.path("a.caf")))
+    let facts = ContainerFacts(folder.path("a.caf"))
     #expect(facts.report == nil && !facts.isContinuous)
-    #expect(facts.size == 1012 && facts.beginning.prefix(4) == Array("FORM".utf8)[...])
+    #expect(facts.size == 1012 && facts.beginning.prefix(4) == Array("caff".utf8)[...])
   }
 }

@@ -13,14 +13,14 @@ import Testing
     var testDescription: String
     var media = TestMedia()
 
-    init(_ name: String, video: String? = "x264enc key-int-max=20 ! h264parse", audio: String, muxer: String) {
+    init(_ name: String, video: String? = "x264enc key-int-max=20 ! h264parse", audio: String?, muxer: String) {
       testDescription = "\(name) from \(muxer)"
       media.name = name
       media.video = video
-      media.audio = audio
+      if let audio { media.audio = audio }
       media.muxer = muxer
       media.frameRate = "30/1"
-      media.sampleCount = 96_000
+      media.sampleCount = audio == nil ? 0 : 96_000
     }
   }
 
@@ -38,6 +38,10 @@ import Testing
     Kind("s.wav", video: nil, audio: "identity", muxer: "wavenc"),
     Kind("s.au", video: nil, audio: "audioconvert", muxer: "avmux_au"),
     Kind("s.mp3", video: nil, audio: "lamemp3enc ! mpegaudioparse", muxer: "xingmux"),
+    Kind("s.aiff", video: nil, audio: "audioconvert", muxer: "aiffmux"),
+    Kind("s.wma", video: nil, audio: "avenc_wmav2", muxer: "asfmux"),
+    Kind("s.ivf", video: "vp8enc deadline=1 keyframe-max-dist=20", audio: nil, muxer: "avmux_ivf"),
+    Kind("s.y4m", video: "video/x-raw,format=I420", audio: nil, muxer: "y4menc"),
   ]
 
   @Test(arguments: kinds) func isRefusedOrNamed(_ kind: Kind) async throws {

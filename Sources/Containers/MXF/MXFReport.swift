@@ -1,0 +1,105 @@
+import MediaTime
+
+extension ContainerReport {
+  /// MXF (SMPTE ST 377-1): triplets of a key of 16 bytes, a length and a value. Each partition says
+  /// where the footer is, or 0 while that is not known.
+  static func mxf(_ file: RandomAccessFile) -> ContainerReport? {
+    var isCut = false
+    var metadata = MXFMetadata()
+    var place = 0
+    while place < file.size {
+      guard let triplet = MXFTriplet(file, at: place) else {
+        // The file may end in a key or a length; other bytes are no triplet.
+        let rest = file.size - place
+        if rest < MXFTriplet.longestHeader, let start = file.read(place..<place + min(rest, 4)) {
+          isCut = isCut || MXFTriplet.beginning.starts(with: start)
+        }
+        break
+      }
+      if triplet.body.upperBound > file.size { isCut = true }
+      if triplet.isPartition, let footer = file.number(at: triplet.body.lowerBound + 24, 8),
+        footer >= file.size
+      {
+        isCut = true
+      }
+      if triplet.isMetadata { metadata.add(triplet.body, file) }
+      place = triplet.body.upperBound
+    }
+    return isCut ? ContainerReport(isCut: true, end: metadata.end) : nil
+  }
+}
+
+/// A key, and the place of its value.
+private struct MXFTriplet {
+  /// A key, and a length in nine bytes.
+  static let longestHeader = 25
+  static let beginning: [UInt8] = [0x06, 0x0E, 0x2B, 0x34]
+  /// Says what the value is.
+  let key: [UInt8]
+  let body: Range<Int>
+
+  /// - Returns: nil if there is none, or the file ends in its header.
+  init?(_ file: RandomAccessFile, at place: Int) {
+    guard let key = file.read(place..<place + 16), key.starts(with: MXFTriplet.beginning),
+      let first = file.number(at: place + 16, 1)
+    else { return nil }
+    let digits = first & 0x80 == 0 ? 0 : first & 0x7F
+    guard digits <= 8, let size = digits == 0 ? first : file.number(at: place + 17, digits),
+      size < 1 << 56
+    else { return nil }
+    self.key = key
+    body = place + 17 + digits..<place + 17 + digits + size
+  }
+
+  /// A header, body or footer partition.
+  var isPartition: Bool {
+    key[4..<7] == [0x02, 0x05, 0x01] && key[8..<13] == [0x0D, 0x01, 0x02, 0x01, 0x01]
+      && (2...4).contains(key[13])
+  }
+  /// A set of properties with tags of two bytes.
+  var isMetadata: Bool {
+    key[4..<7] == [0x02, 0x53, 0x01] && key[8..<13] == [0x0D, 0x01, 0x01, 0x01, 0x01]
+  }
+}
+
+/// The lengths of the tracks in the header.
+private struct MXFMetadata {
+  /// By the identifier of a track's sequence: edit units per second.
+  private var rates: [[UInt8]: Double] = [:]
+  /// By the identifier of a sequence: edit units.
+  private var durations: [[UInt8]: Int] = [:]
+
+  /// When the longest track ends; nil if that is not known.
+  var end: ClockTime? {
+    durations.compactMap { identifier, units in
+      rates[identifier].map { ClockTime(seconds: Double(units) / $0) }
+    }.max()
+  }
+
+  mutating func add(_ body: Range<Int>, _ file: RandomAccessFile) {
+    guard body.count < 1 << 16 else { return }
+    var place = body.lowerBound
+    var (identifier, sequence): ([UInt8]?, [UInt8]?)
+    var (units, rate): (Int?, Double?)
+    while place + 4 <= body.upperBound, let tag = file.number(at: place, 2),
+      let size = file.number(at: place + 2, 2)
+    {
+      let value = place + 4
+      switch (tag, size) {
+      case (0x3C0A, 16): identifier = file.read(value..<value + 16)
+      case (0x4803, 16): sequence = file.read(value..<value + 16)
+      case (0x0202, 8): units = file.number(at: value, 8)
+      case (0x4B01, 8):
+        if let top = file.number(at: value, 4), let bottom = file.number(at: value + 4, 4), top > 0,
+          bottom > 0
+        {
+          rate = Double(top) / Double(bottom)
+        }
+      default: break
+      }
+      place = value + size
+    }
+    if let sequence, let rate { rates[sequence] = rate }
+    if let identifier, let units, units > 0 { durations[identifier] = units }
+  }
+}

@@ -1,0 +1,30 @@
+import MediaTime
+
+extension ContainerReport {
+  /// RealMedia ("RealMedia File Format", RealNetworks): chunks of a name and their size. `PROP`
+  /// says how long the file plays, and where its index is.
+  static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {
+    var isCut = false
+    var end: ClockTime?
+    var place = 0
+    while place < file.size {
+      guard let name = file.text(at: place), let size = file.number(at: place + 4, 4) else {
+        isCut = true
+        break
+      }
+      // The sizes of a live stream are 0.
+      guard size >= 8 else { break }
+      // FFmpeg counts the header of `DATA` twice.
+      let excess = name == "DATA" ? 18 : 0
+      if size - excess > file.size - place { isCut = true }
+      if name == "PROP" {
+        // Bit 2: live.
+        guard let flags = file.number(at: place + 48, 2), flags & 4 == 0 else { return nil }
+        end = file.number(at: place + 30, 4).map { ClockTime(seconds: Double($0) / 1000) }
+        if let index = file.number(at: place + 38, 4), index >= file.size { isCut = true }
+      }
+      place += size
+    }
+    return isCut ? ContainerReport(isCut: true, end: end == .zero ? nil : end) : nil
+  }
+}

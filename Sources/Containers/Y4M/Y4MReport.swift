@@ -1,0 +1,60 @@
+import MediaTime
+
+extension ContainerReport {
+  /// YUV4MPEG2 (yuv4mpeg(5) of mjpegtools, and the sample formats of FFmpeg): a line, and before
+  /// each frame another one. How many frames there are is not said.
+  static func y4m(_ file: RandomAccessFile) -> ContainerReport? {
+    guard let header = file.line(at: 0), let size = y4mFrameSize(header) else { return nil }
+    var place = header.utf8.count + 1
+    while place < file.size {
+      guard let line = file.line(at: place) else {
+        // Nothing but the beginning of such a line.
+        let rest = file.read(place..<min(place + 5, file.size)) ?? []
+        return "FRAME".utf8.starts(with: rest) ? ContainerReport(isCut: true) : nil
+      }
+      guard line.hasPrefix("FRAME") else { return nil }
+      place += line.utf8.count + 1 + size
+    }
+    return place > file.size ? ContainerReport(isCut: true) : nil
+  }
+
+  /// The bytes of a frame; nil if the header says nothing that is known.
+  private static func y4mFrameSize(_ header: String) -> Int? {
+    var (width, height, chroma) = (0, 0, "420")
+    for field in header.split(separator: " ").dropFirst() {
+      switch field.first {
+      case "W": width = Int(field.dropFirst()) ?? 0
+      case "H": height = Int(field.dropFirst()) ?? 0
+      case "C": chroma = String(field.dropFirst())
+      default: break
+      }
+    }
+    guard (1..<1 << 20).contains(width), (1..<1 << 20).contains(height) else { return nil }
+    let luma = width * height
+    let (half, quarter) = ((width + 1) / 2, (width + 3) / 4)
+    // Such as `422p10`, in two bytes a sample.
+    let parts = chroma.split(separator: "p", maxSplits: 1)
+    let isDeep =
+      parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
+    let samples: Int? =
+      switch isDeep ? parts.first.map(String.init) ?? "" : chroma {
+      case "420", "420jpeg", "420mpeg2", "420paldv": luma + 2 * half * ((height + 1) / 2)
+      case "411": luma + 2 * quarter * height
+      case "422": luma + 2 * half * height
+      case "444": 3 * luma
+      case "444alpha": 4 * luma
+      case let name where name.hasPrefix("mono"): luma
+      default: nil
+      }
+    return samples.map { isDeep ? 2 * $0 : $0 }
+  }
+}
+
+extension RandomAccessFile {
+  /// The text before the next line feed, of 512 bytes at the most.
+  fileprivate func line(at place: Int) -> String? {
+    read(place..<min(place + 512, size)).flatMap { bytes in
+      bytes.firstIndex(of: 0x0A).flatMap { String(validating: bytes[..<$0], as: UTF8.self) }
+    }
+  }
+}
