@@ -49,6 +49,20 @@ import Testing
     #expect(result.errors.contains("retrograde: 2 of 3 made") && result.errors.contains("1 failed: in/aa-cut.mp4"))
   }
 
+  @Test("empty and unreadable files in a folder are failures with a name")
+  func unreadableFiles() throws {
+    try makeClips("in/a.mp4")
+    try write("", to: "in/empty.mp4")
+    try write("", to: "in/readme.txt")
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch.path("in/link.mkv"), withDestinationPath: "nowhere")
+    let result = try run("reverse", "in", "--into", "out")
+    #expect(result.status == 65 && names(in: "out") == ["a.mp4"])
+    #expect(result.errors.contains("retrograde: in/empty.mp4: is empty"))
+    #expect(result.errors.contains("1 of 3 made"))
+    #expect(result.errors.contains("2 failed: in/empty.mp4, in/link.mkv"), "\(result.errors)")
+  }
+
   @Test func namesFollowFromThoseOfTheInputsAndSoMayContainers() throws {
     try makeClips("in/a.b.mp4", "in/deep/c.mp4")
     let result = try run("reverse", "in", "--recursive", "--into", "out", "--name", "{stem}-r.mkv", "--quiet")
