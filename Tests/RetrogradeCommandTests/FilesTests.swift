@@ -196,6 +196,24 @@ import Testing
     #expect(result.errors.contains("no command '\(word)'") && result.errors.contains("Did you mean '\(meant)'?"))
   }
 
+  @Test("help for an unknown command is a usage error")
+  func helpForUnknown() throws {
+    let unknown = try run("help", "foo")
+    #expect(unknown.status == 64 && unknown.errors.contains("There is no command 'foo'."))
+    #expect(try run("help", "revers").errors.contains("Did you mean 'reverse'?"))
+    #expect(try run("help", "reverse").status == 0)
+    #expect(try run("help").status == 0)
+  }
+
+  @Test("an unknown option is named before the number of names")
+  func unknownOption() throws {
+    let option = try run("reverse", "a", "b", "--lop", "ping-pong")
+    #expect(option.status == 64 && option.errors.contains("Unknown option '--lop'"))
+    let names = try run("reverse", "a", "b", "c")
+    #expect(names.status == 64 && names.errors.contains("these are 3 names"))
+    #expect(names.errors.contains("Usage: retrograde reverse "), "\(names.errors)")
+  }
+
   // MARK: what was written
 
   @Test func theSummarySaysWhatWasWrittenAndWhatChanged() throws {
