@@ -19,6 +19,15 @@ package final class AppSource: @unchecked Sendable {
 
   package func setCaps(_ caps: Caps) { gst_app_src_set_caps(raw, caps.raw) }
 
+  /// Sets the field order of the next buffers to that of `frames`, which changes with the direction.
+  /// The other fields stay: muxers refuse a change of the frame rate, which is the output's.
+  package func setFieldOrder(of frames: Caps) {
+    guard let caps = gst_app_src_get_caps(raw).map({ Caps(adopting: $0) }),
+      let order = frames.string("field-order"), let set = caps.string("field-order"), set != order
+    else { return }
+    setCaps(caps.setting("field-order", order))
+  }
+
   /// Gives `buffer` to the pipeline, and waits while its queue is full.
   /// - Returns: false when the pipeline no longer takes any: it was stopped, or failed (its bus says why).
   package func push(_ buffer: Buffer) -> Bool {

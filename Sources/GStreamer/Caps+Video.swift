@@ -19,10 +19,7 @@ extension Caps {
     if let own = packets.fraction("pixel-aspect-ratio"), own.numerator > 0, own.denominator > 0 {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
-    // Quirk.avidemuxPixelAspect
-    if let own = caps.fraction("pixel-aspect-ratio"), own.numerator <= 0 || own.denominator <= 0 {
-      caps = caps.setting("pixel-aspect-ratio", "(fraction)1/1")
-    }
+    caps = caps.withPossiblePixels
     // The colours that H.264 and HEVC state override the container's (Quirk.h264parseContainerColors).
     if ["video/x-h264", "video/x-h265"].contains(packets.mediaType), let own = packets.string("colorimetry") {
       caps = caps.setting("colorimetry", "(string)\"\(own)\"")
@@ -33,6 +30,14 @@ extension Caps {
       caps = caps.setting("colorimetry", "(string)1:\(matrix):\(colorimetry.dropFirst(4))")
     }
     return caps
+  }
+
+  /// These caps with square pixels if their pixel aspect ratio is not positive
+  /// (`Quirk.avidemuxPixelAspect`).
+  package var withPossiblePixels: Caps {
+    guard let own = fraction("pixel-aspect-ratio"), own.numerator <= 0 || own.denominator <= 0
+    else { return self }
+    return setting("pixel-aspect-ratio", "(fraction)1/1")
   }
 
   /// Whether the range or the matrix of the colours is another one than that of `other`, and both are known: values stand for

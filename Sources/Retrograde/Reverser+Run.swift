@@ -79,9 +79,20 @@ extension Reverser {
     guard options.encoding.maxSize == nil else {
       throw RetrogradeError(.usage, "\(setting: .maxSize): what it takes is found by trying, which is not one pipeline")
     }
-    guard options.soundtrack == nil else {
+    let others = [(options.soundtrack, Setting.soundtrack), (options.subtitles, .subtitles)]
+    if let other = others.first(where: { $0.0 != nil })?.1 {
       throw RetrogradeError(
-        .usage, "\(setting: .soundtrack): a pipeline file reads one source", remedy: "leave it out")
+        .usage, "\(setting: other): a pipeline file reads one source", remedy: "leave it out")
+    }
+    guard options.output.subtitles == nil else {
+      throw RetrogradeError(
+        .usage, "\(setting: .subtitlesOutput): a pipeline file has no subtitles",
+        remedy: "leave it out")
+    }
+    guard !options.output.isVerified else {
+      throw RetrogradeError(
+        .usage, "\(setting: .isVerified): `retrograde run` does not verify",
+        remedy: "leave it out, and verify the file afterwards")
     }
     guard inputs.count == 1 else {
       throw RetrogradeError(.usage, about: input, "a pipeline file reads one source", remedy: "name one file")
@@ -100,23 +111,12 @@ extension Reverser {
       throw RetrogradeError(
         .usage, about: output, "no GStreamer element writes it; --print-pipeline has nothing to print")
     }
+    try (written.source.warnings + written.choice.warnings).check(
+      isStrict: options.output.isStrict, input)
     let contents = written.contents(output)
-    var settings: [String] = []
-    if let score = options.playback.score { settings.append("@score \(score)") }
-    if let joint = options.playback.joint { settings.append("@joint \(joint.seconds)") }
-    if options.playback.dissolve > .zero { settings.append("@dissolve \(options.playback.dissolve.seconds)") }
-    if let made = options.playback.interpolation { settings.append("@interpolate \(made.rawValue)") }
-    if options.playback.keepsPitch { settings.append("@pitch keep") }
-    if options.playback.loop != .reverse { settings.append("@loop \(options.playback.loop.rawValue)") }
-    if options.playback.count != 1 { settings.append("@count \(options.playback.count)") }
-    if options.playback.dropsSeam ?? false { settings.append("@seam drop") }
-    if options.playback.timing != .mirror { settings.append("@timing \(options.playback.timing.rawValue)") }
-    if let start = options.playback.start { settings.append("@start \(start)") }
-    if let end = options.playback.end { settings.append("@end \(end)") }
-    if let tags = contents.tags?.withDate.removing(EncodingPipeline.technical), !tags.isEmpty {
-      settings.append("@tags \(tags)")
-    }
-    if let orientation = contents.videos.first?.orientation { settings.append("@orientation \(orientation)") }
+    let settings = PipelineSettings.lines(
+      options, contents.tags?.withDate.removing(EncodingPipeline.technical),
+      contents.videos.first?.orientation)
     return PipelineDescriptions(
       decoding: PipelineFile.literal(written.source.index.decoding),
       encoding: PipelineFile.literal(contents.description),

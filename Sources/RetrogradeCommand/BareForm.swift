@@ -5,22 +5,33 @@ import RetrogradeEngine
 /// `retrograde clip.mov out.mp4`, which stands for `retrograde reverse clip.mov out.mp4`.
 enum BareForm {
   /// What the program answers itself.
-  private static let own: Set = ["help", "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
+  private static let own: Set = ["-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
 
   /// The arguments with the name of the command that they leave out.
   ///
   /// A word that is neither a command nor looks like a file is a command that is misspelt, not a file that is not there.
   /// - Throws: `ValidationError` that names the command that may be meant.
   static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {
+    let known = commands.map { $0._commandName } + ["help"]
+    if arguments.first == "help" {
+      // The parser shows the help of all for a command that it does not know.
+      if let asked = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }), !known.contains(asked) {
+        throw unknown(asked, known)
+      }
+      return arguments
+    }
     guard let first = arguments.first, !own.contains(first), !first.hasPrefix("--generate-completion-script"),
       first != "---completion"
     else { return arguments }
-    let known = commands.map { $0._commandName }
     if known.contains(first) { return arguments }
     if first.hasPrefix("-") || isLikelyFile(first) { return ["reverse"] + arguments }
-    let nearest = known.map { ($0, distance($0, first)) }.min { $0.1 < $1.1 }
-    let advice = nearest.flatMap { $0.1 <= max(1, first.count / 2) ? " Did you mean '\($0.0)'?" : nil } ?? ""
-    throw ValidationError("There is no command '\(first)', and no file of that name.\(advice)")
+    throw unknown(first, known, ", and no file of that name")
+  }
+
+  private static func unknown(_ word: String, _ known: [String], _ more: String = "") -> ValidationError {
+    let nearest = known.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
+    let advice = nearest.flatMap { $0.1 <= max(1, word.count / 2) ? " Did you mean '\($0.0)'?" : nil } ?? ""
+    return ValidationError("There is no command '\(word)'\(more).\(advice)")
   }
 
   private static func isLikelyFile(_ word: String) -> Bool {

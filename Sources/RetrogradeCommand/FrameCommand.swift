@@ -1,4 +1,5 @@
 import ArgumentParser
+import GStreamer
 import Retrograde
 
 struct FrameCommand: AsyncParsableCommand {
@@ -42,7 +43,8 @@ struct FrameCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard places.count > 1 else {
-      throw ValidationError("Say which frame, and into which file: retrograde frame \(input) 3.2s frame.png")
+      let example = "retrograde frame \(Shell.quoted(input)) 3.2s frame.png"
+      throw ValidationError("Say which frame, and into which file: \(example)")
     }
     _ = try positions
   }

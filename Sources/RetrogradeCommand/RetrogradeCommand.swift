@@ -46,13 +46,9 @@ struct RetrogradeCommand: AsyncParsableCommand {
     let interruption = Interruption()
     do {
       do {
-        var command = try parseAsRoot(
-          BareForm.completed(Array(CommandLine.arguments.dropFirst()), configuration.subcommands))
-        if var command = command as? any AsyncParsableCommand {
-          try await command.run()
-        } else {
-          try command.run()
-        }
+        try await run(
+          parseAsRoot(
+            BareForm.completed(Array(CommandLine.arguments.dropFirst()), configuration.subcommands)))
       } catch let error where exitCode(for: error).isSuccess {
         print(fullMessage(for: error))  // --help, --version, completion scripts: this program's own words
       }
@@ -70,6 +66,27 @@ struct RetrogradeCommand: AsyncParsableCommand {
       let message = fullMessage(for: error)
       if !message.isEmpty { Terminal.error(lines: message) }
       Terminal.exit(exitCode(for: error).rawValue)
+    }
+  }
+
+  private static func run(_ command: any ParsableCommand) async throws {
+    do {
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        var command = command
+        try command.run()
+      }
+    } catch let error as ValidationError {
+      // Of an error in `run()` the parser does not know the command.
+      let type = Swift.type(of: command)
+      Terminal.error(
+        lines: """
+          Error: \(error.message)
+          Usage: \(usageString(for: type))
+            See 'retrograde \(type._commandName) --help' for more information.
+          """)
+      throw ExitCode.validationFailure
     }
   }
 }

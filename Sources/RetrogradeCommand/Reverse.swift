@@ -57,7 +57,8 @@ struct Reverse: AsyncParsableCommand {
   @OptionGroup var length: ChunkLengthArguments
 
   func validate() throws {
-    if let joined = try files.list().inputs.first(where: { $0.count > 1 }) {
+    // Wrong names are an error of `run()`: an unknown option comes first, whose value counts as a name.
+    if let joined = try? files.list().inputs.first(where: { $0.count > 1 }) {
       let others = [("--into", files.into != nil), ("--work", work != nil), ("--print-pipeline", printPipeline)]
       if let other = others.first(where: \.1)?.0 {
         throw ValidationError(
@@ -65,6 +66,9 @@ struct Reverse: AsyncParsableCommand {
       }
     }
     if printPipeline && arguments.copyForward { throw ValidationError("What --copy-forward does is not one pipeline.") }
+    if printPipeline && work != nil {
+      throw ValidationError("--work makes a file in chunks, which is not one pipeline.")
+    }
     if work == nil && length.isSet { throw ValidationError("--chunks and --chunk-length need --work.") }
     if work == nil && files.into == nil && jobs != nil { throw ValidationError("--jobs needs --into or --work.") }
     if files.into != nil {

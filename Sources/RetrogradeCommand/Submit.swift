@@ -92,8 +92,8 @@ struct Submit: AsyncParsableCommand {
       } ?? "there is no sbatch here: no program of this name is in PATH"
     let remedy =
       array.map {
-        "job \($0) makes the chunks all the same; when it is done, `retrograde join \(jobs.folder)` makes the output, or "
-          + "`scancel \($0)` ends it"
+        "job \($0) makes the chunks all the same; when it is done, "
+          + "`retrograde join \(Shell.quoted(jobs.folder))` makes the output, or `scancel \($0)` ends it"
       }
       ?? "the plan is in \(jobs.folder): run the same command on a machine that can submit, or make the chunks with `retrograde chunk`"
     Terminal.error(lines: "retrograde: the \(what) of \(jobs.folder) can't be submitted to Slurm: \(reason); \(remedy)")

@@ -97,7 +97,7 @@ final class WatchedFolder: Sendable {
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
-      let stamp = FileStamp(plainFile: path, atLeast: 1)
+      let stamp = FileStamp(plainFile: path, atLeast: 0)
     else { return }
     switch WatchedFolder.isBeingWritten(path) {
     case true?: return

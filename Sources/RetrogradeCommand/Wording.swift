@@ -23,6 +23,7 @@ extension Setting {
     case .interpolation: "--interpolate"
     case .isStrict: "--strict"
     case .isVerified: "--verify"
+    case .subtitlesOutput: "--subtitles-output"
     case .overwrites: "--overwrite"
     case .constantRateFactor: "--crf"
     case .keepsAlpha: "--alpha"

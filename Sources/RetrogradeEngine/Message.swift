@@ -116,6 +116,8 @@ public struct Setting: RawRepresentable, Hashable, Sendable {
   public static let dissolve = Setting(rawValue: "playback.dissolve")
   public static let interpolation = Setting(rawValue: "playback.interpolation")
   public static let soundtrack = Setting(rawValue: "soundtrack")
+  public static let subtitles = Setting(rawValue: "subtitles")
+  public static let subtitlesOutput = Setting(rawValue: "output.subtitles")
   public static let loop = Setting(rawValue: "playback.loop")
   public static let timing = Setting(rawValue: "playback.timing")
   public static let count = Setting(rawValue: "playback.count")

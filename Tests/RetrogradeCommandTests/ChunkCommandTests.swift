@@ -67,4 +67,16 @@ import Testing
       #expect(result.errors.contains("has no plan in it; `retrograde split` makes one"))
     }
   }
+
+  @Test("paths in suggested commands are quoted for a shell")
+  func quotedPaths() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let work = scratch.path("my work")
+    let split = ["split", scratch.path("a.mp4"), scratch.path("b.mp4"), "--work", work]
+    #expect(try Command.run(split).status == 0)
+    #expect(try Command.run(["join", work]).errors.contains("`retrograde chunk '\(work)'` makes them"))
+    #expect(
+      try Command.run(["chunk", work, "99"]).errors.contains("`retrograde status '\(work)'` lists"))
+  }
 }

@@ -49,6 +49,20 @@ import Testing
     #expect(result.errors.contains("retrograde: 2 of 3 made") && result.errors.contains("1 failed: in/aa-cut.mp4"))
   }
 
+  @Test("empty and unreadable files in a folder are failures with a name")
+  func unreadableFiles() throws {
+    try makeClips("in/a.mp4")
+    try write("", to: "in/empty.mp4")
+    try write("", to: "in/readme.txt")
+    try FileManager.default.createSymbolicLink(
+      atPath: scratch.path("in/link.mkv"), withDestinationPath: "nowhere")
+    let result = try run("reverse", "in", "--into", "out")
+    #expect(result.status == 65 && names(in: "out") == ["a.mp4"])
+    #expect(result.errors.contains("retrograde: in/empty.mp4: is empty"))
+    #expect(result.errors.contains("1 of 3 made"))
+    #expect(result.errors.contains("2 failed: in/empty.mp4, in/link.mkv"), "\(result.errors)")
+  }
+
   @Test func namesFollowFromThoseOfTheInputsAndSoMayContainers() throws {
     try makeClips("in/a.b.mp4", "in/deep/c.mp4")
     let result = try run("reverse", "in", "--recursive", "--into", "out", "--name", "{stem}-r.mkv", "--quiet")
@@ -180,6 +194,24 @@ import Testing
     let result = try run(word, "clip.mp4", "out.mkv")
     #expect(result.status == 64)
     #expect(result.errors.contains("no command '\(word)'") && result.errors.contains("Did you mean '\(meant)'?"))
+  }
+
+  @Test("help for an unknown command is a usage error")
+  func helpForUnknown() throws {
+    let unknown = try run("help", "foo")
+    #expect(unknown.status == 64 && unknown.errors.contains("There is no command 'foo'."))
+    #expect(try run("help", "revers").errors.contains("Did you mean 'reverse'?"))
+    #expect(try run("help", "reverse").status == 0)
+    #expect(try run("help").status == 0)
+  }
+
+  @Test("an unknown option is named before the number of names")
+  func unknownOption() throws {
+    let option = try run("reverse", "a", "b", "--lop", "ping-pong")
+    #expect(option.status == 64 && option.errors.contains("Unknown option '--lop'"))
+    let names = try run("reverse", "a", "b", "c")
+    #expect(names.status == 64 && names.errors.contains("these are 3 names"))
+    #expect(names.errors.contains("Usage: retrograde reverse "), "\(names.errors)")
   }
 
   // MARK: what was written

@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 import TestSupport
 import Testing
 
@@ -55,6 +56,24 @@ import Testing
     let isTurned = try packets(output) == own.reversed()
     #expect(own.count == 12 && isTurned && summary.frames == 12)
     #expect(summary.warnings.isEmpty)
+  }
+
+  @Test("frames stored from the top down keep their shape in Matroska")
+  func topDownFrames() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x48:d=0.4:r=10", "-c:v", "rawvideo", "-pix_fmt", "bgr24",
+      folder.path("a.avi"),
+    ])
+    // FFmpeg writes a negative height for bgr24.
+    try await Reverser(folder.path("a.avi")).reverse(to: folder.path("m.mkv"))
+    let pipeline = try Pipeline(
+      "filesrc location=\(folder.path("m.mkv")) ! matroskademux ! appsink name=out sync=false")
+    defer { pipeline.set(.null) }
+    pipeline.set(.playing)
+    let caps = try pipeline.appSink("out").pull(timeout: ClockTime(seconds: 20))?.caps
+    let ratio = caps?.fraction("pixel-aspect-ratio") ?? (1, 1)
+    #expect(ratio.numerator == ratio.denominator, "\(caps as Any)")
   }
 
   @Test func aLoopHasThemInBothDirections() async throws {

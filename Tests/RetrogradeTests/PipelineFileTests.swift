@@ -261,6 +261,69 @@ import Testing
     #expect(isSame)
   }
 
+  @Test("every option of play is printed, and read back")
+  func printedSettings() throws {
+    var options = ReverseOptions()
+    options.playback = PlaybackOptions(
+      loop: .pingPong, score: try Score(parsing: "0..1, 1..0 x2"), joint: .seconds(0.5),
+      dissolve: .seconds(2), interpolation: .blend, keepsPitch: true, count: 3, dropsSeam: false,
+      timing: .source, start: .time(.seconds(1)), end: .frame(50), frameRate: FrameRate(30000, 1001))
+    let lines = PipelineSettings.lines(options, TagList("taglist, title=(string)\"a b\""), "rotate-90")
+    let text = (lines.map(PipelineFile.literal) + [small]).joined(separator: "\n")
+    let pipelines = try PipelineFile(text, name: "f").resolved(["input": "x"])
+    let read = try PipelineSettings(pipelines, ReverseOptions())
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    #expect(try encoder.encode(read.options.playback) == encoder.encode(options.playback))
+    #expect(read.orientation == "rotate-90" && read.tags?.string("title") == "a b")
+    #expect(PipelineSettings.lines(ReverseOptions(), nil, nil).isEmpty)
+  }
+
+  @Test("a setting that does not exist is answered with all that do")
+  func unknownSetting() async throws {
+    let file = try PipelineFile(
+      "@fbs 10\nvideotestsrc ! appsink name=v\n---\nappsrc name=v ! fakesink", name: "f")
+    let error = await #expect(throws: RetrogradeError.self) { try await file.check([:]) }
+    for word in ["@fbs 10", "@fps RATE", "@score SCORE", "@pitch follow|keep", "@tags TAGLIST"] {
+      #expect(error?.message.contains(word) ?? false, "\(word)")
+    }
+  }
+
+  @Test("a printed pipeline has the frame rate that was asked for")
+  func printedRate() async throws {
+    let folder = try TemporaryFolder()
+    var options = ReverseOptions()
+    options.playback.frameRate = FrameRate(10, 1)
+    let reverser = Reverser(try clip(folder).path, options: options)
+    let printed = try await reverser.pipelines(to: folder.path("a.ts")).file
+    try await reverser.reverse(to: folder.path("a.ts"))
+    let direct = try Data(contentsOf: folder.url.appending(path: "a.ts"))
+    options.output.overwrites = true
+    let file = try PipelineFile(printed, name: "printed")
+    #expect(try await file.start([:], options: options).summary().frames == 20)
+    let isSame = try Data(contentsOf: folder.url.appending(path: "a.ts")) == direct
+    #expect(isSame)
+  }
+
+  @Test("what a pipeline file cannot do is refused")
+  func unprintableOptions() async throws {
+    let folder = try TemporaryFolder()
+    let source = try clip(folder).path
+    let settings: [(Setting, (inout ReverseOptions) -> Void)] = [
+      (.soundtrack, { $0.soundtrack = source }), (.subtitles, { $0.subtitles = "a.srt" }),
+      (.subtitlesOutput, { $0.output.subtitles = "b.srt" }),
+      (.isVerified, { $0.output.isVerified = true }),
+    ]
+    for (setting, change) in settings {
+      var options = ReverseOptions()
+      change(&options)
+      let error = await #expect(throws: RetrogradeError.self) {
+        try await Reverser(source, options: options).pipelines(to: folder.path("a.mp4"))
+      }
+      #expect(error?.code == .usage && error?.description.contains(setting.rawValue) ?? false)
+    }
+  }
+
   @Test func anOutputThatExistsIsRefusedAndNothingIsLeftBehind() async throws {
     let folder = try TemporaryFolder()
     let (source, _) = try clip(folder)

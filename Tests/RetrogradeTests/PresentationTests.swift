@@ -319,6 +319,22 @@ import Testing
     #expect(whole.count == 25 && whole.allSatisfy { $0 == nil })
   }
 
+  @Test("interlaced video plays forwards, then backwards, faster than the source")
+  func interlacedScore() async throws {
+    let folder = try TemporaryFolder()
+    try make(
+      "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=50/1 ! "
+        + "interlace field-pattern=1:1 top-field-first=true ! x264enc interlaced=true ! mp4mux ! "
+        + "filesink location=\(folder.path("in.mp4"))")
+    var options = ReverseOptions()
+    options.playback.score = try Score(parsing: "0..0.4 x2, end..end-0.2")
+    let reverser = Reverser(folder.path("in.mp4"), options: options)
+    try await reverser.reverse(to: folder.path("out.mp4"))
+    #expect(try Reversed(folder.path("out.mp4")).fields.count == 15)
+    _ = try await reverser.start(to: folder.path("chunks.mp4"), in: folder.path("work")).summary()
+    #expect(try Reversed(folder.path("chunks.mp4")).fields.count == 15)
+  }
+
   /// Which field comes first in each frame.
   private struct Reversed {
     var fields: [Bool?] = []

@@ -107,7 +107,6 @@ final class ChunkMaker: Sendable {
       video, plan.legs, from: chunk.span.start, to: chunk.span.end, timing: plan.options.playback.timing,
       work.cancellation)
     var given = MuxedCount.Given(count: 0)
-    var caps: Caps?
     let sink = pipeline.videos[0]
     // Another machine may lack the font.
     if plan.options.lettering.caption != nil { try plan.options.lettering.captionStyle.check() }
@@ -117,8 +116,7 @@ final class ChunkMaker: Sendable {
     let (painter, painting) = (FramePainter(video, geometry), plan.options.lettering.overlay)
     let first = plan.firstFrame(of: number)
     while var frame = try player.next(offset: .zero - chunk.span.start) {
-      if let caps, !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
-      caps = frame.caps
+      sink.setFieldOrder(of: frame.caps)
       try frame.paint(painter, painting, number: first + given.count)
       try pipeline.push(frame.buffer, to: sink)
       given.add(1, frame.buffer)

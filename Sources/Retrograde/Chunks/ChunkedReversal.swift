@@ -181,11 +181,11 @@ struct ChunkedReversal: Sendable {
         throw RetrogradeError(
           .usage, about: folder.path,
           "\(chunks.count) of \(plan.chunks.count) chunks are still to be made: \(NumberRanges(chunks).text(separator: ", ", atMost: 8))",
-          remedy: "`retrograde chunk \(folder.path)` makes them")
+          remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them")
       case .lost:
         throw RetrogradeError(
           .damagedInput, about: folder.path, "chunks are gone, or not what they were",
-          remedy: "`retrograde chunk \(folder.path)` makes them anew; `retrograde status` says which")
+          remedy: "`retrograde chunk \(Shell.quoted(folder.path))` makes them anew; `retrograde status` says which")
       }
     } ?? summary(plan)
   }

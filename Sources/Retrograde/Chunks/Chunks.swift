@@ -1,3 +1,4 @@
+import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
@@ -80,7 +81,7 @@ public struct ChunkFolder: Sendable {
       {
         throw RetrogradeError(
           .usage, about: path, "has chunks 0 to \(plan.chunks.count - 1)",
-          remedy: "`retrograde status \(path)` lists them")
+          remedy: "`retrograde status \(Shell.quoted(path))` lists them")
       }
       var chunks: [Int] = []
       _ = try chunked.unlessFinished(plan) {

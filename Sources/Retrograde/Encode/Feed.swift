@@ -145,7 +145,6 @@ struct Feed: Sendable {
     _ video: VideoSource, _ geometry: FrameGeometry?, _ source: AppSource, isMain: Bool
   ) throws -> Frames {
     var frames = Frames()
-    var caps: Caps?
     let watch = Stopwatch()
     let rate = video.shown.timeline.frameRate
     let total =
@@ -166,8 +165,7 @@ struct Feed: Sendable {
       tell(shown)
     }
     while var frame = try player.next(offset: pipeline.mirrorStart + drawing.lead) {
-      if let caps, !caps.isEqual(frame.caps) { source.setCaps(frame.caps) }
-      caps = frame.caps
+      source.setFieldOrder(of: frame.caps)
       frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
       try frame.paint(painter, painting, number: frames.given.count)
       try pipeline.push(frame.buffer, to: source)

@@ -140,21 +140,6 @@ struct OutputPlan: Sendable {
       turnsPackets: choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
-  /// The frames per second that the encoder is told; nil: those that the source names.
-  private func rate(_ number: Int, _ video: VideoSource) -> FrameRate? {
-    if let rate = options.playback.frameRate { return rate }
-    let rate = source.legs.speed.flatMap { video.rate?.times($0) }
-    // x265 shares its bits out over them, and does not start without. When frames are shown stays as it was.
-    guard choice.videos[number].codec?.text == "video/x-h265", rate == nil else { return rate }
-    return FrameRate(max(Int((video.shown.timeline.frameRate * source.legs.meanSpeed).rounded()), 1), 1)
-  }
-
-  /// `caps` with what is said of the frames per second; none, where the source's are not those of the output.
-  private func framed(_ caps: Caps, _ rate: FrameRate?) -> Caps {
-    if source.legs.speed == 1, options.playback.frameRate == nil, rate == nil { return caps }
-    return caps.setting("framerate", "(fraction)\(rate.map(\.description) ?? "0/1")")
-  }
-
   /// What is written, in `gst-launch-1.0` syntax and beside it.
   func contents(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
@@ -166,7 +151,9 @@ struct OutputPlan: Sendable {
       return .init(
         name: EncodingDescription.videoName(number),
         caps: copy.flatMap { number == 0 ? $0.caps : nil }
-          ?? framed(caps, rate(number, video)),
+          ?? source.framed(
+            caps, video, options.playback,
+            needsRate: choice.videos[number].codec?.text == "video/x-h265"),
         disposition: video.video.disposition,
         orientation: choice.videos[number].orientation(
           video.video.tags?.string("image-orientation"), in: choice.container),
@@ -222,16 +209,6 @@ extension PlayedFrames {
       "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
         + "\(Decimals.text(most, 2)) s off; .mkv and .mp4 keep their times",
       count: moved.count)
-  }
-}
-
-extension VideoSource {
-  /// Whether its frames are shown for different lengths of time, and nothing says how many there are in a second.
-  fileprivate var hasNoRate: Bool { (caps.fraction("framerate")?.numerator ?? 0) == 0 }
-
-  /// The frames per second that the source names.
-  fileprivate var rate: FrameRate? {
-    caps.fraction("framerate").flatMap { $0.numerator > 0 ? FrameRate($0.numerator, $0.denominator) : nil }
   }
 }
 

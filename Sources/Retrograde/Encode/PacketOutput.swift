@@ -84,7 +84,7 @@ struct PacketOutput: Sendable {
     {
       return nil
     }
-    let caps = PacketOutput.named(video.caps)
+    let caps = PacketOutput.named(video.caps).withPossiblePixels
     if container.takes(caps) { return PacketForm(given: caps, taken: caps, conversion: []) }
     for (parser, text) in PacketOutput.conversions[video.caps.mediaType] ?? [] {
       guard let taken = Caps(text), container.takes(taken) else { continue }

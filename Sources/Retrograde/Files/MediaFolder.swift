@@ -32,7 +32,8 @@ package enum MediaFolder {
     return stat(other, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// All of them, by name; what is hidden is not looked at.
+  /// All of them, by name, without hidden files. Empty and unreadable files count if their extension
+  /// is that of a container.
   ///
   /// - Parameters:
   ///   - isDeep: whether folders in it are looked into.
@@ -61,11 +62,17 @@ package enum MediaFolder {
     let visited = visited.union([FileIdentity(info)])
     return try names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      guard stat(path, &info) == 0 else { return [] }
+      // A file that cannot be read must fail by its name, not go missing.
+      guard stat(path, &info) == 0 else {
+        return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
+      }
       switch info.st_mode & S_IFMT {
       case S_IFDIR where isDeep && !visited.contains(FileIdentity(info)):
         return try all(in: path, subfolder.isEmpty ? name : "\(subfolder)/\(name)", isDeep, visited)
-      case S_IFREG: return isMedia(path) ? [File(path, subfolder: subfolder)] : []
+      case S_IFREG:
+        let isUnreadable = info.st_size == 0 || access(path, R_OK) != 0
+        return isMedia(path) || isUnreadable && isNamedAsMedia(path)
+          ? [File(path, subfolder: subfolder)] : []
       default: return []
       }
     }

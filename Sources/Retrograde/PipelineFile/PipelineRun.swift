@@ -69,9 +69,13 @@ struct PipelineRun: Sendable {
       EncodingPipeline.Contents(
         // A muxer would write an empty track for a stream that does not come.
         description: pipelines.encoding(without: missing),
-        videos: [found.video].compactMap { $0 }.map {
+        videos: [found.video].compactMap { $0 }.map { name, video in
           .init(
-            name: $0.name, caps: isBackward ? $0.source.caps.mirroredFields : $0.source.caps, orientation: orientation)
+            name: name,
+            caps: source.framed(
+              isBackward ? video.caps.mirroredFields : video.caps, video, options.playback,
+              needsRate: pipelines.encoding.contains("265")),
+            orientation: orientation)
         },
         audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
         duration: source.legs.duration, isOfUser: true,
@@ -161,60 +165,5 @@ struct PipelineRun: Sendable {
       && !pipeline.elements(ofClass: "Sink").contains {
         ($0.factoryName ?? "").contains("mux") || ($0.factoryName ?? "").hasPrefix("hls")
       }
-  }
-}
-
-/// What a file sets by `@name value`.
-struct PipelineSettings: Sendable {
-  var options: ReverseOptions
-  var tags: TagList?
-  var orientation: String?
-
-  init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
-    self.options = options
-    for (name, value, place) in pipelines.settings {
-      guard try set(name, value) else {
-        throw PipelineFile.failure(
-          pipelines.name, place,
-          "@\(name) \(value): there are @loop reverse|ping-pong|reverse-forward|forward, @count N, @seam keep|drop, "
-            + "@timing mirror|source, @start and @end PLACE, @memory SIZE, @tags TAGLIST, @orientation TAG")
-      }
-    }
-  }
-
-  private mutating func set(_ name: String, _ value: String) throws -> Bool {
-    func take<Value>(_ new: Value?, _ target: inout Value) -> Bool {
-      guard let new else { return false }
-      target = new
-      return true
-    }
-    func take<Value>(_ new: Value?, _ target: inout Value?) -> Bool {
-      guard let new else { return false }
-      target = new
-      return true
-    }
-    switch name {
-    case "loop": return take(Loop(rawValue: value), &options.playback.loop)
-    case "score": return take(try Score(parsing: value), &options.playback.score)
-    case "joint":
-      return take(Double(value).flatMap { (0...10).contains($0) ? .seconds($0) : nil }, &options.playback.joint)
-    case "dissolve":
-      return take(Double(value).flatMap { (0...60).contains($0) ? .seconds($0) : nil }, &options.playback.dissolve)
-    case "interpolate":
-      return take(PlaybackOptions.Interpolation(rawValue: value), &options.playback.interpolation)
-    case "pitch": return take(["follow": false, "keep": true][value], &options.playback.keepsPitch)
-    case "count":
-      return take(Int(value).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil }, &options.playback.count)
-    case "seam": return take(["keep": false, "drop": true][value], &options.playback.dropsSeam)
-    case "timing": return take(Timing(rawValue: value), &options.playback.timing)
-    case "start": return take(SourcePosition(parsing: value), &options.playback.start)
-    case "end": return take(SourcePosition(parsing: value), &options.playback.end)
-    case "memory": return take(ByteCount(parsing: value), &options.resources.memory)
-    case "tags": return take(TagList(value), &tags)
-    case "orientation":
-      orientation = value
-      return true
-    default: return false
-    }
   }
 }

@@ -96,13 +96,11 @@ struct VideoSegments: Sendable {
     let pieces = SegmentPieces(cuts, frames, bounds: bounds, name: encoder.name, take: take)
     let given = try encoder.encode(header, cancellation) { pipeline, sink in
       var given = MuxedCount.Given(count: 0)
-      var caps: Caps?
       let player = VideoPlayer(
         video, source.legs, from: span.start, to: span.end, timing: timing, cancellation)
       while let frame = try player.next(offset: .zero - span.start) {
         guard let place = cuts.place(of: frame.shown.start, among: frames), pieces.note(place) else { continue }
-        if let caps, !caps.isEqual(frame.caps) { sink.setCaps(frame.caps) }
-        caps = frame.caps
+        sink.setFieldOrder(of: frame.caps)
         try pipeline.push(frame.buffer, to: sink)
         given.add(1, frame.buffer)
       }

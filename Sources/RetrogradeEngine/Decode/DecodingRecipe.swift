@@ -78,6 +78,15 @@ package struct DecodingRecipe: Sendable {
     }
   }
 
+  /// The element that completes the caps of packets for `decoder`, with a ` ! `; "" if none is needed.
+  ///
+  /// vp9alphadecodebin takes only packets that are called super-frames. Those of matroskademux are,
+  /// but only vp9parse says so, which is skipped for `Quirk.vp9parseAlpha`.
+  private static func filter(before decoder: String, _ caps: Caps) -> String {
+    decoder == "vp9alphadecodebin" && !caps.has("alignment")
+      ? "capssetter caps=\(Description.quoted("video/x-vp9,alignment=(string)super-frame")) ! " : ""
+  }
+
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
   /// - Parameter wantsAlpha: decode also what lies in a second stream beside the video (VP8 and VP9).
@@ -102,7 +111,8 @@ package struct DecodingRecipe: Sendable {
           + ", of \(candidates.joined(separator: ", "))")
     }
     tail =
-      (isRaw ? "" : decoder.map { "\(UnnamedFormat.safe($0)) ! " } ?? "") + "video/x-raw ! "
+      (isRaw ? "" : decoder.map { "\(DecodingRecipe.filter(before: $0, caps))\(UnnamedFormat.safe($0)) ! " } ?? "")
+      + "video/x-raw ! "
       + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
     if decoder == "avdec_jpeg2000" { self.path = path.boxed }

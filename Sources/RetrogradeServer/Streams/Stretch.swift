@@ -65,14 +65,14 @@ struct Stretch: Hashable, Sendable {
   /// The command that makes the file.
   func command(_ stream: OpenStream) -> String {
     let playback = playback(stream)
-    var words = ["retrograde", "reverse", Stretch.word(stream.file.path), Stretch.word(fileName(stream))]
+    var words = ["retrograde", "reverse", Shell.quoted(stream.file.path), Shell.quoted(fileName(stream))]
     if let score = playback.score {
       words += ["--score", Shell.quoted("\(score)")]
     } else if playback.loop != .reverse {
       words += ["--loop", playback.loop.rawValue]
     }
-    if let start = playback.start { words += ["--start", Stretch.word("\(start)")] }
-    if let end = playback.end { words += ["--end", Stretch.word("\(end)")] }
+    if let start = playback.start { words += ["--start", Shell.quoted("\(start)")] }
+    if let end = playback.end { words += ["--end", Shell.quoted("\(end)")] }
     if let joint = playback.joint { words += ["--joint", "\(joint.seconds)"] }
     if playback.keepsPitch { words.append("--keep-pitch") }
     return words.joined(separator: " ")
@@ -85,13 +85,6 @@ struct Stretch: Hashable, Sendable {
     let order = stream.playback.score == nil ? stream.playback.loop.rawValue : "score"
     let hasVideo = stream.mirror.renditions.contains(where: \.isVideo)
     return "\(stem.prefix(80)) (\(order)).\(hasVideo ? "mp4" : "m4a")"
-  }
-
-  private static func word(_ text: String) -> String {
-    let plain = text.utf8.allSatisfy { byte in
-      (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte) || "-._/:,".utf8.contains(byte)
-    }
-    return plain && !text.hasPrefix("-") ? text : Shell.quoted(text)
   }
 }
 

@@ -1,0 +1,130 @@
+import GStreamer
+import MediaTime
+import RetrogradeEngine
+
+/// The settings of a pipeline file: its lines `@name value`.
+struct PipelineSettings: Sendable {
+  var options: ReverseOptions
+  var tags: TagList?
+  var orientation: String?
+
+  /// - Parameter options: for what the file does not set.
+  /// - Throws: ``RetrogradeError`` of code `usage` with the place of the first wrong line.
+  init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
+    self.options = options
+    for (name, value, place) in pipelines.settings {
+      let entry = PipelineSettings.entries.first { $0.name == name }
+      guard try entry?.take(value, &self) ?? false else {
+        let forms = PipelineSettings.entries.map { "@\($0.name) \($0.values)" }
+        throw PipelineFile.failure(
+          pipelines.name, place, "@\(name) \(value): there are \(forms.joined(separator: ", "))")
+      }
+    }
+  }
+
+  /// The lines that set everything in which a run differs from one without settings.
+  static func lines(
+    _ options: ReverseOptions, _ tags: TagList?, _ orientation: String?
+  ) -> [String] {
+    var lines = entries.compactMap { entry in
+      entry.text(options.playback).map { "@\(entry.name) \($0)" }
+    }
+    if let tags, !tags.isEmpty { lines.append("@tags \(tags)") }
+    if let orientation { lines.append("@orientation \(orientation)") }
+    return lines
+  }
+
+  /// One setting: how it is read from a pipeline file, and printed into one.
+  private struct Entry: Sendable {
+    let name: String
+    /// Its values, for messages.
+    let values: String
+    /// Sets the value of a text; returns false if the text has none.
+    let take: @Sendable (String, inout PipelineSettings) throws -> Bool
+    /// The text of the value; nil for the default.
+    var text: @Sendable (PlaybackOptions) -> String? = { _ in nil }
+  }
+
+  private static func playback<Value>(
+    _ name: String, _ values: String,
+    _ property: any WritableKeyPath<PlaybackOptions, Value> & Sendable,
+    read: @escaping @Sendable (String) throws -> Value?,
+    text: @escaping @Sendable (PlaybackOptions) -> String?
+  ) -> Entry {
+    Entry(
+      name: name, values: values,
+      take: { value, settings in
+        guard let value = try read(value) else { return false }
+        settings.options.playback[keyPath: property] = value
+        return true
+      }, text: text)
+  }
+
+  private static func seconds(_ text: String, upTo most: Double) -> ClockTime? {
+    Double(text).flatMap { (0...most).contains($0) ? .seconds($0) : nil }
+  }
+
+  /// The texts of all cases.
+  private static func texts<Value: RawRepresentable & CaseIterable>(of: Value.Type) -> String
+  where Value.RawValue == String {
+    Value.allCases.map(\.rawValue).joined(separator: "|")
+  }
+
+  private static let entries: [Entry] = [
+    playback(
+      "loop", texts(of: Loop.self), \.loop, read: { Loop(rawValue: $0) },
+      text: { $0.loop == .reverse ? nil : $0.loop.rawValue }),
+    playback(
+      "score", "SCORE", \.score, read: { try Score(parsing: $0) },
+      text: { $0.score.map { "\($0)" } }),
+    playback(
+      "joint", "SECONDS", \.joint, read: { seconds($0, upTo: 10) },
+      text: { $0.joint.map { "\($0.seconds)" } }),
+    playback(
+      "dissolve", "SECONDS", \.dissolve, read: { seconds($0, upTo: 60) },
+      text: { $0.dissolve > .zero ? "\($0.dissolve.seconds)" : nil }),
+    playback(
+      "interpolate", texts(of: PlaybackOptions.Interpolation.self), \.interpolation,
+      read: { PlaybackOptions.Interpolation(rawValue: $0) }, text: { $0.interpolation?.rawValue }),
+    playback(
+      "pitch", "follow|keep", \.keepsPitch, read: { ["follow": false, "keep": true][$0] },
+      text: { $0.keepsPitch ? "keep" : nil }),
+    playback(
+      "count", "N", \.count,
+      read: { Int($0).flatMap { PlaybackLegs.counts.contains($0) ? $0 : nil } },
+      text: { $0.count == 1 ? nil : "\($0.count)" }),
+    playback(
+      "seam", "keep|drop", \.dropsSeam, read: { ["keep": false, "drop": true][$0] },
+      text: { $0.dropsSeam.map { $0 ? "drop" : "keep" } }),
+    playback(
+      "timing", texts(of: Timing.self), \.timing, read: { Timing(rawValue: $0) },
+      text: { $0.timing == .mirror ? nil : $0.timing.rawValue }),
+    playback(
+      "fps", "RATE", \.frameRate, read: { FrameRate(parsing: $0) },
+      text: { $0.frameRate.map { "\($0)" } }),
+    playback(
+      "start", "PLACE", \.start, read: { SourcePosition(parsing: $0) },
+      text: { $0.start.map { "\($0)" } }),
+    playback(
+      "end", "PLACE", \.end, read: { SourcePosition(parsing: $0) }, text: { $0.end.map { "\($0)" } }),
+    Entry(
+      name: "memory", values: "SIZE",
+      take: { value, settings in
+        guard let size = ByteCount(parsing: value) else { return false }
+        settings.options.resources.memory = size
+        return true
+      }),
+    Entry(
+      name: "tags", values: "TAGLIST",
+      take: { value, settings in
+        settings.tags = TagList(value)
+        return settings.tags != nil
+      }),
+    Entry(
+      name: "orientation", values: "TAG",
+      take: { value, settings in
+        settings.orientation = value
+        return true
+      }),
+  ]
+}
