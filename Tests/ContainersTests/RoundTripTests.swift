@@ -32,6 +32,63 @@ import Testing
     #expect(facts.report?.presentationEnd == end && facts.report?.isCut == false)
   }
 
+  @Test("a duration in the wrong unit in the track header does not count", arguments: ["edts", "free"])
+  func trackDurationInTheWrongUnit(edits: String) throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.muxer = "mp4mux"
+    let path = try media.write(to: folder)
+    let end = try #require(ContainerFacts(path).report?.presentationEnd)
+    var file = try Data(contentsOf: URL(fileURLWithPath: path))
+    for header in file.ranges(of: Data("tkhd".utf8)) {
+      // Of a track header without times: the third byte of its duration, which makes it hours long.
+      file[header.upperBound + 20] = 1
+    }
+    for list in file.ranges(of: Data("edts".utf8)) { file.replaceSubrange(list, with: Data(edits.utf8)) }
+    try file.write(to: URL(fileURLWithPath: path))
+    let read = try #require(ContainerFacts(path).report?.presentationEnd)
+    #expect(abs(read.seconds - end.seconds) < 0.1)
+  }
+
+  @Test("chapters of Matroska are read, where the file is and where its list says", arguments: [true, false])
+  func matroskaChapters(isFirst: Bool) throws {
+    func chapter(_ start: Int, _ title: String, _ rest: [EBMLElement] = []) -> EBMLElement {
+      let display = EBMLElement(id: 0x80, bytes: EBMLElement(id: 0x85, bytes: Array(title.utf8)).encoded)
+      let parts = [EBMLElement(id: 0x91, number: start), display] + rest
+      return EBMLElement(id: 0xB6, bytes: parts.flatMap(\.encoded))
+    }
+    func edition(_ parts: [EBMLElement]) -> [UInt8] {
+      EBMLElement(id: 0x45B9, bytes: parts.flatMap(\.encoded)).encoded
+    }
+    let nested = chapter(5, "inner", [EBMLElement(id: 0x92, number: 9)])
+    let shown = [chapter(0, "one", [nested])] + (1..<20_000).map { chapter($0 * 10, "c") }
+    let editions =
+      edition([EBMLElement(id: 0x45BD, number: 1), chapter(7, "hidden")])
+      + edition(shown + [chapter(8, "off", [EBMLElement(id: 0x4598, number: 0)])])
+    let chapters = EBMLElement(id: 0x1043_A770, bytes: editions).encoded
+    let cluster = EBMLElement(id: 0x1F43_B675, bytes: EBMLElement(id: 0xE7, number: 0).encoded).encoded
+    func list(_ position: Int) -> [UInt8] {
+      let place = [UInt8(position)]
+      let seek =
+        EBMLElement(id: 0x53AB, bytes: [0x10, 0x43, 0xA7, 0x70]).encoded
+        + EBMLElement(id: 0x53AC, bytes: place).encoded
+      return EBMLElement(id: 0x114D_9B74, bytes: EBMLElement(id: 0x4DBB, bytes: seek).encoded).encoded
+    }
+    let body = isFirst ? chapters + cluster : list(list(0).count + cluster.count) + cluster + chapters
+    let file = EBMLElement(id: 0x1A45_DFA3, bytes: []).encoded + EBMLElement(id: 0x1853_8067, bytes: body).encoded
+    let folder = try TemporaryFolder()
+    try Data(file).write(to: URL(fileURLWithPath: folder.path("a.mkv")))
+    let facts = ContainerFacts(folder.path("a.mkv"))
+    #expect(facts.chapters.count == 20_000)
+    #expect(facts.chapters.first?.title == "one")
+    #expect(
+      facts.chapters.first?.children == [
+        ChapterMark(start: ClockTime(nanoseconds: 5), end: ClockTime(nanoseconds: 9), title: "inner")
+      ])
+    let place = try #require(file.firstRange(of: [0x10, 0x43, 0xA7, 0x70] + chapters[4..<12]))
+    #expect(facts.correction?.changes(place) == true, "the demuxer skips them")
+  }
+
   @Test func matroskaHeadersAreReadAsTheyAreWritten() throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.matroska

@@ -54,4 +54,22 @@ import Testing
       }
     }
   }
+
+  @Test("the time that chapters take grows with the square of their number")
+  func chapters() throws {
+    let folder = try TemporaryFolder()
+    func time(of count: Int) throws -> Duration {
+      let (text, path) = (folder.path("\(count).txt"), folder.path("\(count).mkv"))
+      let list = (0..<count).map { "[CHAPTER]\nTIMEBASE=1/1000000\nSTART=\($0)\nEND=\($0 + 1)\ntitle=c\n" }
+      try Data((";FFMETADATA1\n" + list.joined()).utf8).write(to: URL(fileURLWithPath: text))
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "color=size=64x64:duration=0.4:rate=25", "-i", text, "-map_metadata", "1",
+        "-c:v", "mjpeg", path,
+      ])
+      return try (0..<2).map { _ in
+        try ContinuousClock().measure { _ = try packets(of: "filesrc location=\(path) ! matroskademux") }
+      }.min() ?? .zero
+    }
+    try expect(.matroskademuxChapters) { try time(of: 12_000) > time(of: 3000) * 6 }
+  }
 }

@@ -29,6 +29,15 @@ import Testing
     Lettering(caption: text, captionStyle: try CaptionStyle(parsing: style), showsTimecode: timecode)
   }
 
+  @Test("a caption of more than 4096 bytes is refused")
+  func longCaptions() throws {
+    try Lettering(caption: String(repeating: "a", count: 4096)).check()
+    let error = try #require(throws: RetrogradeError.self) {
+      try Lettering(caption: String(repeating: "é", count: 2049)).check()
+    }
+    #expect(error.code == .usage && error.message.contains("4096"))
+  }
+
   @Test(arguments: CaptionStyle.Place.allCases)
   func aCaptionStandsWhereItIsTold(_ place: CaptionStyle.Place) throws {
     let found = try #require(try drawn(try caption("Hello", "place=\(place.rawValue), size=20")))

@@ -284,6 +284,24 @@ import Testing
     }
   }
 
+  @Test("times in MP4 are as fine as those of the source")
+  func timesOfMP4AreFine() async throws {
+    let folder = try TemporaryFolder()
+    // qtmux would count in 1/491 s.
+    try make(
+      "videotestsrc num-buffers=20 ! video/x-raw,width=96,height=64,framerate=59/12 ! x264enc ! h264parse ! "
+        + "mp4mux trak-timescale=15712 ! filesink location=\(folder.path("in.mp4"))")
+    try await Reverser(folder.path("in.mp4")).reverse(to: folder.path("out.mp4"))
+    func lengths(_ name: String) throws -> [Int64] {
+      let starts = try #require(try index(folder.path(name)).video?.starts)
+      return zip(starts, starts.dropFirst()).map { ($1 - $0).nanoseconds }
+    }
+    // The mirror begins with the source's last frame, whose length the source says elsewhere.
+    let (source, mirror) = (try lengths("in.mp4").dropFirst(), try lengths("out.mp4").dropFirst())
+    #expect(source.count == 18 && mirror.count == 18)
+    #expect(zip(source.reversed(), mirror).allSatisfy { abs($0 - $1) < 1_000_000_000 / 15_712 })
+  }
+
   @Test func selectionsAreRead() {
     #expect(StreamSelection(parsing: "video,a:2,s,chapters")?.contains(.audio, 2) == true)
     #expect(StreamSelection(parsing: "video,a:2")?.contains(.audio, 0) == false)

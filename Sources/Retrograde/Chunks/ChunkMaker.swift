@@ -109,7 +109,7 @@ final class ChunkMaker: Sendable {
     var given = MuxedCount.Given(count: 0)
     let sink = pipeline.videos[0]
     // Another machine may lack the font.
-    if plan.options.lettering.caption != nil { try plan.options.lettering.captionStyle.check() }
+    try plan.options.lettering.check()
     let geometry = try FrameGeometry(
       video.caps, orientation: video.video.tags?.string("image-orientation"), plan.options.encoding.framing,
       for: Container.of(plan.output, format: plan.options.encoding.format))

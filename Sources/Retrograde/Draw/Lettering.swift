@@ -1,3 +1,5 @@
+import RetrogradeEngine
+
 /// Text that is shown in frames, such as can be kept in a plan; an ``Overlay`` draws anything.
 public struct Lettering: Sendable, Codable, Hashable {
   /// Text that is broken into lines where it is too wide; it is plain, whatever marks are in it.
@@ -22,5 +24,19 @@ public struct Lettering: Sendable, Codable, Hashable {
         caption.map { Caption(text: $0, style: captionStyle, isBelowTimecode: showsTimecode).draw },
         showsTimecode ? Overlays.timecode : nil,
       ].compactMap { $0 })
+  }
+
+  /// Bytes of a caption, in UTF-8: more is no caption, and to lay out takes minutes.
+  static let longest = 4096
+
+  /// - Throws: ``RetrogradeError`` of code `usage`, if the caption is too long, or cannot be drawn so.
+  package func check() throws {
+    guard let caption else { return }
+    guard caption.utf8.count <= Lettering.longest else {
+      throw RetrogradeError(
+        .usage, "the caption has \(caption.utf8.count) bytes: the most is \(Lettering.longest)",
+        remedy: "shorten it")
+    }
+    try captionStyle.check()
   }
 }

@@ -23,7 +23,7 @@ struct OutputPlan: Sendable {
   ) throws {
     try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
     try options.output.place?.check(output, source.legs.duration)
-    if drawing.lettering.caption != nil { try drawing.lettering.captionStyle.check() }
+    try drawing.lettering.check()
     self.drawing = drawing
     self.output = output
     self.source = source
