@@ -29,13 +29,13 @@ import Testing
     Lettering(caption: text, captionStyle: try CaptionStyle(parsing: style), showsTimecode: timecode)
   }
 
-  @Test("a caption of more than 4096 bytes is refused")
+  @Test("a caption of more than 1024 bytes is refused")
   func longCaptions() throws {
-    try Lettering(caption: String(repeating: "a", count: 4096)).check()
+    try Lettering(caption: String(repeating: "a", count: 1024)).check()
     let error = try #require(throws: RetrogradeError.self) {
-      try Lettering(caption: String(repeating: "é", count: 2049)).check()
+      try Lettering(caption: String(repeating: "é", count: 513)).check()
     }
-    #expect(error.code == .usage && error.message.contains("4096"))
+    #expect(error.code == .usage && error.message.contains("1024"))
   }
 
   @Test(arguments: CaptionStyle.Place.allCases)

@@ -26,8 +26,8 @@ public struct Lettering: Sendable, Codable, Hashable {
       ].compactMap { $0 })
   }
 
-  /// Bytes of a caption, in UTF-8: more is no caption, and to lay out takes minutes.
-  static let longest = 4096
+  /// Bytes of a caption, in UTF-8: more is no caption, and one word of 4096 takes a second a frame to lay out.
+  static let longest = 1024
 
   /// - Throws: ``RetrogradeError`` of code `usage`, if the caption is too long, or cannot be drawn so.
   package func check() throws {
