@@ -60,14 +60,14 @@ package struct WAVEChunks: Sendable {
       // Wave64 writes the names of its own chunks in small letters.
       let list = name.uppercased() == "LIST" && bytes.count >= 4 ? bytes.text(0) : nil
       switch list ?? name {
-      case "cue ": cues += WAVEChunks.cues(bytes, frameCount)
-      case "smpl": readLoops(bytes, frameCount)
-      case "adtl":
+      case "cue " where list == nil: cues += WAVEChunks.cues(bytes, frameCount)
+      case "smpl" where list == nil: readLoops(bytes, frameCount)
+      case "adtl" where list != nil:
         texts += WAVEChunks.chunks(in: bytes[4...]).compactMap { text in
           text.body.count < 4
             ? nil : (text.body.littleEndian(0), Chunk(name: text.name, body: Array(text.body[4...])))
         }
-      case "INFO": info += WAVEChunks.chunks(in: bytes[4...])
+      case "INFO" where list != nil: info += WAVEChunks.chunks(in: bytes[4...])
       default: others.append(Chunk(name: list.map { "LIST \($0)" } ?? name, body: bytes))
       }
       return true
