@@ -20,7 +20,7 @@ extension WAVEChunks {
       // Beats and tempo are those of all of it.
       case "acid" where isWhole: break
       // Markers can hide in both.
-      case "id3 ", "ID3 ": if chunk.contains("CHAP") { lost = ["id3"] }
+      case "id3 ", "ID3 ": if chunk.contains("CHAP") { lost = [chunk.name.trimmed] }
       case "_PMX": if chunk.contains("startTime") { lost = ["_PMX"] }
       default: lost = [chunk.name.trimmed]
       }
