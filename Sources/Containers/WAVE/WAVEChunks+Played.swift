@@ -67,15 +67,16 @@ extension WAVEChunks {
 
   private func playedMarkers(_ place: (Range<Int>) -> [Range<Int>], _ leftOut: inout [String]) -> [Chunk] {
     var placed: [Marker] = []
-    var used = Set(markers.map(\.identifier))
+    let used = Set(markers.map(\.identifier))
+    var free = 0
     for marker in markers {
       let places = place(marker.frames)
       for (number, frames) in places.enumerated() {
         var copy = marker
         copy.frames = frames
         if number > 0 {
-          copy.identifier = (1...).first { !used.contains($0) } ?? 0
-          used.insert(copy.identifier)
+          repeat { free += 1 } while used.contains(free)
+          copy.identifier = free
         }
         placed.append(copy)
       }

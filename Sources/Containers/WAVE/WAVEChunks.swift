@@ -72,9 +72,11 @@ package struct WAVEChunks: Sendable {
       }
       return true
     }
+    var groups = Dictionary(grouping: texts) { $0.identifier }
+    // Identifiers are unique: a second cue of the same one has no texts.
     markers = cues.map { cue in
-      let own = texts.filter { $0.identifier == cue.identifier }.map(\.text)
-      return Marker(cue, own, frameCount)
+      let own = groups.removeValue(forKey: cue.identifier) ?? []
+      return Marker(cue, own.map(\.text), frameCount)
     }
   }
 
