@@ -23,8 +23,7 @@ package struct WAVEHeader: Sendable {
     guard let data = WAVEHeader.chunk("data", in: file), let format = WAVEHeader.chunk("fmt ", in: file),
       let bytesPerSecond = file.number(at: format.body + 8, 4, isLittleEndian: true)
     else { return nil }
-    let long = WAVEHeader.chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
-    let bytes = data.size == 0xFFFF_FFFF ? long ?? data.size : data.size
+    let bytes = data.size == 0xFFFF_FFFF ? WAVEHeader.longSize(in: file) ?? data.size : data.size
     guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
     duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
     let isWave64 = file.text(at: 0) == "riff"
@@ -75,15 +74,19 @@ package struct WAVEHeader: Sendable {
     let header = isWave64 ? 24 : 8
     let unit = isWave64 ? 8 : 2
     var place = isWave64 ? 40 : 12
-    let long = isLong ? chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) } : nil
     while let found = file.text(at: place),
       let written = file.number(at: place + header - (isWave64 ? 8 : 4), isWave64 ? 8 : 4, isLittleEndian: true)
     {
       var size = isWave64 ? written - header : written
-      if found == "data", size == 0xFFFF_FFFF, let long { size = long }
+      if isLong, found == "data", size == 0xFFFF_FFFF, let long = longSize(in: file) { size = long }
       guard (0..<1 << 60).contains(size), visit(found, place + header..<place + header + size) else { return }
       place += header + (size + unit - 1) / unit * unit
     }
+  }
+
+  /// The bytes of samples in a file whose `data` chunk leaves them to `ds64`; nil if it has none.
+  private static func longSize(in file: RandomAccessFile) -> Int? {
+    chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
   }
 
   /// Where the chunk after the samples begins; past the end of the file if the byte that pads them is missing.
