@@ -110,6 +110,8 @@ package struct WAVEChunks: Sendable {
     var rest = bytes
     while rest.count >= 8 {
       let head = Array(rest.prefix(8))
+      // Zeros at the end, or damage: other names could not be written again in four bytes.
+      guard head[..<4].allSatisfy({ (0x20..<0x7F).contains($0) }) else { break }
       let size = head.littleEndian(4)
       found.append(Chunk(name: head.text(0), body: Array(rest.dropFirst(8).prefix(size))))
       rest = rest.dropFirst(8 + size + size % 2)
