@@ -29,7 +29,8 @@ struct MP4Gapless: Sendable {
     let found =
       MP4Gapless.iTunes(header[tags])
       ?? MP4Gapless.nero(header[tags], step: step, length: header.durationField(media).map(header.number))
-    guard let found, found.count > 0, found.delay < total, found.count <= total - found.delay else { return nil }
+    guard let found, found.count > 0, (0..<total).contains(found.delay), found.count <= total - found.delay
+    else { return nil }
     mark = found.mark
     info = GaplessInfo(
       delay: ClockTime(sampleIndex: found.delay, rate: timescale),
