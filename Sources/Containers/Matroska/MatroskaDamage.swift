@@ -149,7 +149,8 @@ struct MatroskaDamage {
     last = ClockTime(nanoseconds: time)
     guard isOpen else { return }
     isOpen = false
-    for number in places.indices where places[number].end == nil && places[number].kind == .unreadable {
+    for number in places.indices.reversed() where places[number].kind == .unreadable {
+      if places[number].end != nil { break }
       places[number].end = last
     }
   }
