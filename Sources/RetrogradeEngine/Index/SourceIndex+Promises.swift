@@ -56,8 +56,9 @@ extension SourceIndex {
 extension [ContainerDetail] {
   /// What is to be said of them, each once with a count.
   fileprivate func leftOut(_ playback: PlaybackOptions) -> [Warning] {
-    unique.filter { $0.kind.map(playback.wantsAny) ?? true }.map { detail in
-      let count = count { $0 == detail }
+    let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
+    return unique.filter { $0.kind.map(playback.wantsAny) ?? true }.map { detail in
+      let count = counts[detail] ?? 0
       guard detail.kind == nil else { return Warning(.detailLeftOut, "left out: \(detail.what)", count: count) }
       let what = count == 1 ? "a track" : "\(count) tracks"
       return Warning(.streamLeftOut, "left out: \(what) of \(detail.what)", count: count)
