@@ -55,7 +55,7 @@ final class WindowPackets: Sendable {
       if let time, time - wanted.tolerance > wanted.end { return }
       let known = packet.time ?? packet.decodingTime
       let isInTime = known.map { known in
-        time.map { abs($0.nanoseconds - known.nanoseconds) <= wanted.tolerance.nanoseconds } ?? false
+        time.map { ($0 - known).nanoseconds.magnitude <= wanted.tolerance.nanoseconds.magnitude } ?? false
       }
       let isFirst = next == wanted.packets.startIndex
       if isFirst, isInTime == false { return }

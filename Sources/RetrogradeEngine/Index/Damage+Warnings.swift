@@ -73,7 +73,8 @@ extension VideoTimeline {
     let even = steps.count { ($0.nanoseconds - step).magnitude <= rounding.magnitude }
     guard step > 0, even * 10 >= steps.count * 9 else { return [] }
     return steps.indices.compactMap { index in
-      let frames = (steps[index].nanoseconds + step / 2) / step - 1
+      // Rounded; an order in which no sum overflows, however far apart the frames are.
+      let frames = (steps[index].nanoseconds - step + step / 2) / step
       return frames > 0
         ? (TimeSpan(start: starts[index] + ClockTime(nanoseconds: step), end: starts[index + 1]), Int(frames)) : nil
     }
