@@ -4,18 +4,19 @@ extension ContainerReport {
   /// AIFF and AIFF-C ("Audio Interchange File Format AIFF-C", Apple, 1991): `COMM` counts the
   /// sample frames, `SSND` holds them.
   static func aiff(_ file: RandomAccessFile) -> ContainerReport? {
-    guard let size = file.number(at: 4, 4) else { return nil }
+    guard let form = file.number(at: 4, 4) else { return nil }
     var report = ContainerReport()
     var place = 12
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
       // A writer that cannot seek back leaves 0, or all bits set.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
-      if size > file.size - place - 8 { report.isCut = true }
+      // What follows the form, such as an ID3 tag, is no chunk.
+      if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }
     // The file may lack the byte that pads its last chunk.
-    if size < 0xFFFF_FFFF, size - 1 > file.size - 8 { report.isCut = true }
+    if form < 0xFFFF_FFFF, form - 1 > file.size - 8 { report.isCut = true }
     report.streams = [Stream(kind: .audio, frames: nil, end: report.end)]
     return report
   }

@@ -12,8 +12,8 @@ extension ContainerReport {
         isCut = true
         break
       }
-      // The sizes of a live stream are 0.
-      guard size >= 8 else { break }
+      // The sizes of a live stream are 0; an ID3 tag at the end is no chunk.
+      guard size >= 8, realMediaChunks.contains(name) else { break }
       // FFmpeg counts the header of `DATA` twice.
       let excess = name == "DATA" ? 18 : 0
       if size - excess > file.size - place { isCut = true }
@@ -27,4 +27,6 @@ extension ContainerReport {
     }
     return isCut ? ContainerReport(isCut: true, end: end == .zero ? nil : end) : nil
   }
+
+  private static let realMediaChunks: Set = [".RMF", "PROP", "CONT", "MDPR", "DATA", "INDX"]
 }
