@@ -70,14 +70,18 @@ package struct Chapter: Hashable, Sendable, Codable {
   /// The chapters in the order of play.
   package static func played(_ chapters: [Chapter], _ legs: [PlaybackLeg]) -> [Chapter] {
     legs.flatMap { leg in
-      let played = chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
-      return played.enumerated().map { number, chapter in
-        guard let marker = chapter.marker, marker.duration == .zero else { return chapter }
-        var chapter = chapter
-        let next = played[(number + 1)...].first { $0.span.start > chapter.span.start }
-        chapter.span.end = next?.span.start ?? max(leg.end, chapter.span.start)
-        return chapter
+      var played = chapters.compactMap { $0.placed(leg) }.sorted { $0.span.start < $1.span.start }
+      // Start of the chapter behind, and the first start that is later than this one's.
+      var behind: ClockTime?
+      var next: ClockTime?
+      for number in played.indices.reversed() {
+        let start = played[number].span.start
+        if let behind, start < behind { next = behind }
+        behind = start
+        guard let marker = played[number].marker, marker.duration == .zero else { continue }
+        played[number].span.end = next ?? max(leg.end, start)
       }
+      return played
     }
   }
 
