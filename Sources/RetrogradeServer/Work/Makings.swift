@@ -31,18 +31,17 @@ final class Makings: Sendable {
   }
 
   /// What `make` gives, which runs unless somebody else's for the same key does already.
-  /// - Parameter onMade: called when all of it was made, if it was: that of who came first before the others.
-  func reader(
-    _ key: String, onMade: (@Sendable () -> Void)? = nil, _ make: @escaping Making
-  ) -> PartReader {
-    state.withLock { $0.flights[key]?.join(onMade) ?? begin(key, onMade, make, &$0) }
+  func reader(_ key: String, _ make: @escaping Making) -> PartReader {
+    state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
 
-  /// Like ``reader(_:onMade:_:)``, but begins nothing that was kept.
+  /// Like ``reader(_:_:)``, but begins nothing that was kept.
   ///
   /// A part is kept before its work ends. Whoever comes in between joins that work, so `onMade` is called
   /// only after that of who came first.
-  /// - Parameter find: looks for what was kept.
+  /// - Parameters:
+  ///   - find: looks for what was kept.
+  ///   - onMade: called when all of it was made, if it was: that of who came first before the others.
   func part(
     _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Making
   ) -> Found {
