@@ -38,7 +38,8 @@ enum MatroskaTrack {
     let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let projection = video.first { $0.id == MatroskaID.projection }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
-    return (additions + (isSpherical ? ["the 360° projection (Projection)"] : [])).map { ContainerDetail($0, of: kind) }
+    let all = additions + (isSpherical ? ["the 360° projection (Projection)"] : [])
+    return all.map { ContainerDetail($0, of: kind) }
   }
 
   /// - Parameter type: what blocks have beside their packets (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
@@ -51,7 +52,9 @@ enum MatroskaTrack {
     case 121: return "the timecode (BlockAddIDType 121)"
     default:
       let letters = withUnsafeBytes(of: UInt32(truncatingIfNeeded: type).bigEndian, Array.init)
-      guard letters.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return "data beside packets (BlockAddIDType \(type))" }
+      guard letters.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+        return "data beside packets (BlockAddIDType \(type))"
+      }
       let name = String(decoding: letters, as: UTF8.self)
       return MP4Details.meanings[name] ?? "data beside packets (\(name))"
     }

@@ -130,7 +130,8 @@ package final class VideoPlayer {
     Buffer.retime(&frame.buffer, pts: shown.start + offset, duration: shown.duration, isMirrored: isMirrored)
     return Frame(
       buffer: frame.buffer, shown: shown, caps: isMirrored ? video.caps.mirroredFields : video.caps,
-      source: frame.span, direction: leg.direction, number: frame.number, leg: open.number, moving: shown.clamped(to: leg.moving))
+      source: frame.span, direction: leg.direction, number: frame.number, leg: open.number,
+      moving: shown.clamped(to: leg.moving))
   }
 
   private func openNext() throws -> OpenLeg? {

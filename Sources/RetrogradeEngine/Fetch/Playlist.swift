@@ -48,7 +48,8 @@ struct Playlist {
         let line = String(line).trimmed
         if line.isEmpty { return [] }
         // hlsdemux takes values without quotes as well, and ones without a closing quote (`parse_attributes`).
-        return line.hasPrefix("#") ? line.matches(of: /URI=(?:"([^"]*)"|([^,]*))/).map { String($0.1 ?? $0.2 ?? "") } : [line]
+        guard line.hasPrefix("#") else { return [line] }
+        return line.matches(of: /URI=(?:"([^"]*)"|([^,]*))/).map { String($0.1 ?? $0.2 ?? "") }
       }
     case .dash:
       text.matches(of: /(?:media|initialization|sourceURL|index|href)\s*=\s*["']([^"']*)["']/).map { String($0.1) }
@@ -100,7 +101,9 @@ struct Playlist {
   }
 
   /// True for a name in XML without references (`&#47;`), which libxml2 replaces after it was checked.
-  private static func isPlain(_ name: String) -> Bool { !name.replacing("&amp;", with: "").utf8.contains(UInt8(ascii: "&")) }
+  private static func isPlain(_ name: String) -> Bool {
+    !name.replacing("&amp;", with: "").utf8.contains(UInt8(ascii: "&"))
+  }
 
   /// The playlist in a file; nil where it is none.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.

@@ -45,7 +45,8 @@ extension [Damage] {
     let what = parts.isEmpty ? "what was there is" : "\(parts.joined(separator: " and ")) are"
     return Warning(
       .damaged,
-      "damaged: the file can't be read at byte \(first.byte)\(places): \(what) missing, between \(start.inSeconds) and \(end.inSeconds)",
+      "damaged: the file can't be read at byte \(first.byte)\(places): \(what) missing, "
+        + "between \(start.inSeconds) and \(end.inSeconds)",
       count: count > 0 ? count : nil, span: TimeSpan(start: start, end: Swift.max(start, end)))
   }
 
@@ -57,7 +58,8 @@ extension [Damage] {
     let span = TimeSpan(start: first.start, end: Swift.max(first.start, last.end ?? first.start))
     return Warning(
       .damaged,
-      "damaged: \(what) another checksum than when written: frames or audio between \(span.start.inSeconds) and \(span.end.inSeconds) are not as they were",
+      "damaged: \(what) another checksum than when written: frames or audio between "
+        + "\(span.start.inSeconds) and \(span.end.inSeconds) are not as they were",
       span: span)
   }
 }
