@@ -29,7 +29,10 @@ enum MatroskaTrack {
     let type = parts.first { $0.id == MatroskaID.trackType }?.number
     let kind = kind(ofType: type)
     guard kind != .other else {
-      let codec = parts.first { $0.id == MatroskaID.codec }.map { String(decoding: $0.bytes, as: UTF8.self) }
+      // Codec IDs are short, and ASCII.
+      let codec = parts.first { $0.id == MatroskaID.codec }.map { element in
+        String(decoding: element.bytes.prefix(64).filter { (0x20..<0x7F).contains($0) }, as: UTF8.self)
+      }
       return [ContainerDetail(track: "data of another kind (\(codec ?? "type \(type ?? 0)"))")]
     }
     let additions = parts.filter { $0.id == MatroskaID.blockAdditionMapping }.compactMap { mapping in
