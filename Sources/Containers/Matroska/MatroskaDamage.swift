@@ -177,7 +177,8 @@ struct MatroskaDamage {
 
   /// Where the next cluster begins within `range`: its identifier, a length, and an element that it can begin with.
   private func nextCluster(_ range: Range<Int>) -> Int? {
-    let step = 1 << 16
+    // Longer steps the farther it is: damaged clusters may lie close together.
+    var step = 1 << 10
     var place = range.lowerBound
     while place < range.upperBound {
       guard let bytes = file.read(place..<min(place + step + 3, range.upperBound)) else { return nil }
@@ -190,6 +191,7 @@ struct MatroskaDamage {
         }
       }
       place += step
+      step = min(step * 4, 1 << 16)
     }
     return nil
   }
