@@ -22,11 +22,12 @@ struct Playlist {
     let all = String(decoding: bytes, as: UTF8.self)
     let beginning = all.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
     // RFC 8216, 4.3.1.1; ISO/IEC 23009-1, 5.3.1.2.
-    if beginning.hasPrefix("#EXTM3U") {
+    if beginning.utf8.starts(with: "#EXTM3U".utf8) {
       (kind, text) = (.hls, all)
     } else if beginning.hasPrefix("<") && all.contains("<MPD") {
       // A comment could stand inside a name.
-      (kind, text) = (.dash, all.replacing(/<!--.*?-->/.dotMatchesNewlines(), with: ""))
+      let comment = /<!--.*?-->/.dotMatchesNewlines().matchingSemantics(.unicodeScalar)
+      (kind, text) = (.dash, all.replacing(comment, with: ""))
     } else {
       return nil
     }
@@ -40,7 +41,8 @@ struct Playlist {
     }
   }
 
-  /// What it names: files, or further playlists.
+  /// What it names: files, or further playlists. Unicode scalars are compared: a quote with a combining mark behind it
+  /// is another character, but a quote for GStreamer.
   var names: [String] {
     switch kind {
     case .hls:
@@ -49,11 +51,17 @@ struct Playlist {
         if line.isEmpty { return [] }
         // hlsdemux takes values without quotes as well, and ones without a closing quote (`parse_attributes`).
         guard line.hasPrefix("#") else { return [line] }
-        return line.matches(of: /URI=(?:"([^"]*)"|([^,]*))/).map { String($0.1 ?? $0.2 ?? "") }
+        let value = /URI=(?:"([^"]*)"|([^,]*))/.matchingSemantics(.unicodeScalar)
+        return line.matches(of: value).map { String($0.1 ?? $0.2 ?? "") }
       }
     case .dash:
-      text.matches(of: /(?:media|initialization|sourceURL|index|href)\s*=\s*["']([^"']*)["']/).map { String($0.1) }
-        + text.matches(of: /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s[^>]*)?>([^<]*)</).map { String($0.1).trimmed }
+      text.matches(
+        of: /(?:media|initialization|sourceURL|index|href)\s*=\s*["']([^"']*)["']/
+          .matchingSemantics(.unicodeScalar)
+      ).map { String($0.1) }
+        + text.matches(
+          of: /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s[^>]*)?>([^<]*)</.matchingSemantics(.unicodeScalar)
+        ).map { String($0.1).trimmed }
     }
   }
 
@@ -66,7 +74,8 @@ struct Playlist {
   /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else.
   func checkNames(in path: String, depth: Int = 0) throws {
     // Entities and CDATA hide names.
-    if kind == .dash, let declaration = text.firstMatch(of: /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/) {
+    let hiding = /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/.matchingSemantics(.unicodeScalar)
+    if kind == .dash, let declaration = text.firstMatch(of: hiding) {
       throw RetrogradeError(
         .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which are not read in a file",
         remedy: "name the manifest by its address, if it has one")
