@@ -55,14 +55,23 @@ struct Playlist {
         return line.matches(of: value).map { String($0.1 ?? $0.2 ?? "") }
       }
     case .dash:
-      text.matches(
-        of: /(?:media|initialization|sourceURL|index|href)\s*=\s*["']([^"']*)["']/
-          .matchingSemantics(.unicodeScalar)
-      ).map { String($0.1) }
-        + text.matches(
-          of: /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s[^>]*)?>([^<]*)</.matchingSemantics(.unicodeScalar)
-        ).map { String($0.1).trimmed }
+      dashNames
     }
+  }
+
+  private var dashNames: [String] {
+    let attribute = /(?:media|initialization|sourceURL|index|href)\s*=\s*(?:"([^"]*)"|'([^']*)')/
+      .matchingSemantics(.unicodeScalar)
+    // Attributes may hold `>` in quotes.
+    let element = /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s(?:[^>"']|"[^"]*"|'[^']*')*)?>([^<]*)</
+      .matchingSemantics(.unicodeScalar)
+    // Templates name files by the identifier of a representation (`$RepresentationID$`).
+    let identifier = /\sid\s*=\s*(?:"([^"]*)"|'([^']*)')/.matchingSemantics(.unicodeScalar)
+    let attributes = text.matches(of: attribute).map { String($0.1 ?? $0.2 ?? "") }
+    let elements = text.matches(of: element).map { String($0.1).trimmed }
+    let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
+    let paths = identifiers.filter { $0.utf8.contains(UInt8(ascii: "/")) || $0.utf8.elementsEqual("..".utf8) }
+    return attributes + elements + paths
   }
 
   /// A playlist in a file names files beside it or in folders there: who opens one does not expect it to read what lies elsewhere on this
