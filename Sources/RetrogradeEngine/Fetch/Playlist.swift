@@ -70,8 +70,10 @@ struct Playlist {
     let attributes = text.matches(of: attribute).map { String($0.1 ?? $0.2 ?? "") }
     let elements = text.matches(of: element).map { String($0.1).trimmed }
     let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
-    let paths = identifiers.filter { $0.utf8.contains(UInt8(ascii: "/")) || $0.utf8.elementsEqual("..".utf8) }
-    return attributes + elements + paths
+    let paths = identifiers.filter { $0.utf8.contains { "/&%".utf8.contains($0) } }
+    // Nothing, or dots, may make "/" or ".." of what stands around them in a template.
+    let isHidden = identifiers.contains { $0.utf8.allSatisfy { $0 == UInt8(ascii: ".") } }
+    return attributes + elements + paths + (isHidden ? [".."] : [])
   }
 
   /// A playlist in a file names files beside it or in folders there: who opens one does not expect it to read what lies elsewhere on this
