@@ -2,14 +2,16 @@ import GStreamer
 import RetrogradeEngine
 
 extension OutputPlan {
-  /// What becomes of comments that say where a game's music loops, in sample frames (`LOOPSTART`, `LOOPLENGTH`, `LOOPEND`).
+  /// What becomes of comments that say where a game's music loops, in sample frames (`LOOPSTART`, `LOOPLENGTH`,
+  /// `LOOPEND`).
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, options.soundtrack == nil else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
     let comments = LoopComments(tags?.strings("extended-comment") ?? [])
     guard !comments.names.isEmpty else { return ([], []) }
     // Opus counts at 48 kHz, whatever the source's rate is.
-    let isResampled = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false && track.rate != 48_000
+    let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
+    let isResampled = isOpus && track.rate != 48_000 || choice.audioForms.first?.rate != nil
     if choice.container.holdsComments, !isResampled,
       let frames = comments.frames(of: track.frames.upperBound),
       let place = source.legs.places(of: frames, rate: track.rate).first(where: { $0.count == frames.count })
@@ -50,7 +52,8 @@ private struct LoopComments {
   func frames(of end: Int) -> Range<Int>? {
     guard fields.values.allSatisfy({ $0.value != nil }) else { return nil }
     let start = fields["START"]?.value ?? 0
-    let last = fields["END"]?.value ?? fields["LENGTH"]?.value.map { start.addingReportingOverflow($0).partialValue } ?? end
+    let length = fields["LENGTH"]?.value
+    let last = fields["END"]?.value ?? length.map { start.addingReportingOverflow($0).partialValue } ?? end
     return start >= 0 && start < last && last <= end ? start..<last : nil
   }
 
