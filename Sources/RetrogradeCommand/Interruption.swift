@@ -5,15 +5,15 @@ import Retrograde
 import Synchronization
 
 /// The signals that ask a process to end: the first one cancels the work under way, and the process ends when that has
-/// cleaned up; without work under way, it ends at once. A second SIGINT or SIGTERM ends it at once too, whatever hangs.
+/// cleaned up; without work under way, it ends at once. A later SIGINT or SIGTERM ends it at once too, whatever hangs.
 final class Interruption {
   /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, nobody who reads, a limit on the size of files (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
   /// What signals do, the next one first; nil where no work is under way.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
-  /// True after SIGINT or SIGTERM has cancelled the work under way.
-  private static let isEnding = Mutex(false)
+  /// When SIGINT or SIGTERM cancelled the work under way; nil before that.
+  private static let cancelled = Mutex<ContinuousClock.Instant?>(nil)
   private let source: (any DispatchSourceRead)?
 
   init() {
@@ -39,9 +39,13 @@ final class Interruption {
       guard let known = handlers else { return (nil, true) }
       return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
     }
-    let isSecond = [SIGINT, SIGTERM].contains(number) && isLast && isEnding.withLock { isEnding in
-      defer { isEnding = true }
-      return isEnding
+    // timeout(1) sends one request as two signals: to the process, and to its group.
+    let isSecond = [SIGINT, SIGTERM].contains(number) && isLast && cancelled.withLock { cancelled in
+      guard let first = cancelled else {
+        cancelled = ContinuousClock.now
+        return false
+      }
+      return first.duration(to: ContinuousClock.now) > .milliseconds(200)
     }
     // Threads may be at work: what exit(3) takes down would be taken from under them.
     guard let handler, !isSecond else { _exit(128 + number) }
@@ -66,7 +70,7 @@ final class Interruption {
     by handler: @escaping @Sendable () -> Void, first: (@Sendable () -> Void)? = nil, _ body: () async throws -> T
   ) async rethrows -> T {
     handlers.withLock { $0 = [first, handler].compactMap { $0 } }
-    isEnding.withLock { $0 = false }
+    cancelled.withLock { $0 = nil }
     defer { handlers.withLock { $0 = nil } }
     return try await body()
   }
