@@ -1,5 +1,6 @@
 package import Containers
 package import GStreamer
+import MediaTime
 
 /// A stretch of time during which some text is shown.
 package struct Cue: Hashable, Sendable, Codable {
