@@ -40,13 +40,15 @@ final class Interruption {
       return known.count > 1 && number == SIGINT ? (handlers?.removeFirst(), false) : (known.last, true)
     }
     // timeout(1) sends one request as two signals: to the process, and to its group.
-    let isSecond = [SIGINT, SIGTERM].contains(number) && isLast && cancelled.withLock { cancelled in
-      guard let first = cancelled else {
-        cancelled = ContinuousClock.now
-        return false
+    let isSecond =
+      [SIGINT, SIGTERM].contains(number) && isLast
+      && cancelled.withLock { cancelled in
+        guard let first = cancelled else {
+          cancelled = ContinuousClock.now
+          return false
+        }
+        return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
-      return first.duration(to: ContinuousClock.now) > .milliseconds(200)
-    }
     // Threads may be at work: what exit(3) takes down would be taken from under them.
     guard let handler, !isSecond else { _exit(128 + number) }
     // Cancelling may hang as well.

@@ -9,7 +9,8 @@ import Testing
     let folder = try TemporaryFolder()
     let handler = box("hdlr", big(0, 8) + Array("soun".utf8) + big(0, 13))
     let times = box("stbl", box("stts", big(0, 4) + big(1, 4) + big(198, 4) + big(1024, 4)))
-    let media = box("mdhd", big(0, 12) + big(48_000, 4) + big(200_000 + 2624, 4) + big(0, 4)) + handler + box("minf", times)
+    let media =
+      box("mdhd", big(0, 12) + big(48_000, 4) + big(200_000 + 2624, 4) + big(0, 4)) + handler + box("minf", times)
     let movie = box("mvhd", big(0, 12) + big(600, 4) + big(2534, 4) + big(0, 80)) + box("trak", box("mdia", media))
     let tags = box("udta", box("meta", big(0, 4) + box("ilst", tag)))
     try Data(box("mdat", [0]) + box("moov", movie + tags)).write(to: URL(fileURLWithPath: folder.path("a.m4a")))

@@ -44,7 +44,8 @@ import Testing
     try expect(.vp9parseAlpha) {
       // The first critical warning ends the process, which would never end by itself.
       try launch(
-        ["filesrc", "location=\(path)", "!", "matroskademux", "!", "vp9parse", "!", "appsink"], environment: ["G_DEBUG": "fatal-criticals"]
+        ["filesrc", "location=\(path)", "!", "matroskademux", "!", "vp9parse", "!", "appsink"],
+        environment: ["G_DEBUG": "fatal-criticals"]
       ).isCrash
     }
   }

@@ -52,7 +52,9 @@ import Testing
   @Test("channels without loudspeakers are reversed exactly", arguments: [3, 7, 10, 14, 16])
   func noMask(_ count: Int) async throws {
     let folder = try TemporaryFolder()
-    func word(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) } }
+    func word(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
     let frames = (0..<1000).map { frame in (0..<count).flatMap { word(frame * 16 + $0, 2) } }
     let form = word(1, 2) + word(count, 2) + word(8000, 4) + word(16_000 * count, 4) + word(2 * count, 2) + word(16, 2)
     let body =

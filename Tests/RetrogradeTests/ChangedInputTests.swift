@@ -47,9 +47,12 @@ import Testing
     let words: [(String, () throws -> Void)] = [
       ("grew from 5 to 9 bytes, as a recording in progress does,", { try append("more", a) }),
       ("was cut from 9 to 2 bytes", { _ = truncate(a, 2) }),
-      ("was changed", {
-        try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: a)
-      }),
+      (
+        "was changed",
+        {
+          try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: a)
+        }
+      ),
       ("was replaced by another file", { _ = rename(b, a) }),
       ("was removed or renamed", { _ = unlink(a) }),
     ]

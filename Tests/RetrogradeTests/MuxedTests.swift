@@ -48,7 +48,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.m4b", "o.opus",
+    "o.mp4", "o.mov", "o.mkv", "o.webm", "o.avi", "o.ts", "o.ogv", "o.wav", "o.flac", "o.mp3", "o.m4a", "o.m4b",
+    "o.opus",
     "o.oga",
     "o.mka", "o.y4m", "o.gif", "o.webp", "o.apng", "o%03d.png",
   ])

@@ -121,11 +121,12 @@ import Testing
       return hash.value
     }
     let bytes = [UInt8](0..<100)
-    let hashes = Set(bytes.indices.map { place in
-      var other = bytes
-      other[place] ^= 0x80
-      return hash(other)
-    })
+    let hashes = Set(
+      bytes.indices.map { place in
+        var other = bytes
+        other[place] ^= 0x80
+        return hash(other)
+      })
     #expect(hashes.count == 100 && !hashes.contains(hash(bytes)))
   }
 }

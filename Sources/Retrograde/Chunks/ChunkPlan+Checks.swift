@@ -31,7 +31,8 @@ extension ChunkPlan {
       let what =
         now.size == source.size ? "was changed at another time" : "has \(now.size) bytes, and had \(source.size)"
       throw RetrogradeError(
-        isRunning ? .inputOutput : .usage, about: source.path, "is not the file that was planned: it \(what)", remedy: "begin anew")
+        isRunning ? .inputOutput : .usage, about: source.path, "is not the file that was planned: it \(what)",
+        remedy: "begin anew")
     }
   }
 

@@ -48,7 +48,8 @@ struct AudioTaker {
   /// Which channel of the file each channel of the encoder's input becomes; nil: the same one.
   func order(of count: Int) -> [Int]? {
     switch encoder {
-    case "flacenc" where Quirk.flacencSurround.applies: [7: [0, 1, 4, 5, 2, 3, 6], 8: [0, 1, 4, 5, 2, 3, 6, 7]][count]
+    case "flacenc" where Quirk.flacencSurround.applies:
+      [7: [0, 1, 4, 5, 2, 3, 6], 8: [0, 1, 4, 5, 2, 3, 6, 7]][count]
     case "opusenc" where Quirk.opusencSurround.applies:
       [5: [0, 1, 4, 2, 3], 7: [0, 1, 4, 3, 5, 2, 6], 8: [0, 1, 6, 7, 2, 3, 4, 5]][count]
     default: nil

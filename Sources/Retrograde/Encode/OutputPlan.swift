@@ -169,7 +169,8 @@ struct OutputPlan: Sendable {
       ).text,
       videos: videos.enumerated().map(stream),
       audio: audio.enumerated().map {
-        .init(name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle,
+        .init(
+          name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle,
           sampleCount: choice.sampleCounts[$0])
       },
       texts: choice.subtitles.enumerated().map {

@@ -56,7 +56,9 @@ struct InputStamps: Sendable {
 extension InputStamps.File {
   /// Says what happened to the file; nil if nothing did.
   fileprivate var change: Message? {
-    guard let now = FileStamp(path), let identity = FileIdentity(ofFileAt: path) else { return "was removed or renamed" }
+    guard let now = FileStamp(path), let identity = FileIdentity(ofFileAt: path) else {
+      return "was removed or renamed"
+    }
     if identity != self.identity { return "was replaced by another file" }
     if now.size > stamp.size {
       return "grew from \(stamp.size) to \(now.size) bytes, as a recording in progress does,"

@@ -268,7 +268,8 @@ private final class PacketCollector: Sendable {
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
     return .packets(
-      VideoIndex(caps: caps, tags: reader.sink.pad?.tags(global: false), packets: list, segmentEnd: end,
+      VideoIndex(
+        caps: caps, tags: reader.sink.pad?.tags(global: false), packets: list, segmentEnd: end,
         declaresDurations: declaresDurations))
   }
 }

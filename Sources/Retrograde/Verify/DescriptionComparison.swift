@@ -131,7 +131,8 @@ enum DescriptionComparison {
       let holds = differing == nil && wanted.count == given.count
       var finding = amount(given.count, wanted.count, " cues")
       if wanted.count == given.count, let (own, other) = differing {
-        finding = contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
+        finding =
+          contrast((other.text, other.span.start - start), (own.text, own.span.start + delay))
           + "; it ends at \(other.span.end - start) instead of \(own.span.end + delay)"
       }
       return .init(

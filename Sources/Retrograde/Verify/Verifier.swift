@@ -62,7 +62,9 @@ extension Verifier {
     turnsPackets: Bool = false, _ work: Work
   ) throws {
     let verifier = Verifier(sources, mirror: mirror, options: options, isLossless: isLossless)
-    guard let difference = try verifier.run(work.apart, name: name, turnsPackets: turnsPackets).difference else { return }
+    guard let difference = try verifier.run(work.apart, name: name, turnsPackets: turnsPackets).difference else {
+      return
+    }
     throw RetrogradeError(
       .notAMirror, about: name,
       "was not made, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
