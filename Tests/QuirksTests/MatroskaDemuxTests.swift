@@ -3,7 +3,6 @@ import Foundation
 import GStreamer
 import MediaTime
 import Quirks
-import Synchronization
 import TestSupport
 import Testing
 
@@ -53,38 +52,6 @@ import Testing
         while sink.pull(timeout: ClockTime(seconds: 5)) != nil { count += 1 }
         return count < 10
       }
-    }
-  }
-
-  @Test("the time that chapters take grows with the square of their number")
-  func chapters() throws {
-    let folder = try TemporaryFolder()
-    func time(of count: Int) throws -> Duration {
-      let (text, path) = (folder.path("\(count).txt"), folder.path("\(count).mkv"))
-      let list = (0..<count).map { "[CHAPTER]\nTIMEBASE=1/1000000\nSTART=\($0)\nEND=\($0 + 1)\ntitle=c\n" }
-      try Data((";FFMETADATA1\n" + list.joined()).utf8).write(to: URL(fileURLWithPath: text))
-      _ = try FFmpeg.bytes([
-        "-y", "-f", "lavfi", "-i", "color=size=64x64:duration=0.4:rate=25", "-i", text, "-map_metadata", "1",
-        "-c:v", "mjpeg", path,
-      ])
-      // Processor time of the demuxer's thread until the first packet: the machine may be busy.
-      let used = Mutex(Duration.zero)
-      let description = "filesrc location=\(path) ! matroskademux"
-      _ = try packets(of: description, limit: ClockTime(seconds: 60)) { pipeline in
-        pipeline.element("sink")?.firstSinkPad?.onBuffer { _ in
-          var time = timespec()
-          clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-          let now = Duration.seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-          used.withLock { if $0 == .zero { $0 = now } }
-          return nil
-        }
-      }
-      return used.withLock { $0 }
-    }
-    try expect(.matroskademuxChapters) {
-      let few = try min(time(of: 4000), time(of: 4000))
-      // 16 times as long, and 4 times if it grew with their number.
-      return try time(of: 16_000) > few * 6
     }
   }
 }

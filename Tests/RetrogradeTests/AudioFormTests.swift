@@ -35,7 +35,7 @@ import Testing
       ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=\(layout)", folder.path("s.wav")])
     _ = try FFmpeg.bytes(["-i", folder.path("s.wav"), folder.path("s.flac")])
     for source in ["s.wav", "s.flac"] {
-      try await Reverser(folder.path(source)).reverse(to: folder.path(source + output))
+      let summary = try await Reverser(folder.path(source)).reverse(to: folder.path(source + output))
       let samples = try FFmpeg.samples(folder.path(source + output))
       let peaks = (0..<count).map { channel in
         // Encoders overshoot where the tone begins and ends.
@@ -43,7 +43,10 @@ import Testing
           samples[$0].magnitude
         }.max() ?? 0
       }
-      for (peak, wanted) in zip(peaks, 1...count) {
+      // In AAC the pair stands before the centre behind it.
+      let isAAC = summary.written?.streams.contains { $0.codec == "AAC" } ?? false
+      let places = layout == "6.1" && isAAC ? [1, 2, 3, 4, 6, 7, 5] : Array(1...count)
+      for (peak, wanted) in zip(peaks, places) {
         #expect(abs(Double(peak) - Double(wanted) * 0.06) < 0.029, "\(source): \(peaks)")
       }
     }

@@ -271,8 +271,8 @@ import Testing
     // The muxer writes a fifth of it: 1000 and 0.0001 cd/m².
     let display = "34000:16000:13250:34500:7500:3000:15635:16450:50000000:5"
     try make(
-      "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=64 ! jpegenc ! "
-        + "capssetter caps=\"image/jpeg,mastering-display-info=(string)\(display)\" ! matroskamux ! "
+      "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=64 ! avenc_ffv1 ! "
+        + "capssetter caps=\"video/x-ffv,mastering-display-info=(string)\(display)\" ! matroskamux ! "
         + "filesink location=\(folder.path("in.mkv"))")
     try await Reverser(folder.path("in.mkv")).reverse(to: folder.path("out.mkv"))
     for name in ["in.mkv", "out.mkv"] {
