@@ -141,7 +141,12 @@ import Testing
     let makings = makings()
     let gate = FakeGate()
     let done = Counter()
-    let readers = (0..<3).map { _ in makings.reader("a", onMade: { done.add() }, making(gate)) }
+    let readers = (0..<3).compactMap { _ -> PartReader? in
+      let part = makings.part("a", find: { nil }, onMade: { done.add() }, making(gate))
+      guard case .begun(let reader) = part else { return nil }
+      return reader
+    }
+    #expect(readers.count == 3)
     try await gate.wait { $0.entered == 1 }
     #expect(done.value == 0)
     gate.open()
