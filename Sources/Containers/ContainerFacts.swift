@@ -12,7 +12,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska and WebM, and the only one of an AVI file that holds nothing but PCM.
   package private(set) var tracks: [ContainerTrack] = []
-  /// What no output holds; MP4, MOV, Matroska and WebM.
+  /// Details that no output can hold. Of MP4, MOV, Matroska and WebM.
   package private(set) var details: [ContainerDetail] = []
   /// MP4, MOV, Matroska and WebM.
   package private(set) var chapters: [ChapterMark] = []

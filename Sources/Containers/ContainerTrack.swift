@@ -7,7 +7,7 @@ package struct ContainerTrack: Sendable {
   package let disposition: Disposition?
   /// GST_TAG_IMAGE_ORIENTATION; nil where the container has no word for it, or says nothing.
   package var orientation: String?
-  /// What people call it; MP4 and MOV.
+  /// Name of the track. Of MP4 and MOV.
   package var title: String?
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's `CodecDelay`,
   /// RFC 9559, 5.1.4.1.25).

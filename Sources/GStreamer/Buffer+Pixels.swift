@@ -40,7 +40,7 @@ extension Buffer {
     return hash.value
   }
 
-  /// Means of squares of each plane of a frame of raw video whose planes hold one byte a value.
+  /// Means of blocks of each plane of a frame of raw video whose planes hold one byte a value.
   /// - Throws: ``GStreamerError``, where the memory can't be reached.
   package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
     var info = GstVideoInfo()
@@ -55,7 +55,7 @@ extension Buffer {
   }
 }
 
-/// Means of squares of eight by eight values of a plane, in sixteenths.
+/// Means of blocks of eight by eight values of a plane, in sixteenths.
 package struct PlaneMeans: Sendable {
   package static let side = 8
   package let columns: Int

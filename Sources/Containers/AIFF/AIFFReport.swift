@@ -11,7 +11,7 @@ extension ContainerReport {
       // A writer that cannot seek back leaves 0, or all bits set.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
-      // What follows the form, such as an ID3 tag, is no chunk.
+      // Bytes after the form, such as an ID3 tag, are no chunk.
       if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }

@@ -14,7 +14,7 @@ struct MP4Corrections: FileCorrection {
     }
   }
   private var patches: [Patch] = []
-  /// What of the audio is heard, if qtdemux does not get to read it.
+  /// Samples that are heard, if the numbers are hidden from qtdemux.
   private(set) var gapless: GaplessInfo?
   private(set) var ends: [String: ClockTime] = [:]
 
@@ -182,7 +182,7 @@ extension MP4Corrections {
       }
     }
 
-    /// What the media's duration has to be for its last sample to come and be shown; nil where it is that.
+    /// Duration that the media must declare so that its last sample is shown; nil if it declares that.
     var longerMedia: (field: Range<Int>, value: Int)? {
       guard [.audio, .video].contains(kind), edits.isEmpty, duration > 0, duration < unknownDuration, lastStart > 0,
         lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd

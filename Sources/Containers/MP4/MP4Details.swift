@@ -1,4 +1,4 @@
-/// What MP4 and MOV files hold besides video, audio and subtitles.
+/// Contents of MP4 and MOV files other than video, audio and subtitles.
 ///
 /// Boxes of a sample description that need no word are listed; all others are named.
 enum MP4Details {

@@ -44,7 +44,7 @@ package struct MP4Header {
     }
   }
 
-  /// What people call the tracks of each kind, in their order; written where the header is the last thing in the file.
+  /// Names of the tracks of each kind, in order. Written if the header stands last in the file.
   package var titles: [StreamKind: [String?]] = [:]
 
   /// By kind, in the order of the tracks.

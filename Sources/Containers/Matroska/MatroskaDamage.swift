@@ -102,7 +102,7 @@ struct MatroskaDamage {
       guard let bodyEnd = element.end, bodyEnd <= clusterEnd,
         MatroskaID.inCluster.contains(element.id) || isForeign(element, MatroskaID.inCluster, clusterEnd)
       else {
-        // What ends behind the file in a cluster that does so as well was cut off.
+        // An element that ends behind the file, in a cluster that also does, was cut off.
         if let bodyEnd = element.end, MatroskaID.inCluster.contains(element.id), bodyEnd > file.size,
           cluster.end ?? bodyEnd >= bodyEnd, nextCluster(place + 1..<end) == nil
         {

@@ -5,13 +5,13 @@ enum MatroskaID {
 
   static let checksum: UInt32 = 0xBF
   private static let void: UInt32 = 0xEC
-  /// What may stand anywhere (RFC 8794, 11.3).
+  /// Elements that are allowed anywhere (RFC 8794, 11.3).
   static let anywhere: Set = [checksum, void]
-  /// What may stand in a segment: those with a name here, and Cues and Attachments.
+  /// Elements that are allowed in a segment: those with a name here, Cues and Attachments.
   static let inSegment = anywhere.union([
     cluster, info, tracks, tags, seekHead, chapters, 0x1C53_BB6B, 0x1941_A469,
   ])
-  /// What may stand in a cluster: those with a name here, and Position, PrevSize, SilentTracks and EncryptedBlock.
+  /// Elements that are allowed in a cluster: those with a name here, Position, PrevSize, SilentTracks and EncryptedBlock.
   static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
 
   static let info: UInt32 = 0x1549_A966
