@@ -29,7 +29,7 @@ extension ChunkPlan {
     let now = try SourceIdentity(source.path)
     guard now == source else {
       let what =
-        now.size == source.size ? "was changed at another time" : "has \(now.size) bytes, and had \(source.size)"
+        now.size == source.size ? "was changed since" : "has \(now.size) bytes, and had \(source.size)"
       throw RetrogradeError(
         isRunning ? .inputOutput : .usage, about: source.path, "is not the file that was planned: it \(what)",
         remedy: "begin anew")

@@ -16,8 +16,8 @@ extension EncodingChoice {
       let layouts = [track.caps.layout, mixed.layout].map { $0 ?? "other channels" }
       let text: Message =
         layouts[0] == layouts[1]
-        ? "changed: audio of \(layouts[0]) is mixed for other loudspeakers, as \(codec.shortName) has them"
-        : "changed: audio of \(layouts[0]) is mixed to \(layouts[1]): \(codec.shortName) takes no more here"
+        ? "changed: \(layouts[0]) audio is mixed for the loudspeakers that \(codec.shortName) has, which are not the source's"
+        : "changed: \(layouts[0]) audio is mixed to \(layouts[1]): \(codec.shortName) takes no more here"
       warnings.append(Warning(.converted, text))
     }
     if let rate = form.rate {

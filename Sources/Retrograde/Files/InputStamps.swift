@@ -31,7 +31,7 @@ struct InputStamps: Sendable {
     for file in files {
       guard let change = file.change else { continue }
       throw RetrogradeError(
-        .inputOutput, about: file.name, "\(change) while it was read: nothing was made of it",
+        .inputOutput, about: file.name, "\(change) while it was read",
         remedy: "run this again when no program writes to it")
     }
   }
