@@ -62,23 +62,25 @@ let package = Package(
     .target(name: "Drawing", dependencies: ["CPango"], swiftSettings: strict),
     .target(name: "Images", dependencies: ["CImages"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
-    .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime"], swiftSettings: strict),
+    .target(name: "Paths", swiftSettings: strict),
+    .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime", "Paths"], swiftSettings: strict),
     .target(name: "Quirks", dependencies: ["GStreamer", "MediaTime"], swiftSettings: strict),
-    .target(name: "Containers", dependencies: ["MediaTime"], swiftSettings: strict),
+    .target(name: "Containers", dependencies: ["MediaTime", "Paths"], swiftSettings: strict),
     .target(
-      name: "RetrogradeEngine", dependencies: ["Containers", "GStreamer", "MediaTime", "Quirks", "CSystemSupport"],
+      name: "RetrogradeEngine",
+      dependencies: ["Containers", "GStreamer", "MediaTime", "Paths", "Quirks", "CSystemSupport"],
       swiftSettings: strict),
     .target(
       name: "Retrograde",
       dependencies: [
-        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "Quirks", "CSystemSupport",
-        "CVersion",
+        "RetrogradeEngine", "Containers", "Drawing", "Images", "GStreamer", "MediaTime", "Paths", "Quirks",
+        "CSystemSupport", "CVersion",
       ], swiftSettings: strict),
     .target(name: "CGStreamerSupport", dependencies: ["CGStreamer", "CVersion"]),
     .target(
       name: "RetrogradePlugin",
       dependencies: [
-        "RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "CVersion", "MediaTime", "Quirks",
+        "RetrogradeEngine", "GStreamer", "CGStreamer", "CGStreamerSupport", "CVersion", "MediaTime", "Paths", "Quirks",
       ],
       swiftSettings: strict),
     .target(
@@ -87,14 +89,14 @@ let package = Package(
     .target(
       name: "RetrogradeServer",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "Soup", "CVersion",
+        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "Paths", "Soup", "CVersion",
       ],
       resources: [.embedInCode("Page/page.html"), .embedInCode("Page/list.html")],
       swiftSettings: strict),
     .executableTarget(
       name: "RetrogradeCommand",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "RetrogradePlayer", "RetrogradeServer", "CSystemSupport", "CVersion",
+        "Retrograde", "RetrogradeEngine", "RetrogradePlayer", "RetrogradeServer", "Paths", "CSystemSupport", "CVersion",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict),
@@ -117,7 +119,7 @@ let package = Package(
       name: "RetrogradeTests",
       dependencies: [
         "Retrograde", "RetrogradePlayer", "RetrogradeEngine", "Containers", "GStreamer", "CGStreamer", "MediaTime",
-        "TestSupport",
+        "Paths", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -132,12 +134,12 @@ let package = Package(
     .testTarget(
       name: "RetrogradeServerTests",
       dependencies: [
-        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "Soup", "TestSupport",
+        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "Paths", "Soup", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeCommandTests",
-      dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "TestSupport"],
+      dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "Paths", "TestSupport"],
       swiftSettings: strict),
   ] + fuzzing,
   swiftLanguageModes: [.v6]

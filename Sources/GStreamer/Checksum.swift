@@ -1,5 +1,6 @@
 import CGStreamer
 import Glibc
+import Paths
 
 /// A SHA-256 digest of bytes that come one after the other (GLib's `GChecksum`).
 package final class Checksum {
@@ -18,7 +19,7 @@ package final class Checksum {
   /// Of a file's bytes.
   /// - Returns: nil where it can't be read; `errno` says why.
   package static func digest(ofFile path: String) -> (digest: String, size: Int)? {
-    guard let file = fopen(path, "re") else { return nil }
+    guard let file = fopen(path.cPath, "re") else { return nil }
     defer { fclose(file) }
     let sum = Checksum()
     var size = 0

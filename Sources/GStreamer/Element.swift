@@ -1,5 +1,6 @@
 package import CGStreamer
 package import MediaTime
+import Paths
 
 /// One reference to a `GstElement`.
 package final class Element: @unchecked Sendable {
@@ -100,13 +101,17 @@ package final class Element: @unchecked Sendable {
 
   /// A property's value as text; nil if it has none, or is none that can be text.
   package func string(_ property: String) -> String? {
+    text(of: property) { Element.isPath(property) ? String(cPath: $0) : String(cString: $0) }
+  }
+
+  func text(of property: String, _ decode: (UnsafePointer<gchar>) -> String) -> String? {
     // G_TYPE_STRING is a macro: the 16th fundamental type.
     guard let spec = specification(of: property), spec.pointee.value_type == GType(16 << 2) else { return nil }
     var value = GValue()
     g_value_init(&value, spec.pointee.value_type)
     defer { g_value_unset(&value) }
     g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
-    return g_value_get_string(&value).map { String(cString: $0) }
+    return g_value_get_string(&value).map { decode($0) }
   }
 
   /// A property's value as a number; nil if it has none, or is no whole number.
@@ -176,6 +181,7 @@ package final class Element: @unchecked Sendable {
         kind: .refusedValue, element: factoryName,
         message: "\(property) can't be \(value)" + (allowed.map { "; it is \($0)" } ?? ""), debug: nil)
     }
+    if Element.isPath(property) { return setPath(property, value) }
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
   }
 

@@ -1,6 +1,7 @@
 import CGStreamer
 // Whoever has buffers has their times.
 import MediaTime
+import Paths
 
 /// The GStreamer library of this process.
 package enum GStreamer {
@@ -50,11 +51,18 @@ extension GStreamer {
   package static func uri(ofFile path: String) throws -> String {
     try initialize()
     var error: UnsafeMutablePointer<GError>?
-    guard let uri = takeString(gst_filename_to_uri(path, &error)) else {
+    guard let uri = takeString(gst_filename_to_uri(path.cPath, &error)) else {
       throw GStreamerError(adopting: error, element: nil, debug: nil)
     }
     return uri
   }
+}
+
+/// Takes ownership of a path that C allocated, and frees it.
+func takePath(_ path: UnsafeMutablePointer<CChar>?) -> String? {
+  guard let path else { return nil }
+  defer { g_free(path) }
+  return String(cPath: path)
 }
 
 /// Takes ownership of a string that C allocated, and frees it.

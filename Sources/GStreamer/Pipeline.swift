@@ -1,5 +1,6 @@
 package import CGStreamer
 package import MediaTime
+import Paths
 
 /// A `GstPipeline`, usually made from a description in `gst-launch-1.0` syntax. It goes to NULL when it is released.
 package final class Pipeline: @unchecked Sendable {
@@ -38,6 +39,7 @@ package final class Pipeline: @unchecked Sendable {
       gst_object_unref(parsed)
       raw = pipeline
     }
+    if description.hasRawBytes { elements.forEach { $0.setDescribedPaths() } }
   }
 
   deinit {
@@ -73,7 +75,7 @@ package final class Pipeline: @unchecked Sendable {
   /// The local files that its elements name: their properties `location` and `uri`.
   package var files: [String] {
     elements.flatMap { element -> [String] in
-      let named = element.string("uri").flatMap { takeString(g_filename_from_uri($0, nil, nil)) }
+      let named = element.string("uri").flatMap { takePath(g_filename_from_uri($0, nil, nil)) }
       return [element.string("location"), named].compactMap { $0 }
     }
   }

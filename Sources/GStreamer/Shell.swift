@@ -1,5 +1,6 @@
 import CGStreamer
 import Glibc
+import Paths
 
 /// Other programs, and the words of their command lines, as GLib has them (`g_spawn_sync`, `g_shell_parse_argv`).
 package enum Shell {
@@ -16,7 +17,7 @@ package enum Shell {
   /// - Parameter arguments: the program's name first.
   /// - Returns: nil where there is no such program, or it can't be run.
   package static func run(_ arguments: [String]) -> Ending? {
-    var words = arguments.map { strdup($0) } + [nil]
+    var words = arguments.map { strdup($0.cPath) } + [nil]
     defer { words.forEach { free($0) } }
     var output: UnsafeMutablePointer<gchar>?
     var errors: UnsafeMutablePointer<gchar>?
@@ -47,8 +48,29 @@ package enum Shell {
     return (0..<Int(count)).compactMap { words?[$0].map { String(cString: $0) } }
   }
 
-  /// One word for a shell, in single quotes if it holds any character with a meaning there.
+  /// One word of a command that people copy, as `bash`, `zsh` and `ksh` take it: in quotes if it holds any character with a meaning
+  /// there, and as `$'caf\xe9.mp4'` if a terminal cannot show all of it.
   package static func quoted(_ word: String) -> String {
+    let isHidden = word.unicodeScalars.contains { $0.rawByte != nil || $0.properties.generalCategory == .control }
+    guard isHidden else { return quotedInScript(word) }
+    return "$'" + word.unicodeScalars.map(escape).joined() + "'"
+  }
+
+  private static func escape(_ scalar: Unicode.Scalar) -> String {
+    if let byte = scalar.rawByte { return "\\x" + String(byte, radix: 16) }
+    switch scalar {
+    case "'", "\\": return "\\\(scalar)"
+    case "\n": return "\\n"
+    case "\r": return "\\r"
+    case "\t": return "\\t"
+    case _ where scalar.properties.generalCategory == .control:
+      return String(scalar).utf8.map { byte in "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    default: return String(scalar)
+    }
+  }
+
+  /// One word of a script for `sh`, in single quotes if it holds any character with a meaning there.
+  package static func quotedInScript(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       (97...122).contains(byte) || (65...90).contains(byte) || (48...57).contains(byte)
         || "-._/:,".utf8.contains(byte)

@@ -70,5 +70,10 @@ extension MovieWriter {
 }
 
 extension URL {
-  package var filePath: String { isFileURL ? absoluteURL.path(percentEncoded: false) : absoluteString }
+  /// The path of a file URL, whose bytes need not be UTF-8; the text of any other URL.
+  package var filePath: String {
+    guard isFileURL else { return absoluteString }
+    let path = absoluteURL.path(percentEncoded: true)
+    return Address.decoded(path[...]) ?? path
+  }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// `retrograde clip.mov out.mp4`, which stands for `retrograde reverse clip.mov out.mp4`.
 enum BareForm {
@@ -35,7 +36,7 @@ enum BareForm {
   }
 
   private static func isLikelyFile(_ word: String) -> Bool {
-    word.contains { "./%".contains($0) } || access(word, F_OK) == 0
+    word.contains { "./%".contains($0) } || access(word.cPath, F_OK) == 0
   }
 
   /// How many letters are to be put in, left out or changed to make one word of the other (Levenshtein).

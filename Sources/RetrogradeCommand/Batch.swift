@@ -1,6 +1,7 @@
 import Glibc
 import Retrograde
 import RetrogradeEngine
+import Paths
 
 /// One mirror of several.
 struct MirrorJob: Sendable {
@@ -13,7 +14,7 @@ struct MirrorJob: Sendable {
   /// Of the source, in bytes; 0 where that is not known.
   var size: Double {
     var info = stat()
-    return stat(input, &info) == 0 ? Double(info.st_size) : 0
+    return stat(input.cPath, &info) == 0 ? Double(info.st_size) : 0
   }
 }
 

@@ -1,4 +1,6 @@
 import FoundationEssentials
+import Glibc
+import Paths
 
 /// The folders in which files of one kind lie that come with the command, or that users add: `retrograde/pipelines`, `retrograde/presets`.
 struct DataFolders {
@@ -8,7 +10,14 @@ struct DataFolders {
   let paths: [String]
 
   /// The path of the running program.
-  static var executable: String? { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") }
+  static var executable: String? { realPath("/proc/self/exe") }
+
+  /// The variables that name folders.
+  static var environment: [String: String] {
+    ["HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS"].reduce(into: [:]) { values, name in
+      values[name] = getenv(name).map { String(cPath: $0) }
+    }
+  }
 
   /// The user's own files come first, then those that came with this very command, or with the source it was built from, then the system's.
   ///
@@ -18,7 +27,7 @@ struct DataFolders {
   ///   - executable: the path of the running program, `…/bin/retrograde`.
   init(
     _ name: String, _ pathExtension: String,
-    environment: [String: String] = ProcessInfo.processInfo.environment,
+    environment: [String: String] = DataFolders.environment,
     executable: String? = DataFolders.executable
   ) {
     func value(_ variable: String) -> String? { environment[variable].flatMap { $0.isEmpty ? nil : $0 } }
@@ -47,7 +56,7 @@ struct DataFolders {
   func files() -> [(name: String, path: String)] {
     var found: [String: String] = [:]
     for folder in paths {
-      for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      for name in fileNames(in: folder) ?? []
       where name.hasSuffix(pathExtension) && found[name] == nil {
         found[name] = "\(folder)/\(name)"
       }

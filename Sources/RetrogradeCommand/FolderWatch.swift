@@ -1,5 +1,6 @@
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// Says what arrives in a folder (inotify(7)). A thread of its own waits for the kernel's word, and for nothing else.
 final class FolderWatch: Sendable {
@@ -24,7 +25,7 @@ final class FolderWatch: Sendable {
   init(_ folder: String, _ tell: @escaping @Sendable (Event) -> Void) throws {
     let kernel = inotify_init1(O_CLOEXEC | O_NONBLOCK)
     let wanted = IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
-    guard kernel >= 0, inotify_add_watch(kernel, folder, UInt32(wanted)) >= 0 else {
+    guard kernel >= 0, inotify_add_watch(kernel, folder.cPath, UInt32(wanted)) >= 0 else {
       let reason = errno
       if kernel >= 0 { close(kernel) }
       throw RetrogradeError(
@@ -84,7 +85,7 @@ final class FolderWatch: Sendable {
       let start = place + 16
       guard length <= bytes.count - start else { break }
       place = start + length
-      let name = String(decoding: bytes[start..<place].prefix { $0 != 0 }, as: UTF8.self)
+      let name = String(pathBytes: bytes[start..<place].prefix { $0 != 0 })
       func has(_ flags: Int32) -> Bool { mask & flags != 0 }
       if has(Int32(IN_Q_OVERFLOW)) {
         events.append(.missedSome)

@@ -1,6 +1,6 @@
-import FoundationEssentials
 import Retrograde
 import RetrogradeEngine
+import Paths
 
 /// The folders in which `retrograde run NAME` looks for a pipeline file that has no path.
 struct PipelineFolders {
@@ -10,7 +10,7 @@ struct PipelineFolders {
 
   /// - Parameter executable: the path of the running program, `…/bin/retrograde`.
   init(
-    environment: [String: String] = ProcessInfo.processInfo.environment,
+    environment: [String: String] = DataFolders.environment,
     executable: String? = DataFolders.executable
   ) {
     folders = DataFolders(
@@ -27,10 +27,9 @@ struct PipelineFolders {
   /// without `.pipeline`, stands for one in these folders.
   /// - Throws: ``RetrogradeError`` of code `noInput`, with the folders that were looked into.
   func path(of name: String) throws -> String {
-    let files = FileManager.default
-    if name.contains("/") || files.fileExists(atPath: name) { return name }
+    if name.contains("/") || exists(at: name) { return name }
     let fileName = name.hasSuffix(PipelineFolders.pathExtension) ? name : name + PipelineFolders.pathExtension
-    if let folder = paths.first(where: { files.fileExists(atPath: "\($0)/\(fileName)") }) {
+    if let folder = paths.first(where: { exists(at: "\($0)/\(fileName)") }) {
       return "\(folder)/\(fileName)"
     }
     throw RetrogradeError(

@@ -2,6 +2,7 @@ import ArgumentParser
 import CVersion
 import Glibc
 import Retrograde
+import Paths
 
 @main
 struct RetrogradeCommand: AsyncParsableCommand {
@@ -48,7 +49,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
       do {
         try await run(
           parseAsRoot(
-            BareForm.completed(Array(CommandLine.arguments.dropFirst()), configuration.subcommands)))
+            BareForm.completed(arguments, configuration.subcommands)))
       } catch let error where exitCode(for: error).isSuccess {
         print(fullMessage(for: error))  // --help, --version, completion scripts: this program's own words
       }
@@ -67,6 +68,12 @@ struct RetrogradeCommand: AsyncParsableCommand {
       if !message.isEmpty { Terminal.error(lines: message) }
       Terminal.exit(exitCode(for: error).rawValue)
     }
+  }
+
+  /// The arguments after the program's name. `CommandLine.arguments` replaces bytes that are not UTF-8.
+  private static var arguments: [String] {
+    UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)).dropFirst()
+      .compactMap { $0.map { String(cPath: $0) } }
   }
 
   private static func run(_ command: any ParsableCommand) async throws {

@@ -1,7 +1,7 @@
 import ArgumentParser
-import FoundationEssentials
 import Retrograde
 import RetrogradeEngine
+import Paths
 
 /// What is played in place of a loop.
 struct ScoreArguments: ParsableArguments {
@@ -53,11 +53,13 @@ extension Score {
   @Sendable static func argument(_ text: String) throws -> Score {
     do {
       guard text.hasPrefix("@") else { return try Score(parsing: text) }
-      return try Score(parsing: String(contentsOf: URL(fileURLWithPath: String(text.dropFirst())), encoding: .utf8))
+      let bytes = fileBytes(at: String(text.dropFirst()))
+      guard let score = bytes.flatMap({ String(validating: $0, as: UTF8.self) }) else {
+        throw ValidationError("--score: \(text.dropFirst()) can't be read as text.")
+      }
+      return try Score(parsing: score)
     } catch let error as RetrogradeError {
       throw ValidationError(error.message.inOptions)
-    } catch {
-      throw ValidationError("--score: \(text.dropFirst()) can't be read as text.")
     }
   }
 }

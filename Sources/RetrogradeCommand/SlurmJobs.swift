@@ -1,6 +1,6 @@
-import FoundationEssentials
 import GStreamer
 import Retrograde
+import Paths
 
 /// What Slurm is asked for: an array of tasks that make the chunks, and a job that joins them when all tasks have succeeded.
 struct SlurmJobs {
@@ -42,11 +42,14 @@ struct SlurmJobs {
       ]
       chunks = "\"$first-$last\""
     }
-    let command = [program, "chunk", folder].map(Shell.quoted) + [chunks] + chunkOptions.map(Shell.quoted)
+    let command =
+      [program, "chunk", folder].map(Shell.quotedInScript) + [chunks] + chunkOptions.map(Shell.quotedInScript)
     return (lines + ["exec \(command.joined(separator: " "))", ""]).joined(separator: "\n")
   }
 
-  var joinScript: String { "#!/bin/sh\nexec \([program, "join", folder].map(Shell.quoted).joined(separator: " "))\n" }
+  var joinScript: String {
+    "#!/bin/sh\nexec \([program, "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
+  }
 
   /// What the tasks say, in the folder for work; `%A` and `%a` are the numbers of the array and of its task.
   var taskOutput: String { "\(folder)/slurm-%A_%a.out" }
@@ -80,9 +83,9 @@ struct SlurmJobs {
   func writeScripts() throws {
     for (path, text) in [(chunkScriptPath, chunkScript), (joinScriptPath, joinScript)] {
       do {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
-      } catch {
-        throw RetrogradeError(.cannotCreateOutput, about: path, "can't be written: \(String(describing: error))")
+        try text.pathBytes.withUnsafeBytes { try ByteFile(path, for: path).write($0) }
+      } catch let error as RetrogradeError {
+        throw error.withCode(.cannotCreateOutput)
       }
     }
   }

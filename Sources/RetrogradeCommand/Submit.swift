@@ -1,5 +1,4 @@
 import ArgumentParser
-import FoundationEssentials
 import GStreamer
 import Retrograde
 
@@ -61,7 +60,7 @@ struct Submit: AsyncParsableCommand {
     let resources = arguments.source.machine
     let spool = try resources.spoolDir.map { ["--spool-dir", try absolutePath($0)] } ?? []
     return SlurmJobs(
-      program: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"),
+      program: DataFolders.executable ?? "retrograde",
       folder: try absolutePath(work), chunkCount: status.chunks.count,
       wanted: status.chunks.filter { $0.state != .done }.map(\.number),
       tasksAtMost: Submit.tasksAtMost(),

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Retrograde
 import RetrogradeEngine
+import Paths
 
 /// Where messages for people go.
 enum Terminal {
@@ -40,7 +41,7 @@ enum Terminal {
     let encoder = JSONEncoder()
     encoder.userInfo = Setting.jsonNaming
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    print(lines: String(decoding: try encoder.encode(value), as: UTF8.self))
+    Swift.print(String(decoding: try encoder.encode(value), as: UTF8.self).safeJSON)
   }
 
   /// Writes a line to standard output, for people.
@@ -51,7 +52,8 @@ enum Terminal {
 
   /// Writes a file's text to standard output: as it is, unless a terminal shows it.
   static func print(file: String) {
-    Swift.print(isatty(STDOUT_FILENO) == 1 ? file.withoutControls(keepingLines: true) : file, terminator: "")
+    let text = isatty(STDOUT_FILENO) == 1 ? file.withoutControls(keepingLines: true) : file
+    for byte in text.pathBytes { putchar(Int32(byte)) }
   }
 
   /// Writes a value as one line to standard error, for programs.
@@ -60,7 +62,9 @@ enum Terminal {
     encoder.userInfo = Setting.jsonNaming
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Plain values with finite numbers always encode.
-    if let line = try? encoder.encode(value) { error(String(decoding: line, as: UTF8.self)) }
+    if let line = try? encoder.encode(value) {
+      write(String(decoding: line, as: UTF8.self).safeJSON + "\n", to: STDERR_FILENO)
+    }
   }
 
   /// Writes a line to standard error, for people.

@@ -1,26 +1,46 @@
+import Paths
+
 extension String {
-  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`.
+  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`; and bytes of file names that are not UTF-8 as
+  /// `\xe9`.
   ///
   /// Names of files, tags and titles come from strangers. What a terminal takes for a command (ECMA-48: C0, DEL and C1) could
   /// colour it, clear it or feign what this program says.
   /// - Parameter keepingLines: whether line feeds stay, in text that has several lines.
   func withoutControls(keepingLines: Bool = false) -> String {
-    func isHidden(_ scalar: Unicode.Scalar) -> Bool {
-      scalar.properties.generalCategory == .control && !(keepingLines && scalar == "\n")
-    }
-    guard unicodeScalars.contains(where: isHidden) else { return self }
-    var text = ""
-    for scalar in unicodeScalars {
+    readablePath.spellingControls { scalar in
       switch scalar {
-      case _ where !isHidden(scalar): text.unicodeScalars.append(scalar)
-      case "\n": text += "\\n"
-      case "\r": text += "\\r"
-      case "\t": text += "\\t"
-      default:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      case "\n": keepingLines ? "\n" : "\\n"
+      case "\r": "\\r"
+      case "\t": "\\t"
+      default: scalar.escapedForJSON
       }
     }
-    return text
+  }
+
+  /// JSON whose strings spell control characters out, and bytes of file names that are not UTF-8: 0xE9 as `\udbf8\udce9` (U+10E0E9).
+  var safeJSON: String {
+    spellingControls { $0 == "\n" ? "\n" : $0.escapedForJSON }
+  }
+
+  private func spellingControls(_ spell: (Unicode.Scalar) -> String) -> String {
+    func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+      scalar.properties.generalCategory == .control || scalar.rawByte != nil
+    }
+    guard unicodeScalars.contains(where: isHidden) else { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      if isHidden(scalar) { text += spell(scalar) } else { text.unicodeScalars.append(scalar) }
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var escapedForJSON: String {
+    UTF16.encode(self).map { code in
+      code.map { unit in
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+      }.joined()
+    } ?? ""
   }
 }

@@ -1,6 +1,7 @@
 import CSystemSupport
 import Glibc
 import Retrograde
+import Paths
 import RetrogradeEngine
 import Synchronization
 
@@ -123,7 +124,7 @@ final class WatchedFolder: Sendable {
 
   /// nil where nobody can tell: files of other users, and file systems without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let answer = system_is_written(descriptor)

@@ -1,6 +1,7 @@
 import Glibc
 import GStreamer
 import MediaTime
+import Paths
 
 /// Images in numbered files, named by a pattern such as `frames/%05d.png`.
 package struct ImageSequence: Sendable {
@@ -75,18 +76,4 @@ package struct ImageSequence: Sendable {
     "imagesequencesrc name=source location=\(Description.quoted(pattern)) start-index=\(numbers.lowerBound) "
       + "stop-index=\(numbers.upperBound) framerate=\(rate)"
   }
-}
-
-/// The names of what is in a folder, in no order; nil where it can't be read, and `errno` says why.
-package func fileNames(in folder: String) -> [String]? {
-  guard let directory = opendir(folder) else { return nil }
-  defer { closedir(directory) }
-  var names: [String] = []
-  while let entry = readdir(directory) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-    }
-    if name != "." && name != ".." { names.append(name) }
-  }
-  return names
 }

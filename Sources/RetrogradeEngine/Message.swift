@@ -1,3 +1,5 @@
+import Paths
+
 /// A sentence without a full stop, for people, in which settings are called whatever whoever shows it calls them.
 public struct Message: Sendable, Hashable, CustomStringConvertible {
   fileprivate enum Part: Hashable, Sendable {
@@ -35,15 +37,16 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 
   private mutating func append(_ part: Part) {
-    guard case .text(let text) = part else {
+    guard case .text(let raw) = part else {
       parts.append(part)
       return
     }
+    let text = raw.readablePath
     if text.isEmpty { return }
     if case .text(let last)? = parts.last {
       parts[parts.count - 1] = .text(last + text)
     } else {
-      parts.append(part)
+      parts.append(.text(text))
     }
   }
 }

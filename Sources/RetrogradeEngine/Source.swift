@@ -3,6 +3,7 @@ import Glibc
 import GStreamer
 package import MediaTime
 import Quirks
+import Paths
 
 /// Where the media is read from: a file, or what came through a pipe.
 package struct Source: Sendable {
@@ -73,7 +74,7 @@ package struct Source: Sendable {
       return
     }
     var info = stat()
-    let exists = stat(input, &info) == 0
+    let exists = stat(input.cPath, &info) == 0
     if !exists, let sequence = try ImageSequence(input) {
       spool = nil
       path = input
@@ -89,7 +90,7 @@ package struct Source: Sendable {
     case S_IFDIR:
       throw RetrogradeError(.noInput, about: input, "is a folder", remedy: "name a file in it")
     case S_IFREG:
-      guard access(input, R_OK) == 0 else {
+      guard access(input.cPath, R_OK) == 0 else {
         throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
       }
       guard info.st_size > 0 else { throw RetrogradeError(.damagedInput, about: input, "is empty") }
@@ -97,7 +98,7 @@ package struct Source: Sendable {
       path = input
     default:
       // Opening a pipe waits for somebody to write to it, and no cancelling would end that.
-      let descriptor = open(input, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      let descriptor = open(input.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
       }
@@ -115,7 +116,7 @@ package struct Source: Sendable {
   /// Whether it may be opened more than once: what comes through a pipe is gone.
   package static func canBeReadAgain(_ input: String) -> Bool {
     var info = stat()
-    return input != "-" && (stat(Address.path(of: input), &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
+    return input != "-" && (stat(Address.path(of: input).cPath, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
   }
 
   private static func facts(_ path: String, _ cancellation: Cancellation) throws -> ContainerFacts {

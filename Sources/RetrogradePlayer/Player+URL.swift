@@ -7,8 +7,9 @@ extension Player {
     _ input: URL, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil
   ) {
+    let path = input.isFileURL ? Address.decoded(input.absoluteURL.path(percentEncoded: true)[...]) : nil
     self.init(
-      input.isFileURL ? input.absoluteURL.path(percentEncoded: false) : input.absoluteString, playback: playback,
+      path ?? input.absoluteString, playback: playback,
       isEndless: isEndless, resources: resources, videoSink: videoSink, audioSink: audioSink)
   }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import Glibc
+import Paths
 import Retrograde
 import TestSupport
 import Testing
@@ -33,6 +35,22 @@ import Testing
     #expect(Set(catalog.files.map(\.id)).count == 3)
     #expect(catalog.files.allSatisfy { FileID.isPossible($0.id) })
     #expect(!catalog.isSingle)
+  }
+
+  @Test("a name that is not UTF-8 is listed, and its file given out")
+  func otherBytes() throws {
+    let path = folder.path("films") + String(pathBytes: [0x2F, 0x63, 0xE9] + ".wav".utf8)
+    try #require(rename(folder.path("films/b.wav"), path.cPath) == 0)
+    let catalog = try Catalog([folder.path("films")])
+    let file = try #require(catalog.files.first { $0.name.hasRawBytes })
+    #expect(catalog.files.count == 3 && file.path == path && catalog.file(file.id)?.path == path)
+    let page = Page().list(catalog.files, suffix: "")
+    guard case .bytes(let html) = page.body else {
+      Issue.record("no list")
+      return
+    }
+    #expect(String(decoding: html, as: UTF8.self).contains("<span>c\\xe9.wav</span>"))
+    #expect(Desk.attachment(file.name) == "attachment; filename=\"c_.wav\"; filename*=UTF-8''c%EF%BF%BD.wav")
   }
 
   @Test func linksThatLeadOutAreNotFollowed() throws {

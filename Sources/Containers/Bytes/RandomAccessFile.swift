@@ -1,4 +1,5 @@
 import Glibc
+import Paths
 
 /// A plain file, read or changed at any place.
 package final class RandomAccessFile {
@@ -16,8 +17,8 @@ package final class RandomAccessFile {
   /// what it writes.
   package init?(_ path: String, forWriting: Bool = false, isCancelled: @escaping () -> Bool = { false }) {
     var kind = stat()
-    guard stat(path, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
-    let descriptor = open(path, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
+    guard stat(path.cPath, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
+    let descriptor = open(path.cPath, (forWriting ? O_RDWR : O_RDONLY) | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     var info = stat()
     guard fstat(descriptor, &info) == 0 else {

@@ -1,13 +1,14 @@
 import FoundationEssentials
 import Glibc
 import RetrogradeEngine
+import Paths
 
 extension ChunkPlan.SourceIdentity {
   /// Of the file at `path`, as it is now.
   /// - Throws: ``RetrogradeError`` of code `noInput`.
   init(_ path: String) throws {
     var info = stat()
-    guard stat(path, &info) == 0 else {
+    guard stat(path.cPath, &info) == 0 else {
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
     }
     self.init(

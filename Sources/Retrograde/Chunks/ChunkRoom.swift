@@ -1,5 +1,6 @@
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// How much room the rest of the work takes on the disk, as far as the plan's rates, and what is made already, tell.
 struct ChunkRoom {
@@ -52,7 +53,7 @@ struct ChunkRoom {
 
   private static func device(_ path: String) -> dev_t? {
     var info = stat()
-    return stat(path, &info) == 0 ? info.st_dev : nil
+    return stat(path.cPath, &info) == 0 ? info.st_dev : nil
   }
 
   /// Finds out whether there is room, before the work begins. These are estimates: only where three quarters do not fit either, it is

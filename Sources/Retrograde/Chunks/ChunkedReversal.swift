@@ -3,6 +3,7 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// The work in a folder: planning, making chunks, joining them. What the commands `split`, `chunk`, `join`, `status` and `reverse --work`
 /// do.
@@ -161,7 +162,7 @@ struct ChunkedReversal: Sendable {
     guard lost.isEmpty else { return .lost }
     // Somebody was ended when only the subtitles had their name: these are ours to write again.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
-      unlink(path)
+      unlink(path.cPath)
     }
     let joined = try explainingRoom(plan, 0..<0, isJoined: true) { try join.run() }
     try folder.remove(work.cancellation)

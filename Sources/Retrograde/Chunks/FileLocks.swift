@@ -1,6 +1,7 @@
 import CSystemSupport
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// Locks by number, each on one byte of a file, shared by all processes on all machines that see it. Who dies has let go: the kernel
 /// sees to it, and over NFS the server does when the machine is gone.
@@ -23,7 +24,7 @@ final class FileLocks: Sendable {
   ///   file system has no locks.
   func take(_ number: Int, makesFile: Bool = false) throws -> Held? {
     // A description of its own for each: another one of this process must wait too.
-    let descriptor = Glibc.open(path, O_RDWR | (makesFile ? O_CREAT : 0) | O_CLOEXEC, 0o666)
+    let descriptor = Glibc.open(path.cPath, O_RDWR | (makesFile ? O_CREAT : 0) | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else { throw failure }
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
@@ -52,7 +53,7 @@ final class FileLocks: Sendable {
 
   /// Whether anybody has lock `number`.
   func isTaken(_ number: Int) throws -> Bool {
-    let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC)
+    let descriptor = Glibc.open(path.cPath, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure }
     defer { close(descriptor) }
     let taken = system_is_locked(descriptor, number)

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import MediaTime
 import RetrogradeEngine
+import Paths
 
 /// What has happened to the chunks of a plan: a file to which lines are added, one an event, each of them on the disk before anybody acts on
 /// it.
@@ -87,7 +88,7 @@ final class Journal: Sendable {
     line.append(UInt8(ascii: "\n"))
     let held = try locks.wait(for: lock, cancellation)
     defer { withExtendedLifetime(held) {} }
-    let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
+    let file = open(path.cPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o666)
     guard file >= 0 else { throw failure }
     defer { close(file) }
     let end = lseek(file, 0, SEEK_END)
@@ -107,7 +108,7 @@ final class Journal: Sendable {
   /// All events, from byte `start` on; a line that is not whole, or none of ours, is passed over.
   /// - Returns: them, and where the next one is going to begin.
   func events(from start: Int = 0) throws -> (events: [Event], end: Int) {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       if errno == ENOENT { return ([], 0) }
       throw failure

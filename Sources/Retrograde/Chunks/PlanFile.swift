@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// `plan.json` of a work folder. It is held open once it was read: as long as it is, no other file has its number, so that one which was
 /// put there later is told from it.
@@ -18,7 +19,7 @@ final class PlanFile: Sendable {
 
   /// What is in it; nil where there is none.
   func read() throws -> Data? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if [ENOENT, ENOTDIR].contains(errno) { return nil }
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
@@ -27,10 +28,10 @@ final class PlanFile: Sendable {
       if $0 >= 0 { close($0) }
       $0 = descriptor
     }
-    guard let bytes = FileManager.default.contents(atPath: "/proc/self/fd/\(descriptor)") else {
-      throw RetrogradeError(.inputOutput, about: path, "can't be read")
+    guard let bytes = fileBytes(at: "/proc/self/fd/\(descriptor)") else {
+      throw RetrogradeError(.inputOutput, about: path, "can't be read: \(String(cString: strerror(errno)))")
     }
-    return bytes
+    return Data(bytes)
   }
 
   /// Whether the file that was read still has its name: nobody has removed it, or begun anew.
@@ -59,7 +60,7 @@ package struct FileStamp: Codable, Sendable, Equatable {
   /// Of the file at `path`; nil where there is none.
   package init?(_ path: String) {
     var info = stat()
-    guard stat(path, &info) == 0 else { return nil }
+    guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 

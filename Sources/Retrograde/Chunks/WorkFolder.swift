@@ -3,6 +3,7 @@ import GStreamer
 import Glibc
 import MediaTime
 import RetrogradeEngine
+import Paths
 
 /// A folder in which an output is made in chunks: `plan.json`, `index-0` …, `journal`, `locks`, `chunk-00000` … Any number of processes may
 /// work in it, on any number of machines that see it.
@@ -84,11 +85,12 @@ struct WorkFolder: Sendable {
   /// Makes the folder, unless it is there, and takes the lock under which it is begun and removed.
   private func enter(_ cancellation: Cancellation) throws -> FileLocks.Held {
     while true {
-      if mkdir(path, 0o777) != 0 {
+      if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
         // A file, or a link that leads nowhere; what is not there at all was removed just now.
-        let isInTheWay = lstat(path, &info) == 0 && (stat(path, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
+        let isInTheWay =
+          lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
           throw RetrogradeError(
             .cannotCreateOutput, about: path, "can't be made: \(String(cString: strerror(reason)))",
@@ -107,7 +109,7 @@ struct WorkFolder: Sendable {
   /// Finds out whether it is a folder for work, or can become one.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func check() throws {
-    guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return }
+    guard let names = fileNames(in: path) else { return }
     if let stranger = names.sorted().first(where: { !WorkFolder.isOurs($0) }) {
       throw RetrogradeError(
         .cannotCreateOutput, about: path, "is no folder for work: \(stranger) is in it",
@@ -132,8 +134,8 @@ struct WorkFolder: Sendable {
   /// The index of a video of the plan.
   func index(_ stream: Int, of plan: ChunkPlan) throws -> VideoIndex {
     let path = indexPath(stream)
-    guard let bytes = FileManager.default.contents(atPath: path),
-      let index = plan.videos[stream].index.index(Array(bytes))
+    guard let bytes = fileBytes(at: path),
+      let index = plan.videos[stream].index.index(bytes)
     else {
       throw RetrogradeError(
         .damagedInput, about: path, "is missing, or not what it was when the plan was made",
@@ -154,25 +156,25 @@ struct WorkFolder: Sendable {
 
   /// Removes what a removal has left that was ended in its last moment, when the plan was gone: the output was whole then.
   func clearRemains() throws {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let names = fileNames(in: path) ?? []
     // Somebody who begins has the lock.
     guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {
       return
     }
     defer { withExtendedLifetime(held) {} }
-    if !FileManager.default.fileExists(atPath: planFile.path) { clear() }
+    if !exists(at: planFile.path) { clear() }
   }
 
   private func clear() {
     let last = ["plan.json", "journal", "locks"]
     removeFiles { !last.contains($0) }
-    for name in last { unlink("\(path)/\(name)") }
-    rmdir(path)
+    for name in last { unlink("\(path)/\(name)".cPath) }
+    rmdir(path.cPath)
   }
 
   private func removeFiles(_ isMeant: (String) -> Bool) {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    for name in names where WorkFolder.isOurs(name) && isMeant(name) { unlink("\(path)/\(name)") }
+    let names = fileNames(in: path) ?? []
+    for name in names where WorkFolder.isOurs(name) && isMeant(name) { unlink("\(path)/\(name)".cPath) }
   }
 
   // MARK: what is done

@@ -1,4 +1,5 @@
 import RetrogradeEngine
+import Paths
 
 /// Text that is shown in frames, such as can be kept in a plan; an ``Overlay`` draws anything.
 public struct Lettering: Sendable, Codable, Hashable {
@@ -32,6 +33,9 @@ public struct Lettering: Sendable, Codable, Hashable {
   /// - Throws: ``RetrogradeError`` of code `usage`, if the caption is too long, or cannot be drawn so.
   package func check() throws {
     guard let caption else { return }
+    guard !caption.hasRawBytes else {
+      throw RetrogradeError(.usage, "the caption is not UTF-8: \(caption)", remedy: "set the terminal to UTF-8")
+    }
     guard caption.utf8.count <= Lettering.longest else {
       throw RetrogradeError(
         .usage, "the caption has \(caption.utf8.count) bytes: the most is \(Lettering.longest)",

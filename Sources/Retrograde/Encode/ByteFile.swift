@@ -1,24 +1,25 @@
 import Containers
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// A file that is written from its start on.
-final class ByteFile {
+package final class ByteFile {
   private let name: String
   private let descriptor: Int32
   private var length = 0
 
   /// - Parameter name: what messages call it.
-  init(_ path: String, for name: String) throws {
+  package init(_ path: String, for name: String) throws {
     self.name = name
-    descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)
+    descriptor = open(path.cPath, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)
     guard descriptor >= 0 else { throw failure }
   }
 
   deinit { close(descriptor) }
 
   /// - Parameter offset: nil: at the end.
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int? = nil) throws {
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int? = nil) throws {
     guard writeAll(bytes, to: descriptor, at: offset ?? length) else { throw failure }
     if offset == nil { length += bytes.count }
   }

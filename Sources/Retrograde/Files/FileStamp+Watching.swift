@@ -1,10 +1,11 @@
 import Glibc
+import Paths
 
 extension FileStamp {
   /// Of a plain file that has some bytes at least; nil of anything else.
   package init?(plainFile path: String, atLeast size: Int) {
     var info = stat()
-    guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }
+    guard stat(path.cPath, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }
     self.init(path)
   }
 

@@ -2,6 +2,7 @@ import Containers
 import GStreamer
 import Glibc
 import Images
+import Paths
 import RetrogradeEngine
 
 /// The files in a folder that hold media.
@@ -18,18 +19,18 @@ package enum MediaFolder {
   /// Whether `path` is a folder.
   package static func isFolder(_ path: String) -> Bool {
     var info = stat()
-    return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+    return stat(path.cPath, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
   }
 
   /// Whether two names are those of one folder.
   /// - Throws: ``RetrogradeError`` of code `noInput`, where the first one is that of none.
   package static func isSame(_ folder: String, _ other: String) throws -> Bool {
     var info = stat()
-    guard stat(folder, &info) == 0 else {
+    guard stat(folder.cPath, &info) == 0 else {
       throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     let own = FileIdentity(info)
-    return stat(other, &info) == 0 && FileIdentity(info) == own
+    return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
   /// All of them, by name, without hidden files. Empty and unreadable files count if their extension
@@ -41,7 +42,7 @@ package enum MediaFolder {
   /// - Throws: ``RetrogradeError`` of code `noInput`, where there are none, or the folder can't be read.
   package static func files(in folder: String, isDeep: Bool, excluding excluded: String) throws -> [File] {
     var info = stat()
-    let left = stat(excluded, &info) == 0 ? [FileIdentity(info)] : []
+    let left = stat(excluded.cPath, &info) == 0 ? [FileIdentity(info)] : []
     let found = try all(in: folder, "", isDeep, Set(left))
     guard !found.isEmpty else {
       throw RetrogradeError(
@@ -55,7 +56,7 @@ package enum MediaFolder {
     in folder: String, _ subfolder: String, _ isDeep: Bool, _ visited: Set<FileIdentity>
   ) throws -> [File] {
     var info = stat()
-    guard let names = fileNames(in: folder), stat(folder, &info) == 0 else {
+    guard let names = fileNames(in: folder), stat(folder.cPath, &info) == 0 else {
       throw RetrogradeError(.noInput, about: folder, "\(String(cString: strerror(errno)))")
     }
     // A link may lead back to where it is.
@@ -63,14 +64,14 @@ package enum MediaFolder {
     return try names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
       // A file that cannot be read must fail by its name, not go missing.
-      guard stat(path, &info) == 0 else {
+      guard stat(path.cPath, &info) == 0 else {
         return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
       }
       switch info.st_mode & S_IFMT {
       case S_IFDIR where isDeep && !visited.contains(FileIdentity(info)):
         return try all(in: path, subfolder.isEmpty ? name : "\(subfolder)/\(name)", isDeep, visited)
       case S_IFREG:
-        let isUnreadable = info.st_size == 0 || access(path, R_OK) != 0
+        let isUnreadable = info.st_size == 0 || access(path.cPath, R_OK) != 0
         return isMedia(path) || isUnreadable && isNamedAsMedia(path)
           ? [File(path, subfolder: subfolder)] : []
       default: return []

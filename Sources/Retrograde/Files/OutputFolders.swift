@@ -1,6 +1,7 @@
 import Glibc
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// Folders that outputs go into. Those that are not there are made, and are gone again when nothing was put into them.
 package final class OutputFolders: Sendable {
@@ -15,7 +16,7 @@ package final class OutputFolders: Sendable {
     if folder.isEmpty || MediaFolder.isFolder(folder) { return }
     let place = OutputPlace(folder)
     if place.folder != folder, !place.name.isEmpty { try make(place.folder) }
-    if mkdir(folder, 0o777) == 0 { return made.withLock { $0.append(folder) } }
+    if mkdir(folder.cPath, 0o777) == 0 { return made.withLock { $0.append(folder) } }
     let reason = errno
     guard reason != EEXIST || !MediaFolder.isFolder(folder) else { return }
     throw RetrogradeError(
@@ -26,6 +27,6 @@ package final class OutputFolders: Sendable {
 
   /// Removes those that were made and are empty.
   package func clear() {
-    for folder in made.withLock({ $0.reversed() }) { rmdir(folder) }
+    for folder in made.withLock({ $0.reversed() }) { rmdir(folder.cPath) }
   }
 }

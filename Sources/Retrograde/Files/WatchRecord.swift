@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// What became of the files of a watched folder: a hidden file beside their mirrors, to which a line is added for each. So a file is done once,
 /// whoever starts anew, and though its mirror has been moved on.
@@ -22,7 +23,7 @@ package final class WatchRecord: Sendable {
   package init(in folder: String) {
     path = "\(folder)/\(WatchRecord.name)"
     let decoder = JSONDecoder()
-    let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    let text = String(decoding: fileBytes(at: path) ?? [], as: UTF8.self)
     // A line that is not whole was being written when the machine stopped.
     let entries = text.split(separator: "\n").compactMap { try? decoder.decode(Entry.self, from: Data($0.utf8)) }
     known = Mutex(Dictionary(entries.map { ($0.file, $0.stamp) }) { $1 })
@@ -39,7 +40,7 @@ package final class WatchRecord: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let line = try encoder.encode(Entry(file: file, stamp: stamp, isMade: isMade)) + Data("\n".utf8)
-    let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
+    let descriptor = open(path.cPath, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count,
       fsync(descriptor) == 0

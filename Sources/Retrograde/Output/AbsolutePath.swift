@@ -1,5 +1,6 @@
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// `path` from the root, without a slash at its end: for who works elsewhere.
 /// - Throws: ``RetrogradeError`` of code `noInput`, where the working folder is gone.
@@ -11,6 +12,6 @@ package func absolutePath(_ path: String) throws -> String {
     throw RetrogradeError(.noInput, about: ".", "\(String(cString: strerror(errno)))")
   }
   defer { free(here) }
-  let folder = String(cString: here)
+  let folder = String(cPath: here)
   return folder == "/" ? "/\(path)" : "\(folder)/\(path)"
 }

@@ -2,6 +2,7 @@ import CSystemSupport
 import Glibc
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// One file that is made. It lies in the folder where it belongs, without a name; once it is whole, it gets one.
 ///
@@ -62,9 +63,13 @@ final class OutputFile: OutputPart {
       state.withLock { $0.name = name }
     }
     guard let name = state.withLock({ $0.name }) else { return }
-    if overwrites, system_exchange(name, place.path) == 0 { return state.withLock { $0.isExchanged = true } }
-    let isNew = !overwrites || access(place.path, F_OK) != 0
-    guard overwrites ? rename(name, place.path) == 0 : renameToNew(name, place.path) else { throw place.failure }
+    if overwrites, system_exchange(name.cPath, place.path.cPath) == 0 {
+      return state.withLock { $0.isExchanged = true }
+    }
+    let isNew = !overwrites || access(place.path.cPath, F_OK) != 0
+    guard overwrites ? rename(name.cPath, place.path.cPath) == 0 : renameToNew(name, place.path) else {
+      throw place.failure
+    }
     state.withLock {
       $0.name = nil
       $0.isNew = isNew
@@ -73,14 +78,14 @@ final class OutputFile: OutputPart {
 
   /// Gives the file, which has no name, this one.
   private func link(as name: String) -> Bool {
-    linkat(AT_FDCWD, file.path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+    linkat(AT_FDCWD, file.path.cPath, AT_FDCWD, name.cPath, AT_SYMLINK_FOLLOW) == 0
   }
 
   func withdraw() -> String? {
     state.withLock { state in
-      if state.isNew { unlink(place.path) }
+      if state.isNew { unlink(place.path.cPath) }
       state.isNew = false
-      if state.isExchanged, let name = state.name { _ = system_exchange(name, place.path) }
+      if state.isExchanged, let name = state.name { _ = system_exchange(name.cPath, place.path.cPath) }
       state.isExchanged = false
     }
     return nil
@@ -88,7 +93,7 @@ final class OutputFile: OutputPart {
 
   func clear() {
     state.withLock { state in
-      if let name = state.name { unlink(name) }
+      if let name = state.name { unlink(name.cPath) }
       state.name = nil
     }
   }
@@ -97,17 +102,17 @@ final class OutputFile: OutputPart {
 /// Moves a file to a name that nothing has.
 /// - Returns: false where that fails; `errno` says why: EEXIST where something has the name.
 func renameToNew(_ from: String, _ to: String) -> Bool {
-  if system_rename_new(from, to) == 0 { return true }
+  if system_rename_new(from.cPath, to.cPath) == 0 { return true }
   guard [EINVAL, ENOSYS].contains(errno) else { return false }
   // File systems without RENAME_NOREPLACE (NFS, FUSE). Some of them have no links either.
-  if link(from, to) == 0 {
-    unlink(from)
+  if link(from.cPath, to.cPath) == 0 {
+    unlink(from.cPath)
     return true
   }
   guard [EPERM, ENOSYS, EOPNOTSUPP, EMLINK].contains(errno) else { return false }
-  if access(to, F_OK) == 0 {
+  if access(to.cPath, F_OK) == 0 {
     errno = EEXIST
     return false
   }
-  return rename(from, to) == 0
+  return rename(from.cPath, to.cPath) == 0
 }

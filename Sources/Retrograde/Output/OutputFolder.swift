@@ -1,6 +1,7 @@
 import Glibc
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// Many files of one folder that sinks name themselves: numbered images, segments and their playlist.
 ///
@@ -31,7 +32,7 @@ final class OutputFolder: OutputPart {
   /// Finds out whether the files of `place` can be made. The folder is made when it is written to.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func add(_ place: OutputPlace, inputs: [String]) throws {
-    if access(folder, F_OK) == 0 {
+    if access(folder.cPath, F_OK) == 0 {
       try place.checkFolder()
       let inputs = Set(inputs.flatMap(FileIdentity.all))
       for name in try existing(of: place) {
@@ -51,7 +52,7 @@ final class OutputFolder: OutputPart {
 
   private func exists(_ name: String) -> Bool {
     var info = stat()
-    return lstat("\(folder)/\(name)", &info) == 0
+    return lstat("\(folder)/\(name)".cPath, &info) == 0
   }
 
   private func names(in folder: String) -> [String] { (fileNames(in: folder) ?? []).sorted() }
@@ -65,18 +66,20 @@ final class OutputFolder: OutputPart {
   }
 
   private func makeWorkFolder(for place: OutputPlace) throws -> String {
-    if mkdir(folder, 0o777) == 0 { state.withLock { $0.isMade = true } }
+    if mkdir(folder.cPath, 0o777) == 0 { state.withLock { $0.isMade = true } }
     let workFolder = TemporaryFile.name(in: folder)
-    guard mkdir(workFolder, 0o700) == 0 else { throw place.failure }
+    guard mkdir(workFolder.cPath, 0o700) == 0 else { throw place.failure }
     state.withLock { $0.workFolder = workFolder }
-    guard mkdir(newFiles(workFolder), 0o700) == 0, mkdir(oldFiles(workFolder), 0o700) == 0 else { throw place.failure }
+    guard mkdir(newFiles(workFolder).cPath, 0o700) == 0, mkdir(oldFiles(workFolder).cPath, 0o700) == 0 else {
+      throw place.failure
+    }
     return workFolder
   }
 
   func sync() throws {
     guard let workFolder = state.withLock({ $0.workFolder }) else { return }
     for name in names(in: newFiles(workFolder)) {
-      let descriptor = open("\(newFiles(workFolder))/\(name)", O_RDONLY | O_CLOEXEC)
+      let descriptor = open("\(newFiles(workFolder))/\(name)".cPath, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw OutputPlace("\(folder)/\(name)").failure }
       let status = fsync(descriptor)
       let reason = errno
@@ -118,7 +121,7 @@ final class OutputFolder: OutputPart {
       }
       return (state.moves, state.workFolder)
     }
-    for (from, to) in moves.reversed() { rename(to, from) }
+    for (from, to) in moves.reversed() { rename(to.cPath, from.cPath) }
     guard let workFolder, !names(in: oldFiles(workFolder)).isEmpty else { return nil }
     return "files that were there before are in \(oldFiles(workFolder))"
   }
@@ -128,10 +131,10 @@ final class OutputFolder: OutputPart {
     if let workFolder {
       // What was there before, and could not be brought back, stays.
       for folder in isPublished ? [newFiles(workFolder), oldFiles(workFolder)] : [newFiles(workFolder)] {
-        for name in names(in: folder) { unlink("\(folder)/\(name)") }
+        for name in names(in: folder) { unlink("\(folder)/\(name)".cPath) }
       }
-      for folder in [newFiles(workFolder), oldFiles(workFolder), workFolder] { rmdir(folder) }
+      for folder in [newFiles(workFolder), oldFiles(workFolder), workFolder] { rmdir(folder.cPath) }
     }
-    if isMade { rmdir(folder) }  // unless there are files in it
+    if isMade { rmdir(folder.cPath) }  // unless there are files in it
   }
 }

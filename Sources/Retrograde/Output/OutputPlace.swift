@@ -1,5 +1,6 @@
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// The name of a file to be made, or of many that are numbered, and the folder that it is in.
 struct OutputPlace: Sendable {
@@ -18,7 +19,7 @@ struct OutputPlace: Sendable {
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func checkFolder() throws {
     var info = stat()
-    guard stat(folder, &info) == 0 else {
+    guard stat(folder.cPath, &info) == 0 else {
       throw errno == ENOENT
         ? refusal("there is no folder \(folder)", remedy: "make it first, or name another one")
         : refusal("can't be made in \(folder): \(String(cString: strerror(errno)))")
@@ -26,15 +27,15 @@ struct OutputPlace: Sendable {
     guard info.st_mode & S_IFMT == S_IFDIR else {
       throw refusal("\(folder) is not a folder", remedy: "name one that is")
     }
-    guard access(folder, W_OK | X_OK) == 0 else {
+    guard access(folder.cPath, W_OK | X_OK) == 0 else {
       throw refusal(
         "can't be made in \(folder): \(String(cString: strerror(errno)))", remedy: "name a folder that you may write in"
       )
     }
     guard !name.isEmpty else { throw refusal("is a folder", remedy: "name a file in it") }
     // A pattern's numbers have one digit at least, in place of two letters.
-    let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).utf8.count
-    let longest = pathconf(folder, Int32(_PC_NAME_MAX))
+    let length = (ImageSequence.isPattern(path) ? ImageSequence.name(path, 0) : name).pathBytes.count
+    let longest = pathconf(folder.cPath, Int32(_PC_NAME_MAX))
     guard longest <= 0 || length <= longest else {
       throw refusal("a name of \(length) bytes, and \(longest) are the most here", remedy: "name a shorter one")
     }
@@ -44,12 +45,12 @@ struct OutputPlace: Sendable {
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func check(overwrites: Bool, inputs: Set<FileIdentity>) throws {
     var link = stat()
-    guard lstat(path, &link) == 0 else {
+    guard lstat(path.cPath, &link) == 0 else {
       if errno == ENOENT { return }
       throw refusal("can't be made: \(String(cString: strerror(errno)))")
     }
     var file = stat()
-    if stat(path, &file) == 0 {  // else a link that leads nowhere
+    if stat(path.cPath, &file) == 0 {  // else a link that leads nowhere
       guard !inputs.contains(FileIdentity(file)) else {
         throw refusal("is the input itself", remedy: "name another output")
       }
@@ -89,7 +90,7 @@ struct FileIdentity: Hashable, Sendable {
   /// nil where there is no file.
   init?(ofFileAt path: String) {
     var info = stat()
-    guard stat(path, &info) == 0 else { return nil }
+    guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 

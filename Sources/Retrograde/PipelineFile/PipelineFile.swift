@@ -1,6 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 import Glibc
+import Paths
 
 /// A pipeline description file: two halves in `gst-launch-1.0` syntax, with parameters. docs/pipeline-files.md specifies the
 /// format.
@@ -46,10 +47,10 @@ public struct PipelineFile: Sendable {
   /// - Throws: ``RetrogradeError``: `noInput` where the file can't be read, `usage` where it is not as it should be; with
   ///   line and column.
   public init(path: String) throws {
-    guard let bytes = PipelineFile.read(path) else {
+    guard let bytes = fileBytes(at: path) else {
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
     }
-    try self.init(String(decoding: bytes, as: UTF8.self), name: path)
+    try self.init(String(pathBytes: bytes), name: path)
   }
 
   /// - Parameters:
@@ -103,21 +104,6 @@ public struct PipelineFile: Sendable {
       }
     }
     parameters = known
-  }
-
-  private static func read(_ path: String) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var part = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Glibc.read(descriptor, &part, part.count)
-      if count < 0 && errno == EINTR { continue }
-      if count < 0 { return nil }
-      if count == 0 { return bytes }
-      bytes += part[..<count]
-    }
   }
 
   static func failure(_ name: String, _ place: Place, _ message: Message) -> RetrogradeError {

@@ -3,6 +3,7 @@ import GStreamer
 import Glibc
 import MediaTime
 import RetrogradeEngine
+import Paths
 
 /// Single frames of an output, as JPEG.
 struct MirrorPictures: Sendable {
@@ -65,7 +66,7 @@ struct MirrorPictures: Sendable {
         "no file can be made there, in which pictures are encoded",
         remedy: "set TMPDIR to a folder that can be written to")
     }
-    defer { if let name = file.name { unlink(name) } }
+    defer { if let name = file.name { unlink(name.cPath) } }
     let picture = "picture.jpg"
     let choice = try EncodingChoice(
       output: picture, in: Container.images(picture), videos: [(caps, video.video, nil)], audio: [],

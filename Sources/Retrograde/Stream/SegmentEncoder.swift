@@ -4,6 +4,7 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// Encodes stretches of one stream, each by itself, such that one header is good for all.
 struct SegmentEncoder: Sendable {
@@ -122,7 +123,7 @@ struct SegmentEncoder: Sendable {
         .inputOutput, about: resources.spoolDirectory, "no file can be made there, in which segments are encoded",
         remedy: "set TMPDIR to a folder that can be written to")
     }
-    defer { if let name = written.name { unlink(name) } }
+    defer { if let name = written.name { unlink(name.cPath) } }
     let (_, priming) = try run(PacketFile.writing, cancellation, priming: nil) {
       try $0.write(to: written.path)
     } _: { pipeline, source in
@@ -157,7 +158,7 @@ struct SegmentEncoder: Sendable {
   /// What mp4mux writes of the packets into `stsd`.
   private func sampleDescription(_ packets: PacketFile, _ cancellation: Cancellation) throws -> [UInt8]? {
     guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else { return nil }
-    defer { if let name = file.name { unlink(name) } }
+    defer { if let name = file.name { unlink(name.cPath) } }
     do {
       let pipeline = try Pipeline(
         "mp4mux name=mux fragment-duration=1000 streamable=true ! filesink location=\(Description.quoted(file.path)) "

@@ -1,6 +1,7 @@
 import Containers
 import GStreamer
 import Glibc
+import Paths
 
 /// Where the samples of an audio track lie, whole sample frames one after the other.
 protocol SampleStore: Sendable {
@@ -20,7 +21,7 @@ final class StoredSamples: SampleStore {
 
   /// - Throws: ``RetrogradeError``, where the file can't be opened.
   private init(_ path: String, _ stored: StoredAudio) throws {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw RetrogradeError(reading: path, errno: errno) }
     source = path
     runs = stored.runs

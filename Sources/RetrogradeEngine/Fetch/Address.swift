@@ -1,4 +1,5 @@
 import Glibc
+import Paths
 
 /// What an input is called that is no path: a file's URI, or an address in the network.
 package enum Address: Sendable, Hashable {
@@ -11,7 +12,8 @@ package enum Address: Sendable, Hashable {
   /// - Throws: ``RetrogradeError`` of code `noInput` where nothing is read that goes by such an address.
   package init?(_ input: String) throws {
     var info = stat()
-    guard let match = input.prefixMatch(of: /([a-z][a-z0-9+.\-]*):\/\//.ignoresCase()), lstat(input, &info) != 0 else {
+    guard let match = input.prefixMatch(of: /([a-z][a-z0-9+.\-]*):\/\//.ignoresCase()), lstat(input.cPath, &info) != 0
+    else {
       return nil
     }
     let rest = input[match.range.upperBound...]
@@ -43,10 +45,10 @@ package enum Address: Sendable, Hashable {
     if let address = try? Address(input), case .file(let path) = address { path } else { input }
   }
 
-  /// With `%20` and the like as the bytes that they stand for (RFC 3986, 2.1); nil where they stand for nothing that a path has.
-  static func decoded(_ text: Substring) -> String? {
+  /// Path with `%20` and the like decoded (RFC 3986, 2.1), whose bytes need not be UTF-8; nil if an escape is not valid, or stands for NUL.
+  package static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
-    var rest = text.utf8[...]
+    var rest = String(text).pathBytes[...]
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)
@@ -57,6 +59,6 @@ package enum Address: Sendable, Hashable {
       bytes.append(value)
       rest = rest.dropFirst(2)
     }
-    return String(validating: bytes, as: UTF8.self)
+    return String(pathBytes: bytes)
   }
 }

@@ -2,6 +2,7 @@ import Containers
 import GStreamer
 import Glibc
 import MediaTime
+import Paths
 
 /// What an address or a playlist leads to, in the spool, compressed as it is: fetched once, and read from there like any file. All that
 /// makes a mirror needs to be read more than once and in any order, and one transfer of all of it is never longer than that.
@@ -42,7 +43,8 @@ package final class FetchedFile: Sendable {
     } else {
       let path = Address.path(of: input)
       var info = stat()
-      guard stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, let playlist = try Playlist(path: path) else {
+      guard stat(path.cPath, &info) == 0, info.st_mode & S_IFMT == S_IFREG, let playlist = try Playlist(path: path)
+      else {
         return nil
       }
       try playlist.checkNames(in: path)

@@ -1,5 +1,7 @@
 import Containers
+import GStreamer
 import Glibc
+import Paths
 
 /// A file that holds no media, but says where it is.
 struct Playlist {
@@ -19,7 +21,7 @@ struct Playlist {
   /// - Parameter bytes: of a file, all or its beginning.
   /// - Returns: nil where it is none.
   init?(_ bytes: [UInt8]) {
-    let all = String(decoding: bytes, as: UTF8.self)
+    let all = String(pathBytes: bytes)
     let beginning = all.drop { $0 == "\u{FEFF}" || $0.isWhitespace }
     // RFC 8216, 4.3.1.1; ISO/IEC 23009-1, 5.3.1.2.
     if beginning.utf8.starts(with: "#EXTM3U".utf8) {
@@ -91,17 +93,23 @@ struct Playlist {
         .damagedInput, about: path, "is a manifest with \(String(declaration.0)), which are not read in a file",
         remedy: "name the manifest by its address, if it has one")
     }
+    // RFC 8216, 4.1; hlsdemux takes it for no playlist.
+    guard kind == .dash || !text.hasRawBytes else {
+      throw RetrogradeError(
+        .damagedInput, about: path, "is a playlist that is not UTF-8, as HLS has to be",
+        remedy: "save it as UTF-8, with other bytes of names as %E9 and the like")
+    }
     for name in names {
       let decoded = Address.decoded(name[...]) ?? name
       guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name), depth < 4 else {
         throw RetrogradeError(
           .damagedInput, about: path, "is a playlist that names what is not in its own folder: \(name)",
           remedy: "name the playlist by its address, if it has one, or make one file of it first, as with: "
-            + "ffmpeg -i \(path) -c copy video.mkv")
+            + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
       let beside = (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + decoded
       // DASH has templates in place of names.
-      guard kind == .dash || access(beside, R_OK) == 0 else {
+      guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(
           .noInput, about: path,
           "is a playlist that names what can't be read: \(name): \(String(cString: strerror(errno)))")

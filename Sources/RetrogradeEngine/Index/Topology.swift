@@ -4,6 +4,7 @@ import Glibc
 import MediaTime
 import Quirks
 import Synchronization
+import Paths
 
 /// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
 package struct StreamPath: Sendable {
@@ -123,7 +124,8 @@ package struct Topology: Sendable {
   /// Makes a pipeline from a description of ours end where the file does (`Quirk.avdemuxGIFEnd`).
   private func endAtEndOfFile(_ pipeline: Pipeline) {
     var info = stat()
-    guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }), stat(source, &info) == 0
+    guard let demuxer = streams.flatMap(\.steps).first(where: { $0.factory == "avdemux_gif" }),
+      stat(source.cPath, &info) == 0
     else { return }
     let size = Int(info.st_size)
     let demux = pipeline.element("e\(demuxer.element)")

@@ -1,4 +1,5 @@
 import Glibc
+import Paths
 
 /// What a run may take of the machine.
 public struct Resources: Sendable {
@@ -17,7 +18,7 @@ public struct Resources: Sendable {
 
   /// `TMPDIR`, or `/var/tmp` where it is not set: `/tmp` is often in memory, which the spool is there to spare.
   public static var temporaryDirectory: String {
-    if let name = getenv("TMPDIR"), name.pointee != 0 { return String(cString: name) }
+    if let name = getenv("TMPDIR"), name.pointee != 0 { return String(cPath: name) }
     return "/var/tmp"
   }
 

@@ -2,6 +2,7 @@ import CSystemSupport
 import Containers
 import Glibc
 import Synchronization
+import Paths
 
 /// An unlinked temporary file for what does not fit the memory budget. It has no name from the moment it is made, so
 /// that nothing is left behind, however the process ends.
@@ -27,14 +28,14 @@ package final class Spool: Sendable {
     guard let file = TemporaryFile(in: directory, mode: 0o600) else {
       throw Spool.failure(directory, "no spool file can be made")
     }
-    if let name = file.name { unlink(name) }
+    if let name = file.name { unlink(name.cPath) }
     self.file = file
   }
 
   /// Bytes free in `directory` for a user without privileges; 0 if that can't be known.
   package static func room(in directory: String) -> Int {
     var info = statvfs()
-    guard statvfs(directory, &info) == 0 else { return 0 }
+    guard statvfs(directory.cPath, &info) == 0 else { return 0 }
     return Int(clamping: UInt64(info.f_bavail).multipliedReportingOverflow(by: UInt64(info.f_frsize)).partialValue)
   }
 

@@ -1,5 +1,6 @@
 import CSystemSupport
 import Glibc
+import Paths
 
 /// A new file that has no name, so that nothing is left of it, however the process ends (`O_TMPFILE`, open(2)).
 ///
@@ -15,15 +16,15 @@ package final class TemporaryFile: Sendable {
   ///   - needsName: as if the file system had no files without a name.
   /// - Returns: nil where it can't be made; `errno` says why.
   package init?(in directory: String, mode: UInt32, needsName: Bool = false) {
-    let unnamed = needsName ? -1 : system_open_unnamed(directory, mode)
-    if unnamed >= 0, access(TemporaryFile.path(of: unnamed), F_OK) == 0 {
+    let unnamed = needsName ? -1 : system_open_unnamed(directory.cPath, mode)
+    if unnamed >= 0, access(TemporaryFile.path(of: unnamed).cPath, F_OK) == 0 {
       descriptor = unnamed
       name = nil
       return
     }
     if unnamed >= 0 { close(unnamed) }  // without /proc nothing could open it again
     let name = TemporaryFile.name(in: directory)
-    let named = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    let named = open(name.cPath, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard named >= 0 else { return nil }
     descriptor = named
     self.name = name

@@ -2,6 +2,7 @@ import CGStreamer
 import GStreamer
 import MediaTime
 import RetrogradeEngine
+import Paths
 
 /// The properties that videoreverse and audioreverse have.
 extension ReverseFilter {
@@ -33,7 +34,7 @@ extension ReverseFilter {
     switch Property(rawValue: id) {
     case .loop: settings.isPingPong = g_value_get_enum(value) == 1
     case .memoryBudget: settings.memoryBudget = UInt64(g_value_get_uint64(value))
-    case .spoolDirectory: settings.spoolDirectory = g_value_get_string(value).map { String(cString: $0) }
+    case .spoolDirectory: settings.spoolDirectory = g_value_get_string(value).map { String(cPath: $0) }
     case .turnDuration: settings.turnDuration = ClockTime(raw: UInt(g_value_get_uint64(value))) ?? .zero
     case nil: break
     }
@@ -43,7 +44,7 @@ extension ReverseFilter {
     switch Property(rawValue: id) {
     case .loop: g_value_set_enum(value, settings.isPingPong ? 1 : 0)
     case .memoryBudget: g_value_set_uint64(value, guint64(settings.memoryBudget))
-    case .spoolDirectory: g_value_set_string(value, settings.spoolDirectory)
+    case .spoolDirectory: g_value_set_string(value, settings.spoolDirectory?.cPath)
     case .turnDuration: g_value_set_uint64(value, guint64(settings.turnDuration.raw))
     case nil: break
     }

@@ -2,6 +2,7 @@ import CGStreamer
 import GStreamer
 import MediaTime
 import RetrogradeEngine
+import Paths
 
 /// reversesrc's properties.
 struct SourceSettings: Sendable {
@@ -97,7 +98,7 @@ struct SourceSettings: Sendable {
     case .loop: loop = Loop.allCases[Int(g_value_get_enum(value))]
     case .count: count = UInt32(g_value_get_uint(value))
     case .memoryBudget: memoryBudget = UInt64(g_value_get_uint64(value))
-    case .spoolDirectory: spoolDirectory = g_value_get_string(value).map { String(cString: $0) }
+    case .spoolDirectory: spoolDirectory = g_value_get_string(value).map { String(cPath: $0) }
     case .start: start = UInt64(g_value_get_uint64(value))
     case .stop: stop = UInt64(g_value_get_uint64(value))
     case .timing: timing = Timing.allCases[Int(g_value_get_enum(value))]
@@ -116,7 +117,7 @@ struct SourceSettings: Sendable {
     case .loop: g_value_set_enum(value, gint(Loop.allCases.firstIndex(of: loop) ?? 0))
     case .count: g_value_set_uint(value, count)
     case .memoryBudget: g_value_set_uint64(value, guint64(memoryBudget))
-    case .spoolDirectory: g_value_set_string(value, spoolDirectory)
+    case .spoolDirectory: g_value_set_string(value, spoolDirectory?.cPath)
     case .start: g_value_set_uint64(value, guint64(start))
     case .stop: g_value_set_uint64(value, guint64(stop))
     case .timing: g_value_set_enum(value, gint(Timing.allCases.firstIndex(of: timing) ?? 0))
@@ -145,7 +146,7 @@ struct SourceSettings: Sendable {
     guard uri.hasPrefix("file:") else { return nil }
     guard let name = g_filename_from_uri(uri, nil, nil) else { return nil }
     defer { g_free(name) }
-    return String(cString: name)
+    return String(cPath: name)
   }
 
   /// - Throws: ``RetrogradeError`` where the score is none.

@@ -2,6 +2,7 @@ import Glibc
 import Retrograde
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// The files that are served: those that were named, and the media files in folders that were. What is asked for is looked up among them; no
 /// part of an address is ever used as a path.
@@ -34,7 +35,7 @@ package final class Catalog: Sendable {
   /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing can be played.
   package init(_ names: [String]) throws {
     self.names = names
-    for name in names where access(name, R_OK) != 0 {
+    for name in names where access(name.cPath, R_OK) != 0 {
       throw RetrogradeError(.noInput, about: name, "\(String(cString: strerror(errno)))")
     }
     folders = names.filter(MediaFolder.isFolder)
@@ -133,14 +134,7 @@ package final class Catalog: Sendable {
 
 private func isLink(_ path: String) -> Bool {
   var info = stat()
-  return lstat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
-}
-
-/// Without links, `.` and `..`; nil where there is nothing.
-private func realPath(_ path: String) -> String? {
-  guard let real = realpath(path, nil) else { return nil }
-  defer { free(real) }
-  return String(validatingCString: real)
+  return lstat(path.cPath, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
 }
 
 extension String {

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Soup
+import Paths
 
 /// The pages that people see.
 struct Page: Sendable {
@@ -30,13 +31,13 @@ struct Page: Sendable {
     for file in files {
       if file.folder != folder {
         if folder != nil { rows += "</ul>\n" }
-        if !file.folder.isEmpty { rows += "<h2>\(file.folder.escaped)</h2>\n" }
+        if !file.folder.isEmpty { rows += "<h2>\(file.folder.readablePath.escaped)</h2>\n" }
         rows += "<ul>\n"
         folder = file.folder
       }
       rows +=
         "<li><a href=\"/\(file.id)/\(suffix.escaped)\"><img src=\"/\(file.id)/picture.jpg\(suffix.escaped)\" alt=\"\" loading=\"lazy\">"
-        + "<span>\(file.name.escaped)</span></a></li>\n"
+        + "<span>\(file.name.readablePath.escaped)</span></a></li>\n"
     }
     if folder != nil { rows += "</ul>\n" }
     return Answer(frame.before + rows + frame.after, .html).kept(forever: false).secured(policy: listPolicy)

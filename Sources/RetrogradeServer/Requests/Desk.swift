@@ -3,6 +3,7 @@ import MediaTime
 import Retrograde
 import RetrogradeEngine
 import Soup
+import Paths
 
 /// Answers requests, whoever brings them.
 final class Desk: Sendable {
@@ -236,6 +237,8 @@ final class Desk: Sendable {
 
   /// A name for what is taken away: for old programs in ASCII, and as it is (RFC 6266).
   static func attachment(_ name: String) -> String {
+    // A header field has no way to name other bytes than UTF-8.
+    let name = name.replacingRawBytes { _ in "\u{FFFD}" }
     let plain = String(
       String.UnicodeScalarView(
         name.unicodeScalars.map { (32..<127).contains($0.value) && !"\"\\%/".unicodeScalars.contains($0) ? $0 : "_" }))

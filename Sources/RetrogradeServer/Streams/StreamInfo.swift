@@ -2,6 +2,7 @@ import FoundationEssentials
 import MediaTime
 import Retrograde
 import RetrogradeEngine
+import Paths
 
 /// What a page needs to play a stream. Times are in seconds.
 struct StreamInfo: Encodable {
@@ -48,7 +49,7 @@ struct StreamInfo: Encodable {
 
   init(_ stream: OpenStream) {
     let mirror = stream.mirror
-    title = stream.file.name
+    title = stream.file.name.readablePath
     score = stream.name.text
     loop = stream.playback.score == nil ? stream.playback.loop.rawValue : nil
     version = stream.version

@@ -1,6 +1,7 @@
 import Containers
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// A file that is open, and may have no name any more.
 final class OpenFile: Sendable {
@@ -10,7 +11,7 @@ final class OpenFile: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   init(_ path: String) throws {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     var info = stat()
     guard descriptor >= 0, fstat(descriptor, &info) == 0 else {
       let reason = errno

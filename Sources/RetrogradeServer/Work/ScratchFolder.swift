@@ -1,5 +1,6 @@
 import Glibc
 import RetrogradeEngine
+import Paths
 
 /// A folder for a file that is made by name, and kept without one.
 enum ScratchFolder {
@@ -12,14 +13,14 @@ enum ScratchFolder {
     in directory: String, _ name: String, _ make: (_ path: String) async throws -> Void
   ) async throws -> OpenFile {
     let folder = TemporaryFile.name(in: directory)
-    guard mkdir(folder, 0o700) == 0 else {
+    guard mkdir(folder.cPath, 0o700) == 0 else {
       throw RetrogradeError(
         .inputOutput, about: directory, "no folder can be made: \(String(cString: strerror(errno)))")
     }
     let path = "\(folder)/\(name)"
     defer {
-      unlink(path)
-      rmdir(folder)
+      unlink(path.cPath)
+      rmdir(folder.cPath)
     }
     try await make(path)
     return try OpenFile(path)

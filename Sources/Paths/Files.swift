@@ -1,0 +1,44 @@
+import Glibc
+
+/// Names of everything in a folder but `.` and `..`, in no order.
+/// - Returns: nil if it cannot be read; `errno` says why.
+package func fileNames(in folder: String) -> [String]? {
+  guard let directory = opendir(folder.cPath) else { return nil }
+  defer { closedir(directory) }
+  var names: [String] = []
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cPath: $0) }
+    }
+    if name != "." && name != ".." { names.append(name) }
+  }
+  return names
+}
+
+/// All bytes of a file.
+/// - Returns: nil if it cannot be read; `errno` says why.
+package func fileBytes(at path: String) -> [UInt8]? {
+  let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var bytes: [UInt8] = []
+  var part = [UInt8](repeating: 0, count: 1 << 16)
+  while true {
+    let count = read(descriptor, &part, part.count)
+    if count < 0 && errno == EINTR { continue }
+    if count < 0 { return nil }
+    if count == 0 { return bytes }
+    bytes += part[..<count]
+  }
+}
+
+/// True if the path names anything that exists.
+package func exists(at path: String) -> Bool { access(path.cPath, F_OK) == 0 }
+
+/// Path without links, `.` and `..`.
+/// - Returns: nil if it names nothing that exists.
+package func realPath(_ path: String) -> String? {
+  guard let real = realpath(path.cPath, nil) else { return nil }
+  defer { free(real) }
+  return String(cPath: real)
+}

@@ -1,0 +1,88 @@
+// A Linux file name is any bytes but `/` and NUL; a `String` holds Unicode only. Here, as Python does with `surrogateescape`, a path is a
+// `String` in which U+10E080 to U+10E0FF stand for the bytes 0x80 to 0xFF that are not part of valid UTF-8. The real
+// characters U+10E080 to U+10E0FF, which are private use, are written as their four bytes, so each sequence of bytes has one
+// `String`, and gets back from it unchanged.
+//
+// Paths become strings where they come in: arguments, readdir(3), inotify(7), the environment, URIs. They become bytes where
+// they go out: `cPath`, in each call of C.
+
+/// The code points that stand for the bytes 0x80 to 0xFF.
+private let rawBytes: ClosedRange<UInt32> = 0x10E080...0x10E0FF
+
+extension Unicode.Scalar {
+  /// Byte of a path that this stands for; nil for an ordinary character.
+  package var rawByte: UInt8? { rawBytes.contains(value) ? UInt8(truncatingIfNeeded: value) : nil }
+
+  /// Stands for a byte of a path.
+  /// - Returns: nil for ASCII, which is always valid UTF-8.
+  fileprivate init?(rawByte byte: UInt8) {
+    guard byte >= 0x80 else { return nil }
+    self.init(rawBytes.lowerBound - 0x80 + UInt32(byte))
+  }
+}
+
+extension String {
+  /// Reads a path. Every sequence of bytes is one.
+  package init(pathBytes bytes: some Collection<UInt8>) {
+    // Only scalars from U+100000 begin with this byte.
+    if !bytes.contains(0xF4), let text = String(validating: bytes, as: UTF8.self) {
+      self = text
+      return
+    }
+    self.init()
+    var parser = Unicode.UTF8.ForwardParser()
+    var rest = bytes.makeIterator()
+    var place = bytes.startIndex
+    while true {
+      let count: Int
+      switch parser.parseScalar(from: &rest) {
+      case .emptyInput: return
+      case .error(let length): count = length
+      case .valid(let encoded):
+        let scalar = Unicode.UTF8.decode(encoded)
+        if scalar.rawByte == nil {
+          unicodeScalars.append(scalar)
+          bytes.formIndex(&place, offsetBy: encoded.count)
+          continue
+        }
+        count = encoded.count
+      }
+      for _ in 0..<count {
+        if let scalar = Unicode.Scalar(rawByte: bytes[place]) { unicodeScalars.append(scalar) }
+        bytes.formIndex(after: &place)
+      }
+    }
+  }
+
+  /// Reads a path that C wrote.
+  package init(cPath: UnsafePointer<CChar>) {
+    var count = 0
+    while cPath[count] != 0 { count += 1 }
+    self = cPath.withMemoryRebound(to: UInt8.self, capacity: count) {
+      String(pathBytes: UnsafeBufferPointer(start: $0, count: count))
+    }
+  }
+
+  /// True if some bytes of the path are not UTF-8.
+  package var hasRawBytes: Bool { utf8.contains(0xF4) && unicodeScalars.contains { $0.rawByte != nil } }
+
+  /// The path's bytes, as the system has them.
+  package var pathBytes: [UInt8] {
+    guard hasRawBytes else { return Array(utf8) }
+    return unicodeScalars.flatMap { scalar in scalar.rawByte.map { [$0] } ?? Array(String(scalar).utf8) }
+  }
+
+  /// The path for a call of C: its bytes and a NUL.
+  package var cPath: [CChar] { pathBytes.map { CChar(bitPattern: $0) } + [0] }
+
+  /// The path with text in place of each byte that is not UTF-8.
+  package func replacingRawBytes(_ text: (UInt8) -> String) -> String {
+    guard hasRawBytes else { return self }
+    return unicodeScalars.reduce(into: "") { path, scalar in
+      if let byte = scalar.rawByte { path += text(byte) } else { path.unicodeScalars.append(scalar) }
+    }
+  }
+
+  /// The path for people: `caf\xe9.mp4`.
+  package var readablePath: String { replacingRawBytes { "\\x" + String($0, radix: 16) } }
+}
