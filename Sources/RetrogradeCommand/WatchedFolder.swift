@@ -1,9 +1,9 @@
 import CSystemSupport
 import Glibc
 import Retrograde
-import Paths
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// A folder of which each file that is whole becomes a mirror in another one, once.
 final class WatchedFolder: Sendable {
@@ -98,7 +98,8 @@ final class WatchedFolder: Sendable {
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
-      let stamp = FileStamp(plainFile: path, atLeast: 0)
+      // A recorder makes the file before it has anything to write.
+      let stamp = FileStamp(plainFile: path, atLeast: 1)
     else { return }
     switch WatchedFolder.isBeingWritten(path) {
     case true?: return
@@ -106,7 +107,7 @@ final class WatchedFolder: Sendable {
     default: break
     }
     if record.knows(path, stamp) { return }
-    guard MediaFolder.isMedia(path) || MediaFolder.isNamedAsMedia(path) else { return }
+    guard MediaFolder.isTaken(path) else { return }
     let job: MirrorJob? = state.withLock { state in
       if state.underWay[name] != nil {
         state.again.insert(name)

@@ -63,6 +63,20 @@ import Testing
     #expect(result.errors.contains("2 failed: in/empty.mp4, in/link.mkv"), "\(result.errors)")
   }
 
+  @Test("what only a name says is media fails, whatever is in it")
+  func namedAsMedia() throws {
+    try makeClips("in/a.mp4")
+    try write("", to: "in/empty.WMV")
+    try write(String(repeating: "\0", count: 4000), to: "in/zero.m2ts")
+    try write("<html><body>Not found</body></html>", to: "in/page.mkv")
+    try write(String(repeating: "\u{1}\0", count: 2000), to: "in/zero.ts")
+    for name in ["in/code.ts", "in/notes", "in/mp4", "in/list.txt"] { try write("const a: number = 1\n", to: name) }
+    let result = try run("reverse", "in", "--into", "out", "--name", "{stem}.{ext}.mp4")
+    #expect(result.status == 65 && names(in: "out") == ["a.mp4.mp4"])
+    #expect(
+      result.errors.contains("4 failed: in/empty.WMV, in/page.mkv, in/zero.m2ts, in/zero.ts"), "\(result.errors)")
+  }
+
   @Test func namesFollowFromThoseOfTheInputsAndSoMayContainers() throws {
     try makeClips("in/a.b.mp4", "in/deep/c.mp4")
     let result = try run("reverse", "in", "--recursive", "--into", "out", "--name", "{stem}-r.mkv", "--quiet")

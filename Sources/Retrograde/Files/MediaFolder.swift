@@ -2,8 +2,8 @@ import Containers
 import GStreamer
 import Glibc
 import Images
-import Paths
 import RetrogradeEngine
+import Paths
 
 /// The files in a folder that hold media.
 package enum MediaFolder {
@@ -33,8 +33,8 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// All of them, by name, without hidden files. Empty and unreadable files count if their extension
-  /// is that of a container.
+  /// All of them, by name, without hidden files. A file whose content is not known counts if its name is that of media: it has to fail
+  /// by its name, and not go missing.
   ///
   /// - Parameters:
   ///   - isDeep: whether folders in it are looked into.
@@ -63,40 +63,75 @@ package enum MediaFolder {
     let visited = visited.union([FileIdentity(info)])
     return try names.sorted().filter { !$0.hasPrefix(".") }.flatMap { name -> [File] in
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      // A file that cannot be read must fail by its name, not go missing.
+      // A link that leads nowhere.
       guard stat(path.cPath, &info) == 0 else {
         return isNamedAsMedia(path) ? [File(path, subfolder: subfolder)] : []
       }
       switch info.st_mode & S_IFMT {
       case S_IFDIR where isDeep && !visited.contains(FileIdentity(info)):
         return try all(in: path, subfolder.isEmpty ? name : "\(subfolder)/\(name)", isDeep, visited)
-      case S_IFREG:
-        let isUnreadable = info.st_size == 0 || access(path.cPath, R_OK) != 0
-        return isMedia(path) || isUnreadable && isNamedAsMedia(path)
-          ? [File(path, subfolder: subfolder)] : []
+      case S_IFREG: return isTaken(path) ? [File(path, subfolder: subfolder)] : []
       default: return []
       }
     }
   }
 
-  /// Whether a plain file begins as video, audio or a moving image does. Photographs, lists of files and subtitles are none.
-  package static func isMedia(_ path: String) -> Bool {
-    guard let file = RandomAccessFile(path), let start = file.read(0..<min(file.size, 1 << 16)),
-      let type = TypeFinder.mediaType(ofFileBeginningWith: start)
-    else { return false }
-    switch type {
-    case "image/gif": return true
-    case "image/webp": return WebPFrames.isAnimated(start)
-    case "image/png": return APNGFrames.isAnimated(file.read)
-    case "audio/midi", "audio/x-midi": return false
-    default: return type.hasPrefix("video/") || type.hasPrefix("audio/") || containers.contains(type)
+  /// What a plain file begins as.
+  private enum Content { case media, other, unknown }
+
+  /// Photographs, lists of files and subtitles are no media.
+  private static func content(_ path: String) -> Content {
+    guard let file = RandomAccessFile(path), let start = file.read(0..<min(file.size, 1 << 16)), !start.isEmpty else {
+      return .unknown
+    }
+    guard let type = TypeFinder.mediaType(ofFileBeginningWith: start) else {
+      let isText = start.allSatisfy { $0 >= 0x20 || "\t\n\r\u{c}".utf8.contains($0) }
+      return isText ? .other : .unknown
+    }
+    let isMedia =
+      switch type {
+      case "image/gif": true
+      case "image/webp": WebPFrames.isAnimated(start)
+      case "image/png": APNGFrames.isAnimated(file.read)
+      case "audio/midi", "audio/x-midi": false
+      default: type.hasPrefix("video/") || type.hasPrefix("audio/") || containers.contains(type)
+      }
+    return isMedia ? .media : .other
+  }
+
+  /// True if a plain file begins as video, audio or a moving image does.
+  package static func isMedia(_ path: String) -> Bool { content(path) == .media }
+
+  /// True for a plain file that stands for a mirror: it is media, or its name says so and its content is unknown.
+  package static func isTaken(_ path: String) -> Bool {
+    switch content(path) {
+    case .media: true
+    case .unknown: isNamedAsMedia(path)
+    // TypeScript has the extension of transport streams, and photographs those of animations.
+    case .other: isNamedAsMedia(path) && !shared.contains(fileExtension(path))
     }
   }
 
-  /// Whether the extension of a name is that of a container.
-  package static func isNamedAsMedia(_ path: String) -> Bool {
-    path.contains(".") && Container.extensions.contains(String(path.dotExtension.dropFirst()))
+  /// True if the extension is one that media have.
+  private static func isNamedAsMedia(_ path: String) -> Bool { extensions.contains(fileExtension(path)) }
+
+  private static func fileExtension(_ path: String) -> String {
+    path.contains(".") ? String(path.dotExtension.dropFirst()) : ""
   }
+
+  /// Extensions that other files have too.
+  private static let shared: Set = ["ts", "gif", "webp", "apng"]
+
+  /// Extensions of what can be read: containers that are written, and those that are only read.
+  private static let extensions = Set(Container.extensions).union([
+    "264", "265", "3g2", "3gp", "3gpp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "caf", "divx",
+    "dts",
+    "dv", "eac3", "f4a", "f4v", "flc", "fli", "flv", "h264", "h265", "hevc", "ivf", "m1v", "m2t", "m2ts", "m2v", "mj2",
+    "mjpeg",
+    "mjpg", "mk3d", "mp2", "mpc", "mpe", "mpeg", "mpg", "mpv", "mts", "mxf", "nut", "oga", "ogm", "ogx", "qt", "ra",
+    "rm",
+    "rmvb", "spx", "tod", "tta", "vob", "w64", "wma", "wmv", "wv",
+  ])
 
   private static let containers: Set = [
     "application/ogg", "application/x-id3", "application/x-apetag", "application/mxf", "application/vnd.rn-realmedia",
