@@ -129,7 +129,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradePluginTests",
-      dependencies: ["RetrogradePlugin", "RetrogradeEngine", "GStreamer", "MediaTime", "CGStreamer", "TestSupport"],
+      dependencies: [
+        "RetrogradePlugin", "RetrogradeEngine", "GStreamer", "MediaTime", "Paths", "CGStreamer", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeServerTests",

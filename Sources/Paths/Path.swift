@@ -83,6 +83,18 @@ extension String {
     }
   }
 
+  /// Folder of a path: what stands before the last slash, `/` for what is in the root, `.` for a bare name.
+  package var folderPath: String {
+    // Bytes are compared: a slash with a combining mark behind it is another `Character`, but the same separator.
+    guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+    return slash == startIndex ? "/" : String(self[..<slash])
+  }
+
+  /// Name of a path: what follows the last slash.
+  package var lastPart: String {
+    utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
+  }
+
   /// The path for people: `caf\xe9.mp4`.
   package var readablePath: String { replacingRawBytes { "\\x" + String($0, radix: 16) } }
 }

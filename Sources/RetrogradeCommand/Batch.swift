@@ -41,7 +41,7 @@ struct Batch {
       }
     }
     try checkNames()
-    for job in jobs { try folders.make(OutputName.folder(of: job.output)) }
+    for job in jobs { try folders.make(job.output.folderPath) }
   }
 
   /// Has so many of them that run at once share the memory.
@@ -80,25 +80,19 @@ struct Batch {
   }
 
   private func checkNames() throws {
-    var inputs: [String: String] = [:]
+    // By bytes: strings are equal that spell the same letters in other ways.
+    var inputs: [[UInt8]: String] = [:]
     for job in jobs {
       guard job.input != "-" else {
         throw RetrogradeError(
           .usage, about: "standard input", "has no name that its mirror's could follow from", remedy: "say INPUT OUTPUT"
         )
       }
-      if let other = inputs.updateValue(job.input, forKey: job.output) {
+      if let other = inputs.updateValue(job.input, forKey: job.output.pathBytes) {
         throw RetrogradeError(
           .usage, about: job.output, "would be the mirror of \(other), and of \(job.input) too",
           remedy: "mirror one of them by itself, with a name of its own")
       }
     }
-  }
-}
-
-extension OutputName {
-  /// What a path has before its last slash.
-  static func folder(of path: String) -> String {
-    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 import Retrograde
 import RetrogradeEngine
 import Synchronization
+import Paths
 
 /// Shows how far several mirrors are: on a terminal, a line for each that is being made and one for all; elsewhere what became of each.
 final class BatchDisplay: Sendable {

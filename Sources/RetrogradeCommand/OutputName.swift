@@ -1,4 +1,5 @@
 import ArgumentParser
+import Paths
 
 /// What mirrors are called whose names follow from those of their sources: `{stem}-reversed.{ext}`.
 struct OutputName: ExpressibleByArgument, Equatable {
@@ -28,9 +29,4 @@ struct OutputName: ExpressibleByArgument, Equatable {
       $0.replacing("{ext}", with: ending)
     }.joined(separator: stem)
   }
-}
-
-extension String {
-  /// What follows the last slash.
-  var lastPart: String { lastIndex(of: "/").map { String(self[index(after: $0)...]) } ?? self }
 }

@@ -8,12 +8,13 @@ import Paths
 /// A folder of which each file that is whole becomes a mirror in another one, once.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Those that wait or are being made, by name, with what they were then.
-    var underWay: [String: FileStamp] = [:]
+    /// Those that wait or are being made, by the bytes of their names, with what they were then. Strings are equal that spell the same
+    /// letters in other ways.
+    var underWay: [[UInt8]: FileStamp] = [:]
     /// Those that came anew meanwhile.
-    var again: Set<String> = []
+    var again: Set<[UInt8]> = []
     /// Those that failed for a reason that is not in the file, as they were then.
-    var failed: [String: FileStamp] = [:]
+    var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false
   }
@@ -65,7 +66,7 @@ final class WatchedFolder: Sendable {
   /// Notes how one went; what came anew meanwhile is taken.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     let name = job.input.lastPart
-    guard let before = state.withLock({ $0.underWay[name] }) else { return }
+    guard let before = state.withLock({ $0.underWay[name.pathBytes] }) else { return }
     let isSame = FileStamp(job.input) == before
     do {
       switch result {
@@ -73,15 +74,15 @@ final class WatchedFolder: Sendable {
       case .failure(let error as RetrogradeError) where error.code == .damagedInput && isSame:
         try record.add(job.input, before, isMade: false)
       case .failure(let error) where !(error is CancellationError):
-        state.withLock { $0.failed[name] = before }
+        state.withLock { $0.failed[name.pathBytes] = before }
       default: break
       }
     } catch {
       Terminal.error("retrograde: \((error as? RetrogradeError)?.message.inOptions ?? String(describing: error))")
     }
     let isAgain = state.withLock { state in
-      state.underWay[name] = nil
-      return state.again.remove(name) != nil
+      state.underWay[name.pathBytes] = nil
+      return state.again.remove(name.pathBytes) != nil
     }
     if isAgain || !isSame { take(name) }
   }
@@ -109,15 +110,15 @@ final class WatchedFolder: Sendable {
     if record.knows(path, stamp) { return }
     guard MediaFolder.isTaken(path) else { return }
     let job: MirrorJob? = state.withLock { state in
-      if state.underWay[name] != nil {
-        state.again.insert(name)
+      if state.underWay[name.pathBytes] != nil {
+        state.again.insert(name.pathBytes)
         return nil
       }
-      if state.failed[name] == stamp { return nil }
+      if state.failed[name.pathBytes] == stamp { return nil }
       let job = makeJob(path, state.count)
       if isFound, FileStamp.isNewer(job.output, than: path) { return nil }
       state.count += 1
-      state.underWay[name] = stamp
+      state.underWay[name.pathBytes] = stamp
       return job
     }
     if let job { line.yield(job) }

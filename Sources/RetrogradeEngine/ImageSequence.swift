@@ -12,11 +12,8 @@ package struct ImageSequence: Sendable {
   package static func isPattern(_ path: String) -> Bool { parts(of: path) != nil }
 
   private static func parts(of path: String) -> (folder: String, prefix: String, width: Int, suffix: String)? {
-    let slash = path.lastIndex(of: "/")
-    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
-    guard let match = name.wholeMatch(of: /([^%]*)%(?:0(\d{1,2}))?d([^%]*)/) else { return nil }
-    return (folder, String(match.1), match.2.flatMap { Int($0) } ?? 0, String(match.3))
+    guard let match = path.lastPart.wholeMatch(of: /([^%]*)%(?:0(\d{1,2}))?d([^%]*)/) else { return nil }
+    return (path.folderPath, String(match.1), match.2.flatMap { Int($0) } ?? 0, String(match.3))
   }
 
   /// The name of the file of `pattern` that has this number, without its folder; `pattern` itself where it is none.

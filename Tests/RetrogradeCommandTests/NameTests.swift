@@ -94,6 +94,33 @@ import Testing
     #expect(result.errors.contains("\"output\":\"out\\udbf8\\udce9/a\\udbf8\\udce9.mp4\""))
   }
 
+  @Test("names that spell the same letters in other ways are of different files", arguments: [false, true])
+  func spellings(isWatched: Bool) throws {
+    let names = ["caf\u{e9}.mp4", "cafe\u{301}.mp4"]
+    for name in names {
+      try FileManager.default.copyItem(atPath: scratch.path("clip.mp4"), toPath: "\(scratch.url.path)/in/\(name)")
+    }
+    let arguments = isWatched ? ["--watch", scratch.path("in")] : [scratch.path("in")]
+    let result = try Command.run(
+      ["reverse", "--into", scratch.path("out"), "--progress", "json"] + arguments
+    ) { process, nextLine in
+      guard isWatched else { return }
+      for _ in names { while let line = nextLine(), !line.contains("\"stage\":\"done\"") {} }
+      kill(process.processIdentifier, SIGINT)
+    }
+    #expect(result.status == (isWatched ? 130 : 0), "\(result.errors)")
+    let made = (fileNames(in: scratch.path("out")) ?? []).map(\.pathBytes).filter { $0.first != UInt8(ascii: ".") }
+    #expect(Set(made) == Set(names.map(\.pathBytes)))
+  }
+
+  @Test("a name may begin with a combining mark")
+  func marks() throws {
+    let result = try sh(
+      "m=$(printf '\\314\\201'); cp clip.mp4 in/${m}a.mp4; \"$r\" reverse in --into \"in/$m\" --quiet")
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(fileNames(in: scratch.path("in") + "/\u{301}") == ["\u{301}a.mp4"])
+  }
+
   @Test("a watched folder has such names")
   func watched() throws {
     let result = try Command.run(

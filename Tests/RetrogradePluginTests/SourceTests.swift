@@ -2,6 +2,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import MediaTime
+import Paths
 import RetrogradeEngine
 import TestSupport
 import Testing
@@ -26,6 +27,21 @@ import Testing
         + (sinks
           ?? "r.video_0 ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=video sync=false async=false max-buffers=2 "
           + "r.audio_0 ! queue ! appsink name=audio sync=false async=false"))
+  }
+
+  @Test("a URI may name a file whose name is not UTF-8")
+  func otherBytes() throws {
+    var settings = SourceSettings()
+    settings.setURI("reverse+file:///a/caf%E9.mp4")
+    #expect(settings.path?.pathBytes == Array("/a/caf".utf8) + [0xE9] + Array(".mp4".utf8))
+    let folder = try TemporaryFolder()
+    let path = folder.url.path + "/" + String(pathBytes: [0xE9] + ".mkv".utf8)
+    try #require(rename(try media().write(to: folder), path.cPath) == 0)
+    let pipeline = try source("\(folder.url.path)/%E9.mkv")
+    let video = try pipeline.appSink("video")
+    pipeline.set(.playing)
+    #expect(try #require(try pipeline.pull(video)).number() == 59)
+    pipeline.set(.null)
   }
 
   /// What comes through a pipe can be looked at once.

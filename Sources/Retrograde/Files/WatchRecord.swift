@@ -17,7 +17,8 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  private let known: Mutex<[String: FileStamp]>
+  /// By the bytes of paths.
+  private let known: Mutex<[[UInt8]: FileStamp]>
 
   /// Reads what is in `folder`, if anything is.
   package init(in folder: String) {
@@ -26,17 +27,17 @@ package final class WatchRecord: Sendable {
     let text = String(decoding: fileBytes(at: path) ?? [], as: UTF8.self)
     // A line that is not whole was being written when the machine stopped.
     let entries = text.split(separator: "\n").compactMap { try? decoder.decode(Entry.self, from: Data($0.utf8)) }
-    known = Mutex(Dictionary(entries.map { ($0.file, $0.stamp) }) { $1 })
+    known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0.stamp) }) { $1 })
   }
 
   /// Whether something has become of the file at `path`, as it is now.
-  package func knows(_ path: String, _ stamp: FileStamp) -> Bool { known.withLock { $0[path] == stamp } }
+  package func knows(_ path: String, _ stamp: FileStamp) -> Bool { known.withLock { $0[path.pathBytes] == stamp } }
 
   /// Notes what has become of a file.
   /// - Parameter stamp: what it was when it was read.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   package func add(_ file: String, _ stamp: FileStamp, isMade: Bool) throws {
-    known.withLock { $0[file] = stamp }
+    known.withLock { $0[file.pathBytes] = stamp }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let line = try encoder.encode(Entry(file: file, stamp: stamp, isMade: isMade)) + Data("\n".utf8)

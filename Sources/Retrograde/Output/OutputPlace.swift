@@ -10,9 +10,8 @@ struct OutputPlace: Sendable {
 
   init(_ path: String) {
     self.path = path
-    let slash = path.lastIndex(of: "/")
-    folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    name = slash.map { String(path[path.index(after: $0)...]) } ?? path
+    folder = path.folderPath
+    name = path.lastPart
   }
 
   /// Finds out whether a file of this name can be made in its folder.

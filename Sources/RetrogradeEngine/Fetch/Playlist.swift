@@ -107,7 +107,7 @@ struct Playlist {
           remedy: "name the playlist by its address, if it has one, or make one file of it first, as with: "
             + "ffmpeg -i \(Shell.quoted(path)) -c copy video.mkv")
       }
-      let beside = (path.lastIndex(of: "/").map { String(path[...$0]) } ?? "") + decoded
+      let beside = "\(path.folderPath)/\(decoded)"
       // DASH has templates in place of names.
       guard kind == .dash || access(beside.cPath, R_OK) == 0 else {
         throw RetrogradeError(

@@ -19,7 +19,7 @@ package final class Catalog: Sendable {
     var files: [File] = []
     var byID: [String: File] = [:]
     /// Whether a file that was once looked at is media, by what it was then.
-    var known: [String: (stamp: FileStamp, isMedia: Bool)] = [:]
+    var known: [[UInt8]: (stamp: FileStamp, isMedia: Bool)] = [:]
     var looked: ContinuousClock.Instant?
   }
 
@@ -86,7 +86,7 @@ package final class Catalog: Sendable {
       guard folders.contains(name) else {
         found.append(
           File(
-            id: FileID.of(name), path: name, name: name.split(separator: "/").last.map(String.init) ?? name, folder: "")
+            id: FileID.of(name), path: name, name: name.lastPart, folder: "")
         )
         continue
       }
@@ -117,9 +117,9 @@ package final class Catalog: Sendable {
 
   private func isMedia(_ path: String) -> Bool {
     guard let stamp = FileStamp(plainFile: path, atLeast: 1) else { return false }
-    if let known = state.withLock({ $0.known[path] }), known.stamp == stamp { return known.isMedia }
+    if let known = state.withLock({ $0.known[path.pathBytes] }), known.stamp == stamp { return known.isMedia }
     let isMedia = MediaFolder.isMedia(path)
-    state.withLock { $0.known[path] = (stamp, isMedia) }
+    state.withLock { $0.known[path.pathBytes] = (stamp, isMedia) }
     return isMedia
   }
 
@@ -127,7 +127,8 @@ package final class Catalog: Sendable {
   private func isAllowed(_ path: String) -> Bool {
     guard FileStamp(plainFile: path, atLeast: 1) != nil, let real = realPath(path) else { return false }
     return names.contains { name in
-      folders.contains(name) ? path.hasPrefix(name) && realPath(name).map(real.isInside) ?? false : name == path
+      folders.contains(name)
+        ? path.utf8.starts(with: name.utf8) && realPath(name).map(real.isInside) ?? false : name == path
     }
   }
 }
@@ -139,5 +140,7 @@ private func isLink(_ path: String) -> Bool {
 
 extension String {
   /// Whether a real path lies in a folder with this real path.
-  fileprivate func isInside(_ folder: String) -> Bool { hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") }
+  fileprivate func isInside(_ folder: String) -> Bool {
+    utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
+  }
 }

@@ -1,4 +1,5 @@
 import GStreamer
+import Paths
 
 /// The name of a file in addresses: what it is called, as far as that is letters and digits, and a few digits that no other name has. It stays the same
 /// from one run to the next.
@@ -7,8 +8,8 @@ enum FileID {
 
   /// - Parameter path: of the file, as it was named, or as the folder was.
   static func of(_ path: String) -> String {
-    let name = path.split(separator: "/").last ?? ""
-    let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name
+    let name = path.lastPart
+    let stem = name.lastIndex(of: ".").map { name[..<$0] } ?? name[...]
     var plain = ""
     for byte in stem.lowercased().utf8.prefix(longestStem) {
       let isPlain = (97...122).contains(byte) || (48...57).contains(byte)
