@@ -84,6 +84,20 @@ import Testing
     #expect(index.warnings.isEmpty)
   }
 
+  @Test("a pipeline that stops without an error is not waited for")
+  func silentStop() throws {
+    let folder = try TemporaryFolder()
+    let path = try TestMedia().write(to: folder)
+    // As when parsebin swallows the error, nothing comes from the source, not even its end.
+    let error = #expect(throws: RetrogradeError.self) {
+      try Topology(
+        probing: path, "filesrc name=source location=\(path) ! valve drop=true", ContainerFacts(path), Cancellation())
+    }
+    #expect(error?.code == .damagedInput)
+    #expect(
+      error?.message.description.contains("its streams cannot be found") ?? false, "not that nothing came for 10 s")
+  }
+
   /// Between a keyframe and what is asked for, a decoder gives nothing for longer than it may make no progress.
   @Test func decodingSilentlyFromAKeyframeIsNoDamage() throws {
     let folder = try TemporaryFolder()

@@ -184,6 +184,7 @@ extension Topology {
     let step = ClockTime(nanoseconds: 5_000_000)
     var idle = IdleTime()
     var failure: GStreamerError?
+    var hasStopped = false
     waiting: while !shared.isReady {
       try cancellation.check()
       // An element may go on after an error, and its streams come then.
@@ -195,8 +196,15 @@ extension Topology {
         disk.noteFailure()
       case .endOfStream: break waiting
       case .missingPlugin(let plugin): missing.append(plugin)
+      // The bus was empty after all threads had paused. parsebin swallows an error that an element posts while it is being
+      // connected (1.22 to 1.28: `remove_error_filter` in `connect_pad`), so that none may come.
+      case nil where hasStopped:
+        Log.index.warning("\(path): all elements stopped without an error")
+        if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
+        throw RetrogradeError(.damagedInput, about: path, "damaged beyond use: its streams cannot be found")
       case nil where disk.isReading: break
       case nil:
+        hasStopped = !pipeline.isStreaming
         idle.add(step, count: 0)
         // Nothing is being read: an element waits for what never comes.
         if idle.length > ClockTime(seconds: 10) {
