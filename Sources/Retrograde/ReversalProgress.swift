@@ -3,8 +3,8 @@ public import MediaTime
 public import RetrogradeEngine
 
 /// How far the work is.
-public struct ReversalProgress: Sendable {
-  public enum Stage: String, Sendable {
+public struct ReversalProgress: Sendable, Codable {
+  public enum Stage: String, Sendable, Codable {
     /// A camera runs, and nothing is kept yet: `position` of `duration` has passed.
     case countdown
     /// Frames from a camera are kept.
@@ -55,7 +55,7 @@ public struct ReversalProgress: Sendable {
 }
 
 /// What was done.
-public struct Summary: Sendable {
+public struct Summary: Sendable, Codable {
   public var output: String
   /// Frames of video written.
   public var frames: Int

@@ -53,6 +53,9 @@ struct Work: Sendable {
     }
   }
 
+  /// Passes on the progress of the same work in another process.
+  func relay(_ progress: ReversalProgress) { listener(progress) }
+
   /// Tells how far the index of a source is.
   func report(_ step: Step, _ progress: IndexProgress) {
     report(step, position: progress.position, duration: progress.end ?? .zero)

@@ -13,7 +13,7 @@ enum BareForm {
   /// A word that is neither a command nor looks like a file is a command that is misspelt, not a file that is not there.
   /// - Throws: `ValidationError` that names the command that may be meant.
   static func completed(_ arguments: [String], _ commands: [any ParsableCommand.Type]) throws -> [String] {
-    let known = commands.map { $0._commandName } + ["help"]
+    let known = commands.filter { $0.configuration.shouldDisplay }.map { $0._commandName } + ["help"]
     if arguments.first == "help" {
       // The parser shows the help of all for a command that it does not know.
       if let asked = arguments.dropFirst().first(where: { !$0.hasPrefix("-") }), !known.contains(asked) {
@@ -21,7 +21,8 @@ enum BareForm {
       }
       return arguments
     }
-    guard let first = arguments.first, !own.contains(first), !first.hasPrefix("--generate-completion-script"),
+    guard let first = arguments.first, !own.contains(first), !Child.isThisProcess,
+      !first.hasPrefix("--generate-completion-script"),
       first != "---completion"
     else { return arguments }
     if known.contains(first) { return arguments }

@@ -11,6 +11,8 @@ struct MirrorJob: Sendable {
   var output: String
 
   var input: String { reverser.input }
+  /// Work for the process that makes it.
+  var task: ChildTask { .reverse(inputs: reverser.inputs, reverser.options, output: output) }
   /// Of the source, in bytes; 0 where that is not known.
   var size: Double {
     var info = stat()

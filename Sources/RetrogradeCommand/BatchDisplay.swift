@@ -15,9 +15,11 @@ final class BatchDisplay: Sendable {
 
   private struct State {
     var running: [Running] = []
+    /// All that were begun and did not succeed.
+    var begun: [MirrorJob] = []
     /// Of those that have ended, in bytes of their sources.
     var ended = 0.0
-    var made = 0
+    var made: Set<Int> = []
     var failures: [(job: MirrorJob, error: any Error)] = []
     /// Lines on the terminal that the next ones take the place of.
     var lines = 0
@@ -26,8 +28,8 @@ final class BatchDisplay: Sendable {
 
   private let display: ProgressDisplay
   private let budget: ByteCount
-  /// How many there are, and the bytes of their sources; nil while more may come.
-  private let total: (count: Int, size: Double)?
+  /// All jobs, and the bytes of their sources; nil while more may come.
+  private let total: (jobs: [MirrorJob], size: Double)?
   private let start = ContinuousClock.now
   private let state = Mutex(State())
   private static let pause = Duration.milliseconds(100)
@@ -36,7 +38,7 @@ final class BatchDisplay: Sendable {
   init(_ display: ProgressDisplay, _ budget: ByteCount, _ jobs: [MirrorJob]?) {
     self.display = display
     self.budget = budget
-    total = jobs.map { ($0.count, $0.reduce(0) { $0 + $1.size }) }
+    total = jobs.map { ($0, $0.reduce(0) { $0 + $1.size }) }
   }
 
   /// Says that a folder is watched.
@@ -51,6 +53,7 @@ final class BatchDisplay: Sendable {
   func begin(_ job: MirrorJob) {
     state.withLock {
       $0.running.append(Running(job: job, size: job.size))
+      if total == nil { $0.begun.append(job) }
       draw(&$0)
     }
   }
@@ -76,12 +79,26 @@ final class BatchDisplay: Sendable {
       wipe(&state)
       switch result {
       case .success(let summary):
-        state.made += 1
+        state.made.insert(job.number)
+        state.begun.removeAll { $0.number == job.number }
         display.show(summary, budget, input: job.input)
       case .failure(_ as CancellationError): break
       case .failure(let error):
         state.failures.append((job, error))
         tell(error, of: job)
+      }
+      draw(&state)
+    }
+  }
+
+  /// Passes on a line that the process which makes `job` wrote to its standard error.
+  func tell(_ line: String, of job: MirrorJob) {
+    state.withLock { state in
+      wipe(&state)
+      if display.form == .json {
+        Terminal.error(json: ProgressReport.Said(input: job.input, message: line))
+      } else {
+        Terminal.error("retrograde: \(job.input): \(line)")
       }
       draw(&state)
     }
@@ -101,23 +118,32 @@ final class BatchDisplay: Sendable {
   /// Says how many were made.
   /// - Throws: what the first of them failed with that has failed, in the order in which they were named.
   func finish(isCancelled: Bool) throws {
-    let (made, failures) = state.withLock { state in
+    let (made, failures, left) = state.withLock { state in
       wipe(&state)
-      return (state.made, state.failures.sorted { $0.job.number < $1.job.number })
+      let failed = Set(state.failures.map(\.job.number))
+      let left = (total?.jobs ?? state.begun).filter { !state.made.contains($0.number) && !failed.contains($0.number) }
+      return (state.made.count, state.failures.sorted { $0.job.number < $1.job.number }, left.map(\.input))
     }
     let elapsed = ClockTime(ContinuousClock.now - start).seconds
     if display.form == .json {
       Terminal.error(
         json: ProgressReport.All(
-          made: made, failed: failures.count, total: total?.count, elapsed: elapsed.rounded(to: 3)))
-    } else if !failures.isEmpty || !display.isQuiet {
-      let all = total.map { " of \($0.count)" } ?? ""
-      let names = failures.prefix(5).map(\.job.input) + (failures.count > 5 ? ["…"] : [])
-      let failed = failures.isEmpty ? "" : ", \(failures.count) failed: \(names.joined(separator: ", "))"
-      Terminal.error("retrograde: \(made)\(all) made in \(elapsed.rounded(to: 1)) s\(failed)")
+          made: made, failed: failures.count, total: total?.jobs.count, elapsed: elapsed.rounded(to: 3),
+          notMade: isCancelled ? left : nil))
+    } else if !failures.isEmpty || isCancelled || !display.isQuiet {
+      let all = total.map { " of \($0.jobs.count)" } ?? ""
+      let failed = failures.isEmpty ? "" : ", \(failures.count) failed: \(BatchDisplay.list(failures.map(\.job.input)))"
+      let notMade = left.isEmpty ? "" : ", \(left.count) not made: \(BatchDisplay.list(left))"
+      Terminal.error(
+        "retrograde: \(isCancelled ? "interrupted: " : "")\(made)\(all) made in \(elapsed.rounded(to: 1)) s\(failed)"
+          + notMade)
     }
     if isCancelled { throw ReportedError(error: CancellationError()) }
     if let first = failures.first { throw ReportedError(error: first.error) }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    (names.prefix(5) + (names.count > 5 ? ["…"] : [])).joined(separator: ", ")
   }
 
   // MARK: on a terminal
@@ -147,12 +173,12 @@ final class BatchDisplay: Sendable {
 
   /// How far all of them are, by the bytes of their sources; nil where more may come.
   private func allOfThem(_ state: State) -> ProgressLine? {
-    guard let total, total.count > 1 else { return nil }
+    guard let total, total.jobs.count > 1 else { return nil }
     let done = state.ended + state.running.reduce(0) { $0 + $1.size * ($1.progress?.fraction ?? 0) }
     let share = total.size > 0 ? min(done / total.size, 0.999) : 0
     let elapsed = ClockTime(ContinuousClock.now - start).seconds
     return ProgressLine(
-      "\(state.made + state.failures.count) of \(total.count) files", share: share,
+      "\(state.made.count + state.failures.count) of \(total.jobs.count) files", share: share,
       remaining: share > 0 ? .seconds(elapsed * (1 - share) / share) : nil)
   }
 }

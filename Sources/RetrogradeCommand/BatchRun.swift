@@ -3,11 +3,14 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// Makes mirrors as they come, some at once.
+/// Makes mirrors as they come, some at once, each in a process of its own.
 struct BatchRun: Sendable {
   let display: BatchDisplay
-  /// How many at once.
+  /// Number of mirrors made at once.
   let jobs: Int
+  let limits: ChildLimits
+  /// Files that crashed before.
+  let record: WatchRecord
 
   /// How many at once unless somebody says so: each keeps about two cores busy, one that decodes and one that encodes, and wants some memory.
   static func usualJobs(_ memory: ByteCount) -> Int {
@@ -51,15 +54,31 @@ struct BatchRun: Sendable {
       result = .failure(CancellationError())
     } else {
       display.begin(job)
-      let reversal = job.reverser.start(to: job.output)
-      result = await withTaskCancellationHandler {
-        for await progress in reversal.progress { display.show(progress, of: job) }
-        do { return .success(try await reversal.summary()) } catch { return .failure(error) }
-      } onCancel: {
-        reversal.cancel()
-      }
+      result = await made(job)
     }
     display.end(job, result)
     return result
+  }
+
+  private func made(_ job: MirrorJob) async -> Result<Summary, any Error> {
+    let path = (try? absolutePath(job.input)) ?? job.input
+    let stamp = FileStamp(plainFile: path, atLeast: 0)
+    if let crash = stamp.flatMap({ record.crash(of: path, $0, called: job.input) }) { return .failure(crash) }
+    let runner = ChildRunner(arguments: [Child.configuration.commandName ?? ""], limits: limits)
+    let reversal = runner.start(job.task) { display.tell($0, of: job) }
+    return await withTaskCancellationHandler {
+      for await progress in reversal.progress { display.show(progress, of: job) }
+      do {
+        return .success(try await reversal.summary())
+      } catch let error as RetrogradeError where error.code == .crashed {
+        guard let stamp, FileStamp(path) == stamp else { return .failure(error) }
+        do { try record.add(path, stamp, isMade: false, isCrash: true) } catch { display.tell("\(error)", of: job) }
+        return .failure(error)
+      } catch {
+        return .failure(error)
+      }
+    } onCancel: {
+      reversal.cancel()
+    }
   }
 }

@@ -16,9 +16,12 @@ enum Crash {
       _exit(RetrogradeError.Code.inputOutput.exitStatus)
     }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
+    // The parent of a child process says what it was working on.
     system_end_on_crash(
-      "retrograde: crashed: GStreamer, one of its plugins, or this program can't cope with this input; no output was made; "
-        + "SWIFT_BACKTRACE=enable=yes shows where it was",
+      Child.isThisProcess
+        ? "crashed"
+        : "retrograde: crashed: GStreamer, one of its plugins, or this program can't cope with this input; no output was made; "
+          + "SWIFT_BACKTRACE=enable=yes shows where it was",
       RetrogradeError.Code.internalFailure.exitStatus)
   }
 }

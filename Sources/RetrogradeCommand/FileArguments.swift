@@ -31,7 +31,17 @@ struct FileArguments: ParsableArguments {
         + "ends it.", valueName: "folder"), completion: .directory)
   var watch: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "With --into: give up a file whose work has made no progress for this many seconds (300). Each file is read by a process of its own.",
+      valueName: "seconds"))
+  var stallLimit: Double?
+
   func validate() throws {
+    if let stallLimit, !(0.1...86400).contains(stallLimit) {
+      throw ValidationError("--stall-limit must be 0.1 to 86400 seconds.")
+    }
+    if stallLimit != nil, into == nil { throw ValidationError("--stall-limit needs --into.") }
     if watch != nil {
       if into == nil { throw ValidationError("--watch needs --into: the folder that mirrors go to.") }
       if let file = files.first {

@@ -17,7 +17,8 @@ final class Interruption {
   private let source: (any DispatchSourceRead)?
 
   init() {
-    let watched = Interruption.signals.filter { $0 != SIGHUP || !Interruption.isIgnored($0) }  // nohup
+    let left = Child.isThisProcess ? Interruption.signals : [SIGHUP]  // nohup
+    let watched = Interruption.signals.filter { !left.contains($0) || !Interruption.isIgnored($0) }
     let descriptor = system_watch_signals(watched, Int32(watched.count))
     guard descriptor >= 0 else {
       source = nil
@@ -50,7 +51,10 @@ final class Interruption {
         return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
     // Threads may be at work: what exit(3) takes down would be taken from under them.
-    guard let handler, !isSecond else { _exit(128 + number) }
+    guard let handler, !isSecond else {
+      killChildren()
+      _exit(128 + number)
+    }
     // Cancelling may hang as well.
     DispatchQueue.global().async { handler() }
   }

@@ -58,7 +58,8 @@ struct ProgressDisplay {
       Terminal.error(json: ProgressReport.Done(summary, input: input))
       return
     }
-    for warning in summary.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
+    let name = input.map { "\($0): " } ?? ""
+    for warning in summary.warnings { Terminal.error("retrograde: warning: \(name)\(warning.message.inOptions)") }
     if isQuiet { return }
     for line in summary.loop?.words ?? [] { Terminal.error(line) }
     var parts: [String] = []

@@ -124,6 +124,15 @@ extension ProgressReport {
     /// Not there where nothing says how many there will be.
     var total: Int?
     var elapsed: Double
+    /// Inputs that a signal left without a mirror; absent without a signal.
+    var notMade: [String]?
+  }
+
+  /// A line from the process that works on one file of several, such as one of GLib's log.
+  struct Said: Encodable {
+    var stage = "message"
+    var input: String
+    var message: String
   }
 }
 

@@ -36,6 +36,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
       Info.self,
       PlanCommand.self, Serve.self,
       Codecs.self, Presets.self, Devices.self, Split.self, Chunk.self, Join.self, Status.self, Submit.self,
+      Child.self,
     ])
 
   static func main() async {
@@ -44,6 +45,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
     // FFmpeg's libraries bring OpenBLAS along, for recognition of speech. When it is loaded it starts a thread for each processor, which spins for
     // a tenth of a second before it sleeps (THREAD_TIMEOUT in its Makefile.rule): as long as a short clip's first frames take to decode.
     setenv("OPENBLAS_NUM_THREADS", "1", 0)
+    if Child.isThisProcess { ChildService.leaveSignalsToParent() }
     let interruption = Interruption()
     do {
       do {

@@ -18,7 +18,8 @@ extension Reverse {
     let (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
     for job in batch.jobs { line.yield(job) }
     line.finish()
-    try await BatchRun(display: display, jobs: count).run(coming)
+    try await BatchRun(display: display, jobs: count, limits: limits(count), record: WatchRecord(in: folder)).run(
+      coming)
   }
 
   /// Makes a mirror in `target` of each file that arrives in `folder`, until a signal ends it.
@@ -41,7 +42,15 @@ extension Reverse {
     let display = BatchDisplay(arguments.output.reporting.display, memory, nil)
     try await watched.watching {
       display.tell(watching: folder)
-      try await BatchRun(display: display, jobs: count).run(watched.coming, ended: watched.end)
+      try await BatchRun(display: display, jobs: count, limits: limits(count), record: watched.record)
+        .run(watched.coming, ended: watched.end)
     }
+  }
+
+  /// Limits of each of `count` processes.
+  private func limits(_ count: Int) -> ChildLimits {
+    ChildLimits(
+      silence: files.stallLimit.map { .milliseconds(Int($0 * 1000)) } ?? ChildLimits.usualSilence,
+      memory: ChildLimits.memory(budget: arguments.source.machine.memory, sharedBy: count))
   }
 }

@@ -20,7 +20,7 @@ final class WatchedFolder: Sendable {
   }
 
   private let folder: String
-  private let record: WatchRecord
+  let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
   /// What is to be made, as it comes; until the folder is gone.

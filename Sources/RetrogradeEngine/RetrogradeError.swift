@@ -23,6 +23,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     public static let internalFailure = Code(rawValue: "internal-failure")
     /// The output can't be made.
     public static let cannotCreateOutput = Code(rawValue: "cannot-create-output")
+    /// A process that read the input crashed, made no progress, or took too much memory, and was ended.
+    public static let crashed = Code(rawValue: "crashed")
     /// No room left, or reading or writing failed.
     public static let inputOutput = Code(rawValue: "input-output")
   }
@@ -104,6 +106,29 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
           + (error.debug.map { " (\($0.split(separator: "\n").last.map(String.init) ?? $0))" } ?? ""),
         underlying: error)
     }
+  }
+}
+
+/// Without the error of GStreamer: the reason has its words.
+extension RetrogradeError: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case code, subject, reason, remedy
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      try values.decode(Code.self, forKey: .code), about: try values.decodeIfPresent(String.self, forKey: .subject),
+      try values.decode(Message.self, forKey: .reason),
+      remedy: try values.decodeIfPresent(Message.self, forKey: .remedy))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(code, forKey: .code)
+    try values.encodeIfPresent(subject, forKey: .subject)
+    try values.encode(reason, forKey: .reason)
+    try values.encodeIfPresent(remedy, forKey: .remedy)
   }
 }
 

@@ -174,6 +174,10 @@ import Testing
     }
     #expect(result.status == 130)
     #expect(scratch.names == ["in"], "the folder that was made for them is gone too")
+    let last = try #require(result.errors.split(separator: "\n").last)
+    let all = try #require(JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
+    #expect(all["made"] as? Int == 0 && all["failed"] as? Int == 0)
+    #expect(all["notMade"] as? [String] == [scratch.path("in/a.mp4"), scratch.path("in/b.mp4")])
   }
 
   @Test func onATerminalEachFileThatIsBeingMadeHasALine() throws {

@@ -47,3 +47,16 @@ int system_lock(int descriptor, long place);
 int system_unlock(int descriptor, long place);
 /// Whether somebody else has that lock: 1 or 0; -1 and errno where there are no locks.
 int system_is_locked(int descriptor, long place);
+
+/// Starts `program` with `arguments`, which a NULL ends, in this environment. SIGINT, SIGQUIT and SIGHUP are blocked in it.
+///
+/// `ends` gets this process's ends of the three pipes that are its standard input, output and error; no other child gets them.
+/// Returns its process ID; -1 and errno if it cannot be started.
+int system_spawn(const char *program, char *const *arguments, int ends[3]);
+
+/// A descriptor that poll(2) finds readable once that child has ended (pidfd_open(2)). -1 and errno if there is none.
+int system_open_process(int process);
+
+/// Ignores signals, and takes them out of the calling thread's mask. Has the kernel end this process rather than others if the
+/// machine runs out of memory.
+void system_become_child(const int *ignored, int count);

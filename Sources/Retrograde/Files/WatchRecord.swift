@@ -1,24 +1,33 @@
+import CVersion
 import FoundationEssentials
+import GStreamer
 import Glibc
 import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// What became of the files of a watched folder: a hidden file beside their mirrors, to which a line is added for each. So a file is done once,
-/// whoever starts anew, and though its mirror has been moved on.
+/// Outcomes of the files of a watched folder, and of files of any batch that crashed the process that read them.
+///
+/// A hidden file beside the mirrors, to which a line is added for each. A file is therefore tried once, also by a later
+/// run, and although its mirror was moved on.
 package final class WatchRecord: Sendable {
   private struct Entry: Codable {
     /// The absolute path.
     var file: String
     var stamp: FileStamp
-    /// Whether its mirror was made; else it is damaged.
+    /// True if its mirror was made; else it is damaged.
     var isMade: Bool
+    /// Releases that crashed on it; nil if it did not crash.
+    var crashed: String?
   }
 
   package static let name = ".retrograde-watch"
   private let path: String
   /// By the bytes of paths.
-  private let known: Mutex<[[UInt8]: FileStamp]>
+  private let known: Mutex<[[UInt8]: Entry]>
+
+  /// Other releases may read what these crash on.
+  private static let releases = "retrograde \(RETROGRADE_VERSION), GStreamer \(GStreamer.release)"
 
   /// Reads what is in `folder`, if anything is.
   package init(in folder: String) {
@@ -27,20 +36,39 @@ package final class WatchRecord: Sendable {
     let text = String(decoding: fileBytes(at: path) ?? [], as: UTF8.self)
     // A line that is not whole was being written when the machine stopped.
     let entries = text.split(separator: "\n").compactMap { try? decoder.decode(Entry.self, from: Data($0.utf8)) }
-    known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0.stamp) }) { $1 })
+    known = Mutex(Dictionary(entries.map { ($0.file.pathBytes, $0) }) { $1 })
   }
 
-  /// Whether something has become of the file at `path`, as it is now.
-  package func knows(_ path: String, _ stamp: FileStamp) -> Bool { known.withLock { $0[path.pathBytes] == stamp } }
+  /// True if the file at `path` is not to be tried again as it is now.
+  package func knows(_ path: String, _ stamp: FileStamp) -> Bool {
+    known.withLock { known in
+      guard let entry = known[path.pathBytes], entry.stamp == stamp else { return false }
+      return entry.crashed.map { $0 == WatchRecord.releases } ?? true
+    }
+  }
 
-  /// Notes what has become of a file.
-  /// - Parameter stamp: what it was when it was read.
+  /// Error for a file that crashed these releases before and is the same since; nil for any other.
+  /// - Parameter name: of the file in messages.
+  package func crash(of path: String, _ stamp: FileStamp, called name: String) -> RetrogradeError? {
+    guard known.withLock({ $0[path.pathBytes]?.crashed != nil }), knows(path, stamp) else { return nil }
+    return RetrogradeError(
+      .crashed, about: name,
+      "crashed, or hung, the process that read it before, and has not changed: it was not tried again",
+      remedy: "remove \(self.path) to have it tried")
+  }
+
+  /// Notes the outcome of a file.
+  /// - Parameters:
+  ///   - stamp: of the file when it was read.
+  ///   - isMade: true if its mirror was made.
+  ///   - isCrash: true if the process that read it crashed.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  package func add(_ file: String, _ stamp: FileStamp, isMade: Bool) throws {
-    known.withLock { $0[file.pathBytes] = stamp }
+  package func add(_ file: String, _ stamp: FileStamp, isMade: Bool, isCrash: Bool = false) throws {
+    let entry = Entry(file: file, stamp: stamp, isMade: isMade, crashed: isCrash ? WatchRecord.releases : nil)
+    known.withLock { $0[file.pathBytes] = entry }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let line = try encoder.encode(Entry(file: file, stamp: stamp, isMade: isMade)) + Data("\n".utf8)
+    let line = try encoder.encode(entry) + Data("\n".utf8)
     let descriptor = open(path.cPath, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o666)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, line.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == line.count,

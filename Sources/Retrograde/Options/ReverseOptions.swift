@@ -2,7 +2,7 @@ public import RetrogradeEngine
 
 /// How to turn a source round: what is played, how that is encoded, whether it is written, and what that may take. The
 /// defaults are those of `retrograde reverse`.
-public struct ReverseOptions: Sendable {
+public struct ReverseOptions: Sendable, Codable {
   public var playback: PlaybackOptions
   public var encoding: EncodingOptions
   public var output: OutputOptions

@@ -2,7 +2,7 @@ import Glibc
 import Paths
 
 /// What a run may take of the machine.
-public struct Resources: Sendable {
+public struct Resources: Sendable, Codable {
   /// The most bytes of decoded media to hold at once. 512 MiB unless said otherwise.
   public var memory: ByteCount
   /// The folder of the spool files: they have no name, and are gone with the process.

@@ -1,0 +1,131 @@
+import CSystemSupport
+import Glibc
+import RetrogradeEngine
+import Synchronization
+
+/// Memory of this machine in bytes.
+package var machineBytes: Int { max(sysconf(Int32(_SC_PHYS_PAGES)), 0) * max(sysconf(Int32(_SC_PAGESIZE)), 0) }
+
+/// A process that runs this program for one piece of work, so that a crash ends nothing else.
+///
+/// It ends its work when its standard input is closed, which also happens when this process dies.
+final class ChildProcess: Sendable {
+  /// How a process ended.
+  enum Ending: Sendable, Equatable {
+    case exit(status: Int32)
+    case signal(Int32)
+  }
+
+  /// Processes that have not been waited for.
+  private static let running = Mutex<Set<Int32>>([])
+
+  private let process: Int32
+  private let input: Mutex<Int32?>
+  let output: Int32
+  let errors: Int32
+  /// Readable once it has ended; -1 if the kernel cannot tell.
+  let end: Int32
+
+  /// - Parameter arguments: without the name of the program.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
+  init(_ arguments: [String]) throws {
+    var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var ends: [Int32] = [-1, -1, -1]
+    // Under the lock: no process is missed by `killAll`.
+    let (process, reason) = ChildProcess.running.withLock { running in
+      let process = system_spawn("/proc/self/exe", &words, &ends)
+      if process > 0 { running.insert(process) }
+      return (process, errno)
+    }
+    guard process > 0 else {
+      throw RetrogradeError(
+        .inputOutput, "no process can be started: \(String(cString: strerror(reason)))",
+        remedy: "let this user, or this container, have more processes and open files (ulimit -u, ulimit -n)")
+    }
+    self.process = process
+    input = Mutex(ends[0])
+    (output, errors, end) = (ends[1], ends[2], system_open_process(process))
+  }
+
+  deinit {
+    closeInput()
+    close(output)
+    close(errors)
+    if end >= 0 { close(end) }
+  }
+
+  /// Writes all bytes to its standard input. Blocks.
+  /// - Returns: false if it no longer reads.
+  func send(_ bytes: [UInt8]) -> Bool {
+    input.withLock { input in
+      guard let input else { return false }
+      return bytes.withUnsafeBytes { write(all: $0, to: input) }
+    }
+  }
+
+  /// Asks it to end its work and clean up.
+  func closeInput() {
+    input.withLock { input in
+      if let input { close(input) }
+      input = nil
+    }
+  }
+
+  /// Ends it at once.
+  func kill() {
+    ChildProcess.running.withLock { if $0.contains(process) { _ = Glibc.kill(process, SIGKILL) } }
+  }
+
+  /// Ends all child processes at once.
+  static func killAll() {
+    running.withLock { for process in $0 { _ = Glibc.kill(process, SIGKILL) } }
+  }
+
+  /// Looks whether it has ended. To be called until it has.
+  func ending() -> Ending? {
+    ChildProcess.running.withLock { running in
+      var status: Int32 = 0
+      // Once it is waited for, its number may be that of another process.
+      let ended = waitpid(process, &status, WNOHANG)
+      guard ended != 0 else { return nil }
+      running.remove(process)
+      // A parent that ignores SIGCHLD, which is inherited, does not learn how its children ended.
+      guard ended > 0 else { return .exit(status: -1) }
+      let signal = status & 0x7F
+      return signal == 0 ? .exit(status: status >> 8 & 0xFF) : .signal(signal)
+    }
+  }
+
+  /// Memory of its own in bytes, without that of files it maps (`/proc/PID/statm`); 0 if it has ended.
+  var memory: Int {
+    let words = ChildProcess.text(of: "/proc/\(process)/statm").split(separator: " ").compactMap { Int($0) }
+    return words.count > 2 ? max(words[1] - words[2], 0) * max(sysconf(Int32(_SC_PAGESIZE)), 0) : 0
+  }
+
+  /// Text of a small file of proc(5); empty if it cannot be read.
+  private static func text(of path: String) -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return "" }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let count = read(descriptor, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
+  }
+}
+
+/// Ends all child processes at once.
+package func killChildren() { ChildProcess.killAll() }
+
+/// Writes all bytes. Blocks.
+/// - Returns: false if that fails.
+func write(all bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+  var done = 0
+  while done < bytes.count {
+    let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+    if count < 0 && errno == EINTR { continue }
+    guard count > 0 else { return false }
+    done += count
+  }
+  return true
+}

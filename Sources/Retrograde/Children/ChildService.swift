@@ -1,0 +1,58 @@
+import CSystemSupport
+package import FoundationEssentials
+import Dispatch
+import Glibc
+import RetrogradeEngine
+
+/// The other side of ``ChildRunner``: what a child process does.
+package enum ChildService {
+  /// Time to clean up when the parent has closed the pipe. It may be dead, so that nobody ends this process if it hangs.
+  private static let grace = DispatchTimeInterval.seconds(10)
+
+  /// Has signals that a terminal sends to the whole process group be the parent's only, which closes the pipe.
+  package static func leaveSignalsToParent() {
+    system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
+  }
+
+  /// Does the work that standard input names, and reports it on standard output.
+  /// - Parameter userInfo: of the encoder, such as ``Warning/naming``.
+  /// - Throws: ``RetrogradeError`` of code `usage` if standard input has no work.
+  package static func run(userInfo: [CodingUserInfoKey: any Sendable]) async throws {
+    // Plugins that print must not write between reports.
+    let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+    dup2(STDERR_FILENO, STDOUT_FILENO)
+    let task = try await onOwnThread("task", Cancellation()) { try readTask() }
+    let reversal = task.start()
+    let watch = try Worker("parent") {
+      var lines = ChildLines()
+      while lines.isOpen { _ = lines.read(from: STDIN_FILENO) }
+      reversal.cancel()
+      DispatchQueue.global().asyncAfter(deadline: .now() + grace) { _exit(1) }
+    }
+    let encoder = JSONEncoder()
+    encoder.userInfo = userInfo
+    func report(_ report: ChildReport) throws {
+      let line = Array(try encoder.encode(report)) + [10]
+      _ = line.withUnsafeBytes { write(all: $0, to: output) }
+    }
+    for await progress in reversal.progress { try report(.progress(progress)) }
+    do {
+      try report(.made(try await reversal.summary()))
+    } catch let error as RetrogradeError {
+      try report(.failed(error))
+    } catch is CancellationError {
+      try report(.cancelled)
+    }
+    _ = watch
+  }
+
+  private static func readTask() throws -> ChildTask {
+    var lines = ChildLines()
+    while lines.isOpen {
+      guard let line = lines.read(from: STDIN_FILENO).first else { continue }
+      if let task = try? JSONDecoder().decode(ChildTask.self, from: Data(line)) { return task }
+    }
+    throw RetrogradeError(
+      .usage, about: "standard input", "has no work: other processes of this program start this one")
+  }
+}

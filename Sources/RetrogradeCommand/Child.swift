@@ -1,0 +1,13 @@
+import ArgumentParser
+import Retrograde
+
+/// A process that another one of this program starts for one file, so that a crash stops no other file.
+struct Child: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "child", abstract: "Work for another process of this program.", shouldDisplay: false)
+
+  /// True if this process is one.
+  static var isThisProcess: Bool { CommandLine.arguments.dropFirst().first == configuration.commandName }
+
+  func run() async throws { try await ChildService.run(userInfo: Setting.jsonNaming) }
+}
