@@ -64,8 +64,7 @@ struct BatchRun: Sendable {
     let path = (try? absolutePath(job.input)) ?? job.input
     let stamp = FileStamp(plainFile: path, atLeast: 0)
     if let crash = stamp.flatMap({ record.crash(of: path, $0, called: job.input) }) { return .failure(crash) }
-    let runner = ChildRunner(arguments: [Child.configuration.commandName ?? ""], limits: limits)
-    let reversal = runner.start(job.task) { display.tell($0, of: job) }
+    let reversal = Child.runner(limits).start(job.task) { display.tell($0, of: job) }
     return await withTaskCancellationHandler {
       for await progress in reversal.progress { display.show(progress, of: job) }
       do {

@@ -9,5 +9,9 @@ struct Child: AsyncParsableCommand {
   /// True if this process is one.
   static var isThisProcess: Bool { CommandLine.arguments.dropFirst().first == configuration.commandName }
 
+  static func runner(_ limits: ChildLimits) -> ChildRunner {
+    ChildRunner(arguments: [configuration.commandName ?? ""], limits: limits)
+  }
+
   func run() async throws { try await ChildService.run(userInfo: Setting.jsonNaming) }
 }

@@ -96,7 +96,12 @@ struct Serve: AsyncParsableCommand {
     let names = files
     let cancellation = Cancellation()
     let catalog = try await onOwnThread("look", cancellation) { try Catalog(names) }
-    let server = try Server(settings, catalog)
+    let limits = ChildLimits(
+      silence: ChildLimits.usualSilence,
+      memory: ChildLimits.memory(budget: machine.memory, sharedBy: settings.jobs))
+    let server = try Server(
+      settings, catalog, Child.runner(limits), said: { Terminal.error("retrograde: \($0): \($1)") },
+      tell: { Terminal.error("retrograde: \($0.message.inOptions)") })
     if !settings.isLoopback, token == nil {
       Terminal.error(
         "retrograde: warning: whoever reaches \(host) can watch these files, and have this machine work; --token asks for a secret"

@@ -1,7 +1,10 @@
 import Glibc
-import Retrograde
-import RetrogradeEngine
+package import Retrograde
+package import RetrogradeEngine
 import Soup
+
+/// Begins work that makes a file.
+typealias ServerRunning = @Sendable (ChildTask) -> Reversal
 
 /// Serves the mirrors of files to browsers and players of this machine, or others.
 package final class Server: Sendable {
@@ -12,18 +15,33 @@ package final class Server: Sendable {
   /// Number of connections that are open at a time.
   private static let mostConnections = 400
 
+  /// - Parameters:
+  ///   - runner: starts the processes that read the files.
+  ///   - said: gets a file, and a line that the process which reads it wrote to its standard error.
+  ///   - tell: gets the error of a file that crashed the process that read it.
   /// - Throws: ``RetrogradeError``, of code `inputOutput` where nothing can be kept in the spool's folder.
-  package convenience init(_ settings: ServerSettings, _ catalog: Catalog) throws {
-    try self.init(settings, catalog) { try SegmentedMirror($0, $1, $2) }
+  package convenience init(
+    _ settings: ServerSettings, _ catalog: Catalog, _ runner: ChildRunner,
+    said: @escaping @Sendable (_ path: String, _ line: String) -> Void,
+    tell: @escaping @Sendable (RetrogradeError) -> Void
+  ) throws {
+    try self.init(
+      settings, catalog, run: { task in runner.start(task) { said(task.input, $0) } }, tell: tell
+    ) { path, settings, cancellation in
+      try ChildMirror(path, settings, runner, cancellation) { said(path, $0) }
+    }
   }
 
-  init(_ settings: ServerSettings, _ catalog: Catalog, open: @escaping OpenStreams.Opening) throws {
+  init(
+    _ settings: ServerSettings, _ catalog: Catalog, run: @escaping ServerRunning = { $0.start() },
+    tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.Opening
+  ) throws {
     self.settings = settings
     service = HTTPService(
       .init(
         host: settings.host, port: settings.port, patience: settings.patience,
         mostConnections: Server.mostConnections))
-    desk = try Desk(settings, catalog, open: open)
+    desk = try Desk(settings, catalog, run: run, tell: tell, open: open)
   }
 
   /// Listens, and answers until it is stopped.

@@ -16,19 +16,10 @@ import Testing
     try Command.makeClip(scratch.path(name), frames: frames)
   }
 
-  /// Processes that `process` started and that have not ended.
-  private func children(of process: Int32) -> [Int32] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
-    return names.flatMap { thread in
-      ((try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)) ?? "")
-        .split(separator: " ").compactMap { Int32($0) }
-    }
-  }
-
   /// Waits for the child that has the file open.
   private func child(of process: Process, with name: String) -> Int32? {
     while process.isRunning {
-      let found = children(of: process.processIdentifier).first {
+      let found = FileManager.default.children(of: process.processIdentifier).first {
         FileManager.default.hasOpen(scratch.path(name), $0)
       }
       if let found { return found }
@@ -86,7 +77,7 @@ import Testing
       }
     }
     let first = try run(until: "failed") { process in
-      for child in children(of: process.processIdentifier) { kill(child, SIGSEGV) }
+      for child in FileManager.default.children(of: process.processIdentifier) { kill(child, SIGSEGV) }
     }
     #expect(first.status == (isWatched ? 130 : 70) && first.errors.contains("\"code\":\"crashed\""))
     #expect(try made() == [".retrograde-watch"])

@@ -74,6 +74,15 @@ struct Command {
 }
 
 extension FileManager {
+  /// Processes that `process` started and that have not ended.
+  func children(of process: Int32) -> [Int32] {
+    let names = (try? contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+    return names.flatMap { thread in
+      ((try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)) ?? "")
+        .split(separator: " ").compactMap { Int32($0) }
+    }
+  }
+
   /// Whether a process has `path` open.
   func hasOpen(_ path: String, _ process: Int32) -> Bool {
     let folder = "/proc/\(process)/fd"

@@ -31,7 +31,7 @@ import Testing
   }
 
   /// Serves while `body` runs, which gets the address of the page; ends it as Ctrl-C does.
-  private func serve(_ arguments: [String] = [], _ body: (_ address: String) throws -> Void) throws {
+  private func serve(_ arguments: [String] = [], _ body: (_ address: String, _ process: Int32) throws -> Void) throws {
     let process = Process()
     let output = Pipe()
     let errors = Pipe()
@@ -50,7 +50,7 @@ import Testing
       address.hasPrefix("http://127.0.0.1:"),
       "\(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self))")
     let page = try Program.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{redirect_url}", address])
-    try body(page)
+    try body(page, process.processIdentifier)
     kill(process.processIdentifier, SIGINT)
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
@@ -111,12 +111,28 @@ import Testing
     #expect(result.output.isEmpty)
   }
 
+  @Test("a crash while a file is served does not end the server")
+  func crash() throws {
+    try serve { page, process in
+      func status() throws -> String {
+        try Program.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "\(page)usual/info.json"])
+      }
+      #expect(try status() == "200")
+      let child = try #require(FileManager.default.children(of: process).first)
+      kill(child, SIGSEGV)
+      // The server has noticed when it has waited for it.
+      while FileManager.default.fileExists(atPath: "/proc/\(child)") {}
+      // 415 if it was making the first segment.
+      #expect(["200", "415"].contains(try status()))
+    }
+  }
+
   @Test func otherProgramsReadItToItsEnd() throws {
     // 45 seconds: hlsdemux2 takes in 30 before it waits until something is played (`max-buffering-time`). A film that is in
     // as a whole before the first of it is put out is an error to it ("Can't push EOS on non-exposed pad",
     // gst_adaptive_demux2_stream_end_of_manifest in gstadaptivedemux-stream.c, 1.22 and main).
     try write(rate: 2)
-    try serve { page in
+    try serve { page, _ in
       let raw = folder.path("raw")
       defer { try? FileManager.default.removeItem(atPath: raw) }
       let top = try #require(URL(string: "/master.m3u8", relativeTo: URL(string: page)))
@@ -138,7 +154,7 @@ import Testing
 
   @Test func aBrowserPlaysItStepsSeeksAndTakesItAway() throws {
     let downloads = try TemporaryFolder()
-    try serve { page in
+    try serve { page, _ in
       let text = try Program.run(
         "/usr/bin/python3",
         [ServeTests.programs.appending(path: "browser.py").path, page, "\(frames)", "30", downloads.url.path])
@@ -180,7 +196,7 @@ import Testing
     try FileManager.default.removeItem(atPath: path)
     path = folder.path("film.webm")
     try FileManager.default.moveItem(atPath: media.write(to: folder), toPath: path)
-    try serve { page in
+    try serve { page, _ in
       let text = try Program.run(
         "/usr/bin/python3", [ServeTests.programs.appending(path: "codecs.py").path, page, "64"])
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
@@ -212,7 +228,7 @@ import Testing
       ])
     for name in folder.names where name != "film.mkv" { try FileManager.default.removeItem(atPath: folder.path(name)) }
     path = folder.path("film.mkv")
-    try serve { page in
+    try serve { page, _ in
       let text = try Program.run("/usr/bin/python3", [ServeTests.programs.appending(path: "keys.py").path, page])
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
       #expect(seen["chapters"] as? [String] == ["0:00  B", "0:02  A"])

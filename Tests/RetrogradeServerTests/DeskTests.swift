@@ -170,6 +170,37 @@ import Testing
     #expect(try await answer.text == "a film: can't be decoded\n")
   }
 
+  @Test("a file that crashed is named once, and not opened again until it changes")
+  func crash() async throws {
+    let (opened, told) = (Counted(), Counted())
+    let fake = try FakeDesk(
+      names: ["a.wav", "b.wav"], tell: { _ in told.add() },
+      open: { path, _, _ in
+        guard path.hasSuffix("a.wav") else { return FakeStream() }
+        opened.add()
+        throw RetrogradeError(.crashed, about: "a film", "its process crashed")
+      })
+    let other = "/\(FileID.of(fake.folder.path("b.wav")))/usual/info.json"
+    for _ in 0..<3 {
+      let answer = try await fake.ask("/\(fake.id)/usual/info.json")
+      #expect(answer.status == 415)
+      #expect(try await answer.text == "a film: its process crashed\n")
+      #expect(try await fake.ask(other).status == 200)
+    }
+    #expect(opened.count == 1 && told.count == 1)
+    try (FakeDesk.wave + [0, 0]).write(to: fake.folder.url.appending(path: "a.wav"))
+    #expect(try await fake.ask("/\(fake.id)/usual/info.json").status == 415)
+    #expect(opened.count == 2 && told.count == 2)
+  }
+
+  @Test("a file whose segment crashes is not opened again until it changes")
+  func crashOfSegment() async throws {
+    let fake = try FakeDesk(ServerSettings(), FakeStream(fails: true, code: .crashed))
+    let path = "/\(fake.id)/usual/\(try await fake.version)/540/2.m4s"
+    #expect(try await fake.ask(path).status == 415)
+    #expect(try await fake.ask("/\(fake.id)/usual/info.json").status == 415)
+  }
+
   @Test func theSameSegmentAskedForByManyIsMadeOnce() async throws {
     let gate = FakeGate()
     let fake = try FakeDesk(ServerSettings(jobs: 1), FakeStream(gate: gate))

@@ -23,6 +23,7 @@ final class FakeStream: MirrorStream {
   let content: [UInt8]
   private let ahead: Int
   private let fails: Bool
+  private let code: RetrogradeError.Code
 
   /// - Parameters:
   ///   - gate: what segments wait for.
@@ -31,10 +32,10 @@ final class FakeStream: MirrorStream {
   ///   - fails: whether nothing comes after it.
   init(
     gate: FakeGate? = nil, size: Int = 100, ahead: Int = 0, fails: Bool = false,
-    subtitles: [SegmentedMirror.Subtitles] = []
+    code: RetrogradeError.Code = .damagedInput, subtitles: [SegmentedMirror.Subtitles] = []
   ) {
     (self.gate, self.size, self.ahead, self.fails) = (gate, size, ahead, fails)
-    self.subtitles = subtitles
+    (self.code, self.subtitles) = (code, subtitles)
     content = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
     chapters = [Chapter(span: TimeSpan(start: .zero, end: ClockTime(seconds: 4)), title: "The end")]
     renditions = [
@@ -69,7 +70,7 @@ final class FakeStream: MirrorStream {
   ) throws {
     if ahead > 0 { take(Array(content[(piece * size / 4)..<ahead])) }
     try gate?.pass(cancellation)
-    if fails { throw RetrogradeError(.damagedInput, about: "a film", "can't be decoded") }
+    if fails { throw RetrogradeError(code, about: "a film", "can't be decoded") }
     take(content[max(ahead, piece * size / 4)...] + [UInt8(rendition), UInt8(number)])
   }
 
@@ -124,6 +125,13 @@ final class FakeGate: Sendable {
   struct Late: Error { let seen: Counts }
 }
 
+/// Counts calls.
+final class Counted: Sendable {
+  private let calls = Mutex(0)
+  var count: Int { calls.withLock { $0 } }
+  func add() { calls.withLock { $0 += 1 } }
+}
+
 /// A desk in front of fake streams of one file.
 struct FakeDesk {
   let folder: TemporaryFolder
@@ -131,14 +139,17 @@ struct FakeDesk {
   let id: String
 
   init(
-    _ settings: ServerSettings = ServerSettings(), names: [String] = ["a film.wav"], _ stream: FakeStream = FakeStream()
+    _ settings: ServerSettings = ServerSettings(), names: [String] = ["a film.wav"],
+    _ stream: FakeStream = FakeStream(),
+    tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: OpenStreams.Opening? = nil
   ) throws {
     folder = try TemporaryFolder()
     for name in names { try FakeDesk.wave.write(to: folder.url.appending(path: name)) }
     let path = folder.path(names[0])
     var settings = settings
     settings.resources.spoolDirectory = folder.url.path
-    desk = try Desk(settings, Catalog(names.count == 1 ? [path] : [folder.url.path])) { _, _, _ in stream }
+    desk = try Desk(
+      settings, Catalog(names.count == 1 ? [path] : [folder.url.path]), tell: tell, open: open ?? { _, _, _ in stream })
     id = FileID.of(path)
   }
 

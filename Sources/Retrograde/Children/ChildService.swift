@@ -21,16 +21,28 @@ package enum ChildService {
     // Plugins that print must not write between reports.
     let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
     dup2(STDERR_FILENO, STDOUT_FILENO)
-    let task = try await onOwnThread("task", Cancellation()) { try readTask() }
+    let (order, lines) = try await onOwnThread("order", Cancellation()) { try readOrder() }
+    let encoder: @Sendable () -> JSONEncoder = {
+      let encoder = JSONEncoder()
+      encoder.userInfo = userInfo
+      return encoder
+    }
+    switch order {
+    case .once(let task): try await run(task, output, encoder())
+    case .segments(let path, let settings):
+      let service = SegmentService(output: output, encoder)
+      try await onOwnThread("requests", Cancellation()) { service.run(path, settings, lines) }
+    }
+  }
+
+  private static func run(_ task: ChildTask, _ output: Int32, _ encoder: JSONEncoder) async throws {
     let reversal = task.start()
-    let watch = try Worker("parent") {
+    _ = try Worker("parent") {
       var lines = ChildLines()
       while lines.isOpen { _ = lines.read(from: STDIN_FILENO) }
       reversal.cancel()
       DispatchQueue.global().asyncAfter(deadline: .now() + grace) { _exit(1) }
     }
-    let encoder = JSONEncoder()
-    encoder.userInfo = userInfo
     func report(_ report: ChildReport) throws {
       let line = Array(try encoder.encode(report)) + [10]
       _ = line.withUnsafeBytes { write(all: $0, to: output) }
@@ -43,14 +55,13 @@ package enum ChildService {
     } catch is CancellationError {
       try report(.cancelled)
     }
-    _ = watch
   }
 
-  private static func readTask() throws -> ChildTask {
+  private static func readOrder() throws -> (ChildOrder, ChildLines) {
     var lines = ChildLines()
     while lines.isOpen {
       guard let line = lines.read(from: STDIN_FILENO).first else { continue }
-      if let task = try? JSONDecoder().decode(ChildTask.self, from: Data(line)) { return task }
+      if let order = try? JSONDecoder().decode(ChildOrder.self, from: Data(line)) { return (order, lines) }
     }
     throw RetrogradeError(
       .usage, about: "standard input", "has no work: other processes of this program start this one")

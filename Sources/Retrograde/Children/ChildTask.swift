@@ -1,6 +1,14 @@
 import RetrogradeEngine
 
-/// Work for a process of its own: a line of JSON on its standard input.
+/// What a child process is to do: the first line on its standard input, in JSON.
+enum ChildOrder: Codable, Sendable {
+  /// Does one piece of work, and ends.
+  case once(ChildTask)
+  /// Opens a source, and makes its segments as they are asked for.
+  case segments(path: String, SegmentedMirror.Settings)
+}
+
+/// Work that makes a file.
 package enum ChildTask: Codable, Sendable {
   /// ``Reverser/reverse(to:)``.
   case reverse(inputs: [String], ReverseOptions, output: String)
@@ -8,7 +16,7 @@ package enum ChildTask: Codable, Sendable {
   case frames(input: String, [SourcePosition], ReverseOptions, output: String)
 
   /// Name of the source in messages.
-  var input: String {
+  package var input: String {
     switch self {
     case .reverse(let inputs, _, _): Reverser.name(of: inputs)
     case .frames(let input, _, _, _): input
@@ -16,7 +24,7 @@ package enum ChildTask: Codable, Sendable {
   }
 
   /// Begins the work in this process.
-  func start() -> Reversal {
+  package func start() -> Reversal {
     switch self {
     case .reverse(let inputs, let options, let output): Reverser(inputs, options: options).start(to: output)
     case .frames(let input, let places, let options, let output):

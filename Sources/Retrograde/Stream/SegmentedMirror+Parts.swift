@@ -3,7 +3,7 @@ import RetrogradeEngine
 
 extension SegmentedMirror {
   /// How a source is played and made into segments.
-  package struct Settings: Sendable {
+  package struct Settings: Sendable, Codable {
     package var playback: PlaybackOptions
     /// The heights of the picture, in pixels, one rendition each; none: the source's own, and no more than ``usualHeight``. None is higher
     /// than the source.
@@ -27,7 +27,7 @@ extension SegmentedMirror {
   }
 
   /// A stretch of the output that is made by itself.
-  package struct Segment: Sendable, Hashable {
+  package struct Segment: Sendable, Hashable, Codable {
     /// Since the output's start, exact to the unit of the track's time.
     package let start: ClockTime
     package let duration: ClockTime
@@ -38,8 +38,8 @@ extension SegmentedMirror {
   }
 
   /// One way in which the output is had: the picture at one size in one codec, or one audio stream.
-  package struct Rendition: Sendable {
-    package enum Kind: Sendable, Hashable {
+  package struct Rendition: Sendable, Codable {
+    package enum Kind: Sendable, Hashable, Codable {
       /// In pixels, which are square, and frames per second on average.
       case video(width: Int, height: Int, frameRate: Double)
       case audio(channels: Int, sampleRate: Int)
@@ -72,7 +72,7 @@ extension SegmentedMirror {
   }
 
   /// Subtitles in the order of play.
-  package struct Subtitles: Sendable {
+  package struct Subtitles: Sendable, Codable {
     package let language: String?
     package let title: String?
     /// A whole WebVTT file, in the time of the output.

@@ -1,12 +1,12 @@
 import Glibc
 
 /// A mutex, and a condition for what it guards. Swift's `Mutex` has none.
-final class Monitor: @unchecked Sendable {
+package final class Monitor: @unchecked Sendable {
   // The pointers live as long as this object and are only given to pthread_*.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-  init() {
+  package init() {
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(changed, nil)
   }
@@ -19,7 +19,7 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// Does `body` while no other thread does anything in here, and wakes those who wait.
-  func locked<Value>(_ body: () -> Value) -> Value {
+  package func locked<Value>(_ body: () -> Value) -> Value {
     pthread_mutex_lock(mutex)
     defer {
       pthread_cond_broadcast(changed)
@@ -29,7 +29,7 @@ final class Monitor: @unchecked Sendable {
   }
 
   /// Wakes those who wait, and waits itself while `isWaiting`: others are let in meanwhile. To be called in here.
-  func wait(while isWaiting: () -> Bool) {
+  package func wait(while isWaiting: () -> Bool) {
     pthread_cond_broadcast(changed)
     while isWaiting() { pthread_cond_wait(changed, mutex) }
   }

@@ -17,32 +17,29 @@ final class Desk: Sendable {
   private let page: Page
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput` where nothing can be kept in the spool's folder.
-  init(_ settings: ServerSettings, _ catalog: Catalog, open: @escaping OpenStreams.Opening) throws {
+  init(
+    _ settings: ServerSettings, _ catalog: Catalog, run: @escaping ServerRunning = { $0.start() },
+    tell: @escaping @Sendable (RetrogradeError) -> Void = { _ in }, open: @escaping OpenStreams.Opening
+  ) throws {
+    let crashes = CrashedFiles(tell: tell)
     (self.settings, self.catalog) = (settings, catalog)
     guarding = Guard(token: settings.token, loopback: settings.isLoopback ? settings.host : nil)
     let ahead = Ahead(most: settings.jobs)
     line = WorkLine(slots: settings.jobs, longest: settings.jobs * 8) { ahead.cancel() }
-    streams = OpenStreams(settings, line, open: open)
+    streams = OpenStreams(settings, line, crashes, open: open)
     parts = MadeParts(
-      try ByteStore(directory: settings.resources.spoolDirectory, capacity: settings.cache.bytes), line, ahead)
-    downloads = Downloads(settings.share)
+      try ByteStore(directory: settings.resources.spoolDirectory, capacity: settings.cache.bytes), line, ahead, crashes,
+      run: run)
+    downloads = Downloads(settings.share, crashes, run: run)
     page = Page()
   }
 
   /// How much is being made, and how much waits.
   var load: (running: Int, waiting: Int) { line.load }
 
-  /// Opens the file already that is the only one, and makes what its first picture takes: it is what is going to be asked for. Of several, what all
-  /// of them need is loaded.
+  /// Opens the file already that is the only one, and makes what its first picture takes: it is what is going to be asked for.
   func prepare() {
-    guard catalog.isSingle, let file = catalog.files.first else {
-      Task {
-        try? await onOwnThread("load plugins", Cancellation()) {
-          FilmPlugins.load(and: ["videoconvertscale", "encoding", "x264"])
-        }
-      }
-      return
-    }
+    guard catalog.isSingle, let file = catalog.files.first else { return }
     // What stands in the way is said to who asks.
     Task { [streams, parts] in
       guard let stream = try? await streams.stream(file, .usual) else { return }
@@ -108,7 +105,7 @@ final class Desk: Sendable {
   private static func status(_ code: RetrogradeError.Code) -> Int {
     switch code {
     case .noInput: 404
-    case .damagedInput, .missingPlugin: 415
+    case .damagedInput, .missingPlugin, .crashed: 415
     case .usage: 422
     default: 500
     }

@@ -12,9 +12,13 @@ final class Downloads: Sendable {
 
   private let works = SharedWork<Job, StoredBytes>()
   private let resources: Resources
+  private let crashes: CrashedFiles
+  private let run: ServerRunning
   private let last = Mutex<(job: Job, bytes: StoredBytes)?>(nil)
 
-  init(_ resources: Resources) { self.resources = resources }
+  init(_ resources: Resources, _ crashes: CrashedFiles, run: @escaping ServerRunning) {
+    (self.resources, self.crashes, self.run) = (resources, crashes, run)
+  }
 
   /// - Throws: ``RetrogradeError``, `CancellationError`; `WorkLine.Busy` where another one is being made.
   func file(_ stretch: Stretch, of stream: OpenStream) async throws -> StoredBytes {
@@ -40,8 +44,10 @@ final class Downloads: Sendable {
     let options = ReverseOptions(playback: stretch.playback(stream), resources: resources)
     let name = stretch.fileName(stream).hasSuffix(".m4a") ? "mirror.m4a" : "mirror.mp4"
     return StoredBytes(
-      try await ScratchFolder.made(in: resources.spoolDirectory, name) { path in
-        try await Reverser(stream.file.path, options: options).reverse(to: path)
+      try await crashes.working(on: stream.file.path) { [resources, run] in
+        try await ScratchFolder.made(in: resources.spoolDirectory, name) { path in
+          _ = try await run(.reverse(inputs: [stream.file.path], options, output: path)).summary()
+        }
       })
   }
 }

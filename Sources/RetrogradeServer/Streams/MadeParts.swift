@@ -11,9 +11,13 @@ final class MadeParts: Sendable {
   private let makings: Makings
   /// What is made unasked: what a player asks for next, most likely.
   private let ahead: Ahead
+  private let crashes: CrashedFiles
+  private let run: ServerRunning
 
-  init(_ store: ByteStore, _ line: WorkLine, _ ahead: Ahead) {
-    (self.store, self.line, self.ahead) = (store, line, ahead)
+  init(
+    _ store: ByteStore, _ line: WorkLine, _ ahead: Ahead, _ crashes: CrashedFiles, run: @escaping ServerRunning
+  ) {
+    (self.store, self.line, self.ahead, self.crashes, self.run) = (store, line, ahead, crashes, run)
     makings = Makings { key, bytes in
       try await onOwnThread("keep", Cancellation()) { store.add(key, bytes) }
     }
@@ -29,7 +33,7 @@ final class MadeParts: Sendable {
     guard let recipe = MadeParts.recipe(part, stream) else { return nil }
     // All of a segment has what it ends with.
     let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
-    let found = found(key, or: all, recipe) { [weak self] in self?.makeNext(part, of: stream) }
+    let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
       makeNext(part, of: stream)
       return found
@@ -67,20 +71,23 @@ final class MadeParts: Sendable {
     ahead.begin { [self] done in
       var recipe = recipe
       recipe.urgency = .usual
-      guard case .begun(let reader) = found(key, recipe, onMade: done) else { return }
+      guard case .begun(let reader) = found(key, recipe, stream, onMade: done) else { return }
       _ = try await reader.whole()
     }
   }
 
   /// - Parameter larger: key of a part that holds this one; it will do if it was kept.
   private func found(
-    _ key: String, or larger: String? = nil, _ recipe: Recipe, onMade: @escaping @Sendable () -> Void
+    _ key: String, or larger: String? = nil, _ recipe: Recipe, _ stream: OpenStream,
+    onMade: @escaping @Sendable () -> Void
   ) -> Found {
     makings.part(key, find: { store.find(key) ?? larger.flatMap(store.find) }, onMade: onMade) {
-      [line] cancellation, give in
+      [line, crashes] cancellation, give in
       for step in recipe.steps {
         try await line.perform(recipe.urgency) {
-          try await onOwnThread("make", cancellation) { try step(cancellation, give) }
+          try await crashes.working(on: stream.file.path) {
+            try await onOwnThread("make", cancellation) { try step(cancellation, give) }
+          }
         }
       }
     }
@@ -98,25 +105,29 @@ final class MadeParts: Sendable {
     if let drawn = store.find(none) { return (drawn, .drawing) }
     if let kept = store.find(key) { return (kept, .jpeg) }
     do {
-      let reader = makings.reader(key) { [line] _, give in
-        let file = try await line.perform(.low) { try await MadeParts.grab(file, resources) }
+      let reader = makings.reader(key) { [line, crashes, run] _, give in
+        let file = try await line.perform(.low) {
+          try await crashes.working(on: file.path) { try await MadeParts.grab(file, resources, run) }
+        }
         give(try file.read(0..<file.size))
       }
       return (try await reader.whole(), .jpeg)
-    } catch let error as RetrogradeError where [.damagedInput, .usage, .missingPlugin].contains(error.code) {
+    } catch let error as RetrogradeError where [.damagedInput, .usage, .missingPlugin, .crashed].contains(error.code) {
       return (store.add(none, Page.standIn), .drawing)
     }
   }
 
-  private static func grab(_ file: Catalog.File, _ resources: Resources) async throws -> OpenFile {
+  private static func grab(
+    _ file: Catalog.File, _ resources: Resources, _ run: @escaping ServerRunning
+  ) async throws -> OpenFile {
     var options = ReverseOptions(resources: resources)
     options.encoding.width = 480
     for place in [SourcePosition.time(ClockTime(seconds: 3)), .start] {
       do {
         return try await ScratchFolder.made(in: resources.spoolDirectory, "picture.jpg") { [options] path in
-          try await FrameGrab(file.path, at: [place], options: options).write(to: path)
+          _ = try await run(.frames(input: file.path, [place], options, output: path)).summary()
         }
-      } catch is RetrogradeError where place != .start {
+      } catch let error as RetrogradeError where place != .start && error.code != .crashed {
         // It is shorter than that.
       }
     }

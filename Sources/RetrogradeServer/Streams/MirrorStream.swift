@@ -11,6 +11,8 @@ package protocol MirrorStream: Sendable {
   var chapters: [Chapter] { get }
   var subtitles: [SegmentedMirror.Subtitles] { get }
   var warnings: [Warning] { get }
+  /// True if it can no longer make anything.
+  var hasEnded: Bool { get }
 
   func initialization(_ rendition: Int, _ cancellation: Cancellation) throws -> [UInt8]
   func pieces(ofSegment number: Int, of rendition: Int) -> Int
@@ -21,4 +23,8 @@ package protocol MirrorStream: Sendable {
   func waveform(_ points: Range<Int>, of count: Int, _ cancellation: Cancellation) throws -> [Float]
 }
 
-extension SegmentedMirror: MirrorStream {}
+extension MirrorStream {
+  package var hasEnded: Bool { false }
+}
+
+extension ChildMirror: MirrorStream {}

@@ -23,14 +23,15 @@ final class OpenStreams: Sendable {
   private let settings: ServerSettings
   private let open: Opening
   private let line: WorkLine
+  private let crashes: CrashedFiles
   private let openings = SharedWork<Key, OpenStream>()
   private let state = Mutex(State())
 
   /// How many are open at most.
   static let most = 4
 
-  init(_ settings: ServerSettings, _ line: WorkLine, open: @escaping Opening) {
-    (self.settings, self.line, self.open) = (settings, line, open)
+  init(_ settings: ServerSettings, _ line: WorkLine, _ crashes: CrashedFiles, open: @escaping Opening) {
+    (self.settings, self.line, self.crashes, self.open) = (settings, line, crashes, open)
   }
 
   /// A stream of a file, which is opened anew when the file is another one than it was.
@@ -42,10 +43,13 @@ final class OpenStreams: Sendable {
       state.streams[key]?.used = state.clock
       return state.streams[key]?.stream
     }
-    if let known, await known.isCurrent { return known }
+    try await crashes.check(file.path)
+    if let known, !known.mirror.hasEnded, await known.isCurrent { return known }
     return try await openings.value(key) { [self] cancellation in
       let stream = try await line.perform(.usual) {
-        try await onOwnThread("open", cancellation) { [self] in try opened(file, name, cancellation) }
+        try await crashes.working(on: file.path) {
+          try await onOwnThread("open", cancellation) { [self] in try opened(file, name, cancellation) }
+        }
       }
       keep(stream, key)
       return stream

@@ -1,0 +1,83 @@
+import Glibc
+import RetrogradeEngine
+
+/// A message of a child process that makes segments, on its standard output.
+struct ChildFrame: Sendable {
+  enum Kind: UInt8, Sendable {
+    /// JSON of a ``SegmentsOpened``.
+    case opened
+    /// The index has grown.
+    case progress
+    /// Part of the answer.
+    case bytes
+    /// The answer is whole.
+    case done
+    /// JSON of a ``RetrogradeError``.
+    case failed
+    case cancelled
+  }
+
+  /// Number of the request; 0 for the opening of the source.
+  var request: UInt32
+  var kind: Kind
+  var bytes: [UInt8] = []
+
+  /// Bytes of the header: the request, the kind and the length.
+  private static let headerLength = 9
+
+  var encoded: [UInt8] {
+    var header: [UInt8] = []
+    for value in [request, UInt32(truncatingIfNeeded: bytes.count)] {
+      for shift in stride(from: UInt32(0), to: 32, by: 8) { header.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    }
+    return header + [kind.rawValue] + bytes
+  }
+
+  /// Takes whole frames from the front of `bytes`.
+  static func take(from bytes: inout [UInt8]) -> [ChildFrame] {
+    var frames: [ChildFrame] = []
+    var start = 0
+    while bytes.count - start >= headerLength {
+      let request = number(bytes[start..<start + 4])
+      let length = Int(number(bytes[start + 4..<start + 8]))
+      let end = start + headerLength + length
+      guard let kind = Kind(rawValue: bytes[start + 8]), end <= bytes.count else { break }
+      frames.append(ChildFrame(request: request, kind: kind, bytes: Array(bytes[start + headerLength..<end])))
+      start = end
+    }
+    bytes.removeFirst(start)
+    return frames
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  }
+}
+
+/// What is known of a source once it is open as segments.
+struct SegmentsOpened: Codable, Sendable {
+  var renditions: [SegmentedMirror.Rendition]
+  /// Of each rendition.
+  var initializations: [[UInt8]]
+  /// Number of pieces of each segment of each rendition.
+  var pieces: [[Int]]
+  var duration: ClockTime
+  var chapters: [Chapter]
+  var subtitles: [SegmentedMirror.Subtitles]
+  var warnings: [Warning]
+}
+
+/// A line of JSON to a child process that makes segments.
+struct SegmentRequest: Codable, Sendable {
+  enum Part: Codable, Sendable {
+    case segment(Int, piece: Int, rendition: Int)
+    case picture(ClockTime, height: Int, isExact: Bool)
+    case waveform(Range<Int>, count: Int)
+    /// The answer is not wanted any more.
+    case cancel
+  }
+
+  /// At least 1.
+  var number: UInt32
+  var part: Part
+}

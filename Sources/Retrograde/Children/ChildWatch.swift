@@ -1,0 +1,111 @@
+import Glibc
+import RetrogradeEngine
+
+/// What a child process says, and the limits it is held to.
+struct ChildWatch {
+  let process: ChildProcess
+  private let limits: ChildLimits
+  private let said: @Sendable (String) -> Void
+  private var messages = ChildLines()
+  private var messageCount = 0
+  private var lastMessage: String?
+  /// False once its standard output is closed.
+  var isOutputOpen = true
+  /// nil while it runs.
+  private(set) var ending: ChildProcess.Ending?
+  /// Time without a sign of progress.
+  private var silence = Duration.zero
+  private var sinceMemoryCheck = Duration.zero
+  private var last = ContinuousClock.now
+  /// Why it was killed.
+  private var exceeded: Message?
+
+  /// Longest time between two looks at the process, and between a cancellation and its effect, in milliseconds.
+  static let step: Int32 = 100
+  private static let memoryStep = Duration.milliseconds(200)
+  /// Time to clean up after a cancellation, and to exit after the last report.
+  private static let grace = Duration.seconds(10)
+  /// Lines of its standard error that are passed on.
+  private static let mostMessages = 100
+
+  init(_ process: ChildProcess, _ limits: ChildLimits, _ said: @escaping @Sendable (String) -> Void) {
+    (self.process, self.limits, self.said) = (process, limits, said)
+  }
+
+  /// Waits until it says something or ends, and takes that.
+  /// - Parameters:
+  ///   - milliseconds: longest time to wait.
+  ///   - take: reads from its standard output, and returns false once that is closed.
+  /// - Returns: false if nothing came in time.
+  @discardableResult
+  mutating func wait(_ milliseconds: Int32 = step, take: (_ output: Int32) -> Bool) -> Bool {
+    var waiting = [
+      pollfd(fd: isOutputOpen ? process.output : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: messages.isOpen ? process.errors : -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: ending == nil ? process.end : -1, events: Int16(POLLIN), revents: 0),
+    ]
+    guard poll(&waiting, 3, milliseconds) > 0 else { return false }
+    if waiting[0].revents != 0 { isOutputOpen = take(process.output) }
+    if waiting[1].revents != 0 {
+      for line in messages.read(from: process.errors) { pass(on: String(decoding: line, as: UTF8.self)) }
+    }
+    return true
+  }
+
+  private mutating func pass(on message: String) {
+    guard !message.isEmpty else { return }
+    lastMessage = message
+    // What the crash handler says becomes the error.
+    if message.hasPrefix("crashed") { return }
+    messageCount += 1
+    if messageCount <= ChildWatch.mostMessages { said(message) }
+  }
+
+  /// Takes what it wrote before its end.
+  mutating func finish(take: (_ output: Int32) -> Bool) {
+    while isOutputOpen || messages.isOpen, wait(0, take: take) {}
+    if messageCount > ChildWatch.mostMessages {
+      said("\(messageCount - ChildWatch.mostMessages) more lines are left out")
+    }
+  }
+
+  /// Notes that it made progress, or that nothing is expected of it.
+  mutating func noteProgress() { silence = .zero }
+
+  /// Looks whether it has ended, and kills it if it exceeds a limit.
+  /// - Parameter isEnding: it was asked to end, or has said all.
+  mutating func check(isEnding: Bool) {
+    ending = process.ending()
+    let now = ContinuousClock.now
+    // A process that was stopped, or a machine that slept, did so together with this process.
+    let passed = min(now - last, .seconds(1))
+    last = now
+    guard ending == nil, exceeded == nil else { return }
+    silence += passed
+    sinceMemoryCheck += passed
+    if silence > (isEnding ? ChildWatch.grace : limits.silence) {
+      exceeded = "the process that read it made no progress for \(limits.silence.components.seconds) s and was killed"
+    } else if sinceMemoryCheck >= ChildWatch.memoryStep {
+      sinceMemoryCheck = .zero
+      if process.memory > limits.memory.bytes {
+        exceeded = "the process that read it took more than \(limits.memory) of memory and was killed"
+      }
+    }
+    if exceeded != nil { process.kill() }
+  }
+
+  /// Error for a process that ended before it had said all.
+  /// - Parameter input: name of the source.
+  func crash(_ input: String) -> RetrogradeError {
+    let reason: Message =
+      switch (exceeded, ending) {
+      case (let exceeded?, _): exceeded
+      case (nil, .signal(let number)): "the process that read it was ended by signal \(number)"
+      case (nil, .exit(let status)):
+        "the process that read it \(lastMessage ?? "ended with status \(status) and without a word")"
+      case (nil, nil): "the process that read it was lost"
+      }
+    return RetrogradeError(
+      .crashed, about: input, reason, remedy: "convert the file with another program first, or update GStreamer")
+  }
+}
