@@ -4,6 +4,7 @@ import GStreamer
 import MediaTime
 import Paths
 import RetrogradeEngine
+import Synchronization
 import TestSupport
 import Testing
 
@@ -163,6 +164,41 @@ import Testing
     for place in (0..<100).map({ $0 * 7 % 60 }) { #expect(pipeline.seek(to: ms(place * 40))) }
     #expect(pipeline.seek(to: ms(2000)))
     #expect(try #require(try pipeline.pull(video)).number() == 9)
+  }
+
+  @Test("a seek that starts behind its stop is refused without a critical of GStreamer")
+  func seekBehindStop() throws {
+    final class Counter: Sendable { let count = Mutex(0) }
+    let counter = Counter()
+    let handler = g_log_set_handler(
+      "GStreamer", G_LOG_LEVEL_CRITICAL,
+      { domain, level, message, data in
+        guard let data, message.map({ String(cString: $0) })?.contains("start <= stop") ?? false else {
+          return g_log_default_handler(domain, level, message, nil)
+        }
+        Unmanaged<Counter>.fromOpaque(data).takeUnretainedValue().count.withLock { $0 += 1 }
+      }, Unmanaged.passUnretained(counter).toOpaque())
+    defer { g_log_remove_handler("GStreamer", handler) }
+    let folder = try TemporaryFolder()
+    let pipeline = try source(
+      try media().write(to: folder),
+      sinks: "r.video_0 ! videoconvert ! video/x-raw,format=GRAY8 ! appsink name=video sync=false")
+    try preroll(pipeline)
+    let (set, end, none) = (GST_SEEK_TYPE_SET, GST_SEEK_TYPE_END, GST_SEEK_TYPE_NONE)
+    func seek(_ start: (GstSeekType, gint64), _ stop: (GstSeekType, gint64)) -> Bool {
+      gst_element_seek(
+        pipeline.raw, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, start.0, start.1, stop.0, stop.1) != 0
+    }
+    #expect(!seek((set, 600_000_000), (set, 400_000_000)))
+    #expect(!seek((end, 0), (set, 400_000_000)))
+    #expect(!seek((set, 600_000_000), (end, -1_000_000_000_000)))
+    #expect(!seek((set, -5), (set, 400_000_000)))
+    #expect(seek((set, 200_000_000), (set, 400_000_000)))
+    #expect(!seek((set, 600_000_000), (none, 0)))
+    #expect(!seek((none, 0), (set, 100_000_000)))
+    #expect(seek((set, -1), (set, 400_000_000)))
+    #expect(seek((set, 400_000_000), (set, -1)))
+    #expect(counter.count.withLock { $0 } == 0)
   }
 
   @Test func aSeekWithAStopEndsThere() throws {

@@ -96,13 +96,7 @@ extension ReverseSource {
     let positions = streams.compactMap { $0.shared.withLock { $0.position } }
     if let reached = segment.rate < 0 ? positions.min() : positions.max() { segment.position = guint64(reached.raw) }
     var didChange: gboolean = 0
-    // gst_segment_do_seek takes a start behind the stop for a mistake of the program's, and says so.
-    if startType == GST_SEEK_TYPE_SET, stopType == GST_SEEK_TYPE_NONE,
-      min(guint64(bitPattern: start), segment.duration) > segment.stop
-    {
-      return false
-    }
-    guard
+    guard !segment.startsBehindStop((startType, start), (stopType, stop)),
       gst_segment_do_seek(
         &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
         &didChange) != 0
@@ -187,5 +181,32 @@ extension ReverseSource {
     default:
       return gst_pad_query_default(pad, element.asObject, query)
     }
+  }
+}
+
+extension GstSegment {
+  /// True if a seek would start behind its stop. gst_segment_do_seek logs that as a critical mistake of the program.
+  ///
+  /// - Parameters:
+  ///   - start: of the seek, in nanoseconds if it is set, or relative to the end.
+  ///   - stop: likewise.
+  fileprivate func startsBehindStop(
+    _ start: (type: GstSeekType, value: gint64), _ stop: (type: GstSeekType, value: gint64)
+  ) -> Bool {
+    let length = duration == guint64(noTime) ? nil : gint64(clamping: duration)
+    /// nil: without an end.
+    func place(_ seek: (type: GstSeekType, value: gint64), _ previous: guint64) -> gint64? {
+      let kept = previous == guint64(noTime) ? nil : gint64(clamping: previous)
+      switch seek.type {
+      case GST_SEEK_TYPE_SET: return seek.value == -1 ? nil : seek.value
+      case GST_SEEK_TYPE_END: return length.map { $0.addingReportingOverflow(seek.value).partialValue } ?? kept
+      default: return kept
+      }
+    }
+    guard let end = place(stop, self.stop) else { return false }
+    let beginning = place(start, self.start) ?? 0
+    // It takes a negative start for one behind the end.
+    let first = length.map { beginning < 0 ? $0 : min(beginning, $0) } ?? max(beginning, 0)
+    return first > length.map { min(max(end, 0), $0) } ?? max(end, 0)
   }
 }
