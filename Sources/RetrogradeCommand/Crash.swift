@@ -9,6 +9,7 @@ enum Crash {
   /// From here on, a crash ends the process with a message and the status of an internal failure. Whoever sets SWIFT_BACKTRACE wants to see
   /// where it was, and gets what Swift's runtime says instead.
   static func report() {
+    GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {
       Terminal.error(
         "retrograde: no thread can be started; no output was made; let this user, or this container, have more processes "

@@ -1,5 +1,6 @@
 import CSystemSupport
 import FoundationEssentials
+import GStreamer
 import Glibc
 import Retrograde
 import RetrogradeEngine
@@ -10,6 +11,7 @@ enum Terminal {
   /// Ends the process, when what was printed is written. Threads may still be at work, loading a plugin for one: exit(3) would take the libraries
   /// down under them, and the loader would begin those anew (glibc's `_dl_fini` marks them as not begun), at which GObject aborts.
   static func exit(_ status: Int32) -> Never {
+    for line in GStreamer.unprintedLogLines { error("retrograde: \(line)") }
     _ = system_flush_output()
     _exit(status)
   }

@@ -1,0 +1,67 @@
+import CGStreamer
+import Synchronization
+
+/// Lines of a log, of which each is printed once and counted.
+package struct RepeatedLines: Sendable {
+  private var counts: [String: Int] = [:]
+  private var order: [String] = []
+  /// Lines that were not printed since there were too many different ones.
+  package private(set) var omitted = 0
+
+  /// Most lines that are told apart.
+  package static let most = 1000
+
+  package init() {}
+
+  /// Notes a line.
+  /// - Returns: true if it is to be printed.
+  package mutating func note(_ line: String) -> Bool {
+    if let count = counts[line] {
+      counts[line] = count + 1
+      return false
+    }
+    guard counts.count < RepeatedLines.most else {
+      omitted += 1
+      return false
+    }
+    counts[line] = 1
+    order.append(line)
+    return true
+  }
+
+  /// Lines that came more than once, with how often, in the order in which they first came.
+  package var repeated: [(line: String, count: Int)] {
+    order.compactMap { line in counts[line].flatMap { $0 > 1 ? (line, $0) : nil } }
+  }
+}
+
+extension GStreamer {
+  private static let lines = Mutex(RepeatedLines())
+
+  /// Has warnings and errors of GLib's log printed once each: a damaged file may cause one a packet. To be called once.
+  package static func printLogLinesOnce() {
+    g_log_set_writer_func(
+      { level, fields, count, _ in
+        let rare = G_LOG_LEVEL_ERROR.rawValue | G_LOG_LEVEL_CRITICAL.rawValue | G_LOG_LEVEL_WARNING.rawValue
+        let isRare = level.rawValue & rare != 0
+        func text(_ key: String) -> String? {
+          guard let fields else { return nil }
+          return UnsafeBufferPointer(start: fields, count: Int(count)).first { field in
+            field.length < 0 && field.key.map { String(cString: $0) } == key
+          }?.value.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) }
+        }
+        guard isRare, let message = text("MESSAGE") else { return g_log_writer_default(level, fields, count, nil) }
+        let line = "\(text("GLIB_DOMAIN").map { "\($0): " } ?? "")\(message)"
+        guard GStreamer.lines.withLock({ $0.note(line) }) else { return G_LOG_WRITER_HANDLED }
+        return g_log_writer_default(level, fields, count, nil)
+      }, nil, nil)
+  }
+
+  /// Sentences on lines that were not printed: one for each line that came more than once.
+  package static var unprintedLogLines: [String] {
+    lines.withLock { lines in
+      lines.repeated.map { "\($0.line) (\($0.count) times)" }
+        + (lines.omitted > 0 ? ["\(lines.omitted) more log lines were not printed"] : [])
+    }
+  }
+}
