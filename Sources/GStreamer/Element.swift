@@ -66,19 +66,15 @@ package final class Element: @unchecked Sendable {
 
   private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// Whether a thread of its own drives it or what follows it. Sources and demuxers pause theirs (`GstTask`) before they send the
-  /// end of the stream on, and a decoder may give out much on hearing that: such a thread holds the pad's stream lock until it has
-  /// come back.
+  /// True if a thread drives it or what follows it. Sources and demuxers pause theirs (`GstTask`) before they send the end of the
+  /// stream on, and a decoder may give out much on hearing that; typefind stops its own before the next element is connected. Such
+  /// a thread holds the pad's stream lock until it has come back.
   var isRunning: Bool {
     pads(gst_element_foreach_pad).contains { pad in
-      switch gst_pad_get_task_state(pad.raw) {
-      case GST_TASK_STARTED: return true
-      case GST_TASK_PAUSED:
-        guard g_rec_mutex_trylock(&pad.raw.pointee.stream_rec_lock) != 0 else { return true }
-        g_rec_mutex_unlock(&pad.raw.pointee.stream_rec_lock)
-        return false
-      default: return false
-      }
+      if gst_pad_get_task_state(pad.raw) == GST_TASK_STARTED { return true }
+      guard g_rec_mutex_trylock(&pad.raw.pointee.stream_rec_lock) != 0 else { return true }
+      g_rec_mutex_unlock(&pad.raw.pointee.stream_rec_lock)
+      return false
     }
   }
 

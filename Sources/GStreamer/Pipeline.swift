@@ -100,8 +100,15 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// Whether anything may still come: elements go on after some of the errors that they post, and pause their threads after others.
-  package var isStreaming: Bool { elements.contains(where: \.isRunning) }
+  /// True if anything may still come: elements go on after some of the errors that they post, and pause their threads after others.
+  ///
+  /// A thread starts those of the elements after it, and adds them, before it ends. So the oldest elements are looked at first, and
+  /// the result is that nothing comes only if no element was added meanwhile.
+  package var isStreaming: Bool {
+    let elements = elements
+    if elements.reversed().contains(where: \.isRunning) { return true }
+    return !elements.elementsEqual(self.elements) { $0.isSame(as: $1) }
+  }
 
   /// All elements, those inside bins too.
   var elements: [Element] {
