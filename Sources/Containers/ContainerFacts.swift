@@ -25,6 +25,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
   package private(set) var isContinuous = false
+  /// Frames of a FLAC file differ in rate, channels or depth.
+  package private(set) var changesForm = false
   /// MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
   /// It is an MP4 or MOV file that ends before its index comes.
@@ -106,6 +108,11 @@ package struct ContainerFacts: Sendable {
     case .programStream: report = .programStream(file)
     case .realMedia: report = .realMedia(file)
     case .y4m: report = .y4m(file)
+    case .flac(let stream):
+      changesForm = stream.changesForm()
+      report = .flac(stream, changesForm: changesForm)
+      correction = changesForm ? FLACCorrection(stream) : nil
+      isContinuous = true
     case .audio:
       report = .audio(file)
       isContinuous = report != nil
@@ -119,6 +126,7 @@ package struct ContainerFacts: Sendable {
 enum ContainerFormat {
   case aiff, asf, au, avi, flic, flv, gif, ivf, matroska, mp4, mxf, ogg, programStream, realMedia
   case wave, y4m
+  case flac(FLACStream)
   case transportStream(TransportPackets)
   /// Audio in no container, behind tags or not, or anything else.
   case audio
@@ -145,7 +153,10 @@ enum ContainerFormat {
       case (0x30, 0x26, 0xB2, 0x75): self = .asf
       case (0, 0, 1, 0xBA): self = .programStream
       case _ where [0x11, 0x12].contains(start[4]) && start[5] == 0xAF: self = .flic
-      default: self = TransportPackets(file).map { .transportStream($0) } ?? .audio
+      default:
+        self =
+          TransportPackets(file).map { .transportStream($0) }
+          ?? FLACStream(file, at: ID3Tag.end(in: file)).map { .flac($0) } ?? .audio
       }
     }
   }

@@ -4,7 +4,6 @@ import MediaTime
 extension ContainerReport {
   static func audio(_ file: RandomAccessFile) -> ContainerReport? {
     let place = ID3Tag.end(in: file)
-    if file.text(at: place) == "fLaC" { return flac(file, place + 4) }
     return mp3(file, place) ?? adts(file, place)
   }
 

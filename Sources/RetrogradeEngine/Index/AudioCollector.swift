@@ -33,6 +33,11 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
+  /// Length of all that came so far, but for what the converter holds back.
+  var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
+  /// In sample frames.
+  private var count = 0
+
   init(spoolDirectory: String) throws { spool = try Spool(directory: spoolDirectory) }
 
   /// - Parameters:
@@ -41,9 +46,13 @@ struct AudioCollector {
   mutating func add(_ sample: Sample, packet: PacketTimestamps.Packet?, at time: ClockTime?) throws {
     guard let current = sample.caps, let size = current.bytesPerSampleFrame, size > 0 else { return }
     let count = sample.buffer.size / size
+    let isSilent = try sample.buffer.withBytes { bytes in !bytes.contains { $0 != 0 } }
     func add(_ count: Int) {
+      self.count += count
       decoded.append(
-        DecodedAudio(stamp: sample.buffer.pts, packetStamp: packet?.stamp, count: count, packet: packet?.number))
+        DecodedAudio(
+          stamp: sample.buffer.pts, packetStamp: packet?.stamp, count: count, packet: packet?.number,
+          isSilent: isSilent))
     }
     if let caps, !caps.isEqual(current) {
       try change(from: current, to: caps)
@@ -92,6 +101,7 @@ struct AudioCollector {
     conversion = nil
     let count = try append(try converter.finish())
     if let last = decoded.indices.last { decoded[last].count += count }
+    self.count += count
   }
 
   /// - Returns: how many sample frames those are.

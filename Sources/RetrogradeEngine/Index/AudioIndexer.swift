@@ -11,8 +11,12 @@ package struct AudioDecoder: Sendable {
   /// Why that one, for the log.
   let reason: String
 
+  /// - Returns: nil if no plugin decodes `stream`.
+  init?(for stream: StreamPath) { self.init(for: stream.caps, changesForm: stream.changesForm) }
+
+  /// - Parameter changesForm: whether packets differ in rate, channels or depth.
   /// - Returns: nil if no plugin decodes `caps`.
-  package init?(for caps: Caps) {
+  package init?(for caps: Caps, changesForm: Bool = false) {
     guard caps.mediaType != "audio/x-raw" else {
       factory = nil
       reason = "since it is raw audio"
@@ -25,14 +29,16 @@ package struct AudioDecoder: Sendable {
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
+    let isRefused = changesForm && Quirk.flacdecFormatChange.applies
     guard
-      let best = (isMPEG || isExchanged ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first
+      let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first
     else { return nil }
     factory = best
     reason =
       (best == candidates.first
         ? "which GStreamer ranks first"
-        : isExchanged ? "which knows the loudspeakers" : "which gives one buffer for each packet")
+        : isExchanged ? "which knows the loudspeakers"
+        : isRefused ? "which decodes packets of another form" : "which gives one buffer for each packet")
       + ", of \(candidates.joined(separator: ", "))"
   }
 }
@@ -47,13 +53,15 @@ package final class AudioIndexer: Sendable {
   private let spoolDirectory: String
   private let trim: GaplessInfo
   private let disposition: Disposition?
+  private let changesForm: Bool
   private let ownClock = PacketTimestamps()
 
   package init(
     name: String, codec: Caps?, tags: TagList?, spoolDirectory: String, trim: GaplessInfo = GaplessInfo(),
-    disposition: Disposition? = nil
+    disposition: Disposition? = nil, changesForm: Bool = false
   ) {
     self.trim = trim
+    self.changesForm = changesForm
     self.disposition = disposition
     self.name = name
     self.codec = codec
@@ -121,7 +129,7 @@ package final class AudioIndexer: Sendable {
     var early = first
     while let sample = early.take() ?? reader.next() {
       segment = sample.segment
-      let time = sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
+      let time = changesForm ? collector.length : sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
       try collector.add(sample, packet: clock.takePacket(), at: time)
       if let time { reader.reach(time) }
     }
@@ -150,6 +158,8 @@ package final class AudioIndexer: Sendable {
     }
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
+    // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of what came before.
+    layout.ignoresTimestamps = changesForm
     let (chunks, anchor) = try layout.place(decoded, fit)
     // Of all that was decoded: of a stretch, more than is kept.
     let length = ClockTime(sampleIndex: decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds

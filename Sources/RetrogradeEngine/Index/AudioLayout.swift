@@ -19,6 +19,8 @@ struct DecodedAudio: Hashable, Sendable {
   var count: Int
   /// Number of the packet that the decoder was working on.
   var packet: Int?
+  /// All bytes are 0.
+  var isSilent = false
 }
 
 /// Puts decoded audio where it belongs in the presentation. Pure arithmetic.
@@ -30,6 +32,8 @@ struct AudioLayout: Sendable {
   /// True for flacdec. libFLAC 1.4 and later put silence before a frame for those missing before it, 5 s at the most.
   /// GstAudioDecoder stamps this silence with the packet's time, and the frame with a later one.
   var fillsGaps = false
+  /// True if buffers follow each other without gaps, and their timestamps say nothing.
+  var ignoresTimestamps = false
   /// Timestamps may be this far off the count of samples before that means a gap: containers round to a millisecond and
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
@@ -40,23 +44,26 @@ struct AudioLayout: Sendable {
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
   ) throws(InexactStretch) -> (chunks: [AudioChunk], anchor: AudioAnchor?) {
-    let nominals = nominals(buffers)
-    var positions = positions(buffers, nominals, from: beginning(buffers, nominals))
+    let fillings = fillings(buffers)
+    let nominals = nominals(buffers, fillings)
+    var positions = positions(buffers, nominals, fillings, from: beginning(buffers, nominals))
     let anchor = AudioAnchor(buffers, positions: positions, nominals: nominals, rate: rate)
     if let origin = fit.origin, let first = positions.first {
       guard let shift = anchor?.shift(to: origin, rate: rate) else {
         throw InexactStretch(reason: "where its audio belongs is not known to the sample")
       }
-      positions = self.positions(buffers, nominals, from: first + shift)
+      positions = self.positions(buffers, nominals, fillings, from: first + shift)
     }
-    return (chunks(buffers, at: positions, fit), anchor)
+    return (chunks(buffers, at: positions, fillings, fit), anchor)
   }
 
-  private func chunks(_ buffers: [DecodedAudio], at positions: [Int], _ fit: AudioFit) -> [AudioChunk] {
+  private func chunks(
+    _ buffers: [DecodedAudio], at positions: [Int], _ fillings: Set<Int>, _ fit: AudioFit
+  ) -> [AudioChunk] {
     var chunks: [AudioChunk] = []
     var offset = 0
     for (index, (buffer, position)) in zip(buffers, positions).enumerated() {
-      if isFilling(index, of: buffers) {
+      if fillings.contains(index) {
         offset += buffer.count
         continue
       }
@@ -73,28 +80,31 @@ struct AudioLayout: Sendable {
   }
 
   /// Where the buffers belong by their timestamps.
-  private func nominals(_ buffers: [DecodedAudio]) -> [Int?] {
+  private func nominals(_ buffers: [DecodedAudio], _ fillings: Set<Int>) -> [Int?] {
+    if ignoresTimestamps { return buffers.map { _ in nil } }
     // Where a decoder gave nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first output with
     // the time of the first packet, and all that follows is early. Fewer buffers out than packets in tell that apart
     // from a decoder that works one packet behind.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
     return buffers.indices.map { index in
       let buffer = buffers[index]
-      let isFilled = index > 0 && isFilling(index - 1, of: buffers)
-      return (isEarly || isFilled ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map {
-        segment.streamTime(of: $0).sampleIndex(rate: rate)
-      }
+      let isFilled = fillings.contains(index - 1)
+      return (isEarly || isFilled ? buffer.packetStamp ?? buffer.stamp : buffer.stamp).map(position)
     }
   }
 
+  private func position(_ stamp: ClockTime) -> Int { segment.streamTime(of: stamp).sampleIndex(rate: rate) }
+
   /// Where the buffers belong: each after the one before, unless there is a gap.
   /// - Parameter start: where the first one belongs; nil: where its timestamp says.
-  private func positions(_ buffers: [DecodedAudio], _ nominals: [Int?], from start: Int?) -> [Int] {
+  private func positions(
+    _ buffers: [DecodedAudio], _ nominals: [Int?], _ fillings: Set<Int>, from start: Int?
+  ) -> [Int] {
     let tolerance = AudioLayout.tolerance.sampleIndex(rate: rate)
     var next = start
     return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
-      if isFilling(index, of: buffers) { return position }
+      if fillings.contains(index) { return position }
       // Timestamps that run back are put right: audio goes on where it was.
       if let nominal, let next, nominal - next > tolerance { position = nominal }
       next = position + buffers[index].count
@@ -102,10 +112,26 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// True if a buffer is silence that the decoder made up: another one of the same packet follows.
-  private func isFilling(_ index: Int, of buffers: [DecodedAudio]) -> Bool {
-    guard fillsGaps, index + 1 < buffers.count, let packet = buffers[index].packet else { return false }
-    return buffers[index + 1].packet == packet
+  /// Numbers of the buffers that are silence which the decoder made up: another one of the same packet follows, and between
+  /// that packet and the audio before it there is as much time.
+  private func fillings(_ buffers: [DecodedAudio]) -> Set<Int> {
+    guard fillsGaps, !ignoresTimestamps else { return [] }
+    // Timestamps on both sides may be rounded to a millisecond.
+    let rounding = ClockTime(nanoseconds: 2_000_000).sampleIndex(rate: rate)
+    var fillings: Set<Int> = []
+    var end: Int?
+    for (index, buffer) in buffers.enumerated() {
+      let isFilled = fillings.contains(index - 1)
+      if buffer.isSilent, let packet = buffer.packet, buffers.indices.contains(index + 1),
+        buffers[index + 1].packet == packet, let end, let next = buffer.packetStamp.map(position),
+        next - end >= buffer.count - rounding
+      {
+        fillings.insert(index)
+      } else {
+        end = (isFilled ? buffer.packetStamp : buffer.stamp).map { position($0) + buffer.count }
+      }
+    }
+    return fillings
   }
 
   /// Where the audio begins that begins before 0; nil where it does not.

@@ -10,7 +10,7 @@ extension Indexer {
     _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
   ) throws -> [Warning] {
     var missing = topology.missing.map { (name: $0.description, type: $0.mediaType ?? "") }
-    missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0.caps) == nil }
+    missing += topology.streams.filter { $0.kind == .audio && AudioDecoder(for: $0) == nil }
       .map { ("\($0.caps.codecName) decoder", $0.caps.mediaType) }
     for (kind, found) in [(StreamKind.video, videos), (.audio, audios)] where found.isEmpty && playback.wantsAny(kind) {
       guard let main = missing.first(where: { $0.type.hasPrefix("\(kind)/") }) else { continue }

@@ -59,7 +59,7 @@ struct Indexer: Sendable {
       warnings.append(
         Warning(.streamLeftOut, "left out: \(what) neither video, audio nor text (\(type))", count: count))
     }
-    let playable = audios.compactMap { stream in AudioDecoder(for: stream.caps).map { (stream: stream, decoder: $0) } }
+    let playable = audios.compactMap { stream in AudioDecoder(for: stream).map { (stream: stream, decoder: $0) } }
     warnings += try undecodable(videos, playable.map(\.stream), besides: others)
     var chosen: [(stream: StreamPath, tail: String)] = videos.enumerated().map {
       ($1, "appsink name=\(IndexingPipeline.videoName($0)) \(Indexer.sink)")
@@ -95,7 +95,7 @@ struct Indexer: Sendable {
       tracks.append(
         AudioIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
-          trim: stream.trim, disposition: stream.disposition))
+          trim: stream.trim, disposition: stream.disposition, changesForm: stream.changesForm))
     }
     return ChosenStreams(all: chosen, videos: videos, tracks: tracks, stored: [], texts: texts, warnings: warnings)
   }

@@ -24,6 +24,8 @@ package struct StreamPath: Sendable {
   var disposition: Disposition?
   /// Where its samples lie, if the container says so.
   var stored: StoredAudio?
+  /// Its packets differ in rate, channels or depth, and so do the rates that their timestamps count in.
+  var changesForm = false
   /// What they are, in a file of Wave64.
   var wave64: PCMFormat?
   let globalTags: TagList?
@@ -358,6 +360,7 @@ extension StreamPath {
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }
+    stream.changesForm = facts.changesForm
     if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
       steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
     {

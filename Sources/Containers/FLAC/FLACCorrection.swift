@@ -1,0 +1,18 @@
+import MediaTime
+
+/// Leaves the smallest and the largest frame open in STREAMINFO: flacparse looks for frames within these bounds only, and those
+/// of the first form need not hold for another (`gst_flac_parse_frame_is_valid`).
+struct FLACCorrection: FileCorrection {
+  let demuxer = "flacparse"
+  let isForProbing = true
+  let ends: [String: ClockTime] = [:]
+  private let bounds: Range<Int>
+
+  init(_ stream: FLACStream) { bounds = stream.infoPlace + 4..<stream.infoPlace + 10 }
+
+  func changes(_ range: Range<Int>) -> Bool { range.overlaps(bounds) }
+
+  func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
+    for place in bounds.clamped(to: offset..<offset + bytes.count) { bytes[place - offset] = 0 }
+  }
+}

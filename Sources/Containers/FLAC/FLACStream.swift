@@ -1,0 +1,96 @@
+import Glibc
+import MediaTime
+
+/// A FLAC file without another container: its STREAMINFO (RFC 9639, 8.2) and where its frames are.
+struct FLACStream {
+  /// Bytes of STREAMINFO's own fields.
+  let infoPlace: Int
+  private let framesPlace: Int
+  let form: FLACForm
+  /// Count of sample frames; nil if STREAMINFO leaves it open.
+  let total: Int?
+  private let file: RandomAccessFile
+
+  /// - Parameter place: where the marker `fLaC` stands.
+  init?(_ file: RandomAccessFile, at place: Int) {
+    infoPlace = place + 8
+    guard file.text(at: place) == "fLaC", let bytes = file.read(infoPlace..<infoPlace + 18) else { return nil }
+    form = FLACForm(
+      rate: bytes.number(10..<13) >> 4, channels: Int(bytes[12] >> 1 & 7) + 1,
+      bits: (bytes.number(12..<14) >> 4 & 0x1F) + 1)
+    let count = bytes.number(13..<18) & 0xF_FFFF_FFFF
+    total = count > 0 ? count : nil
+    self.file = file
+    var next = place + 4
+    while let header = file.read(next..<next + 4) {
+      next += 4 + header.number(1..<4)
+      if header[0] & 0x80 != 0 { break }
+    }
+    framesPlace = next
+  }
+
+  /// True if a frame has another rate, number of channels or depth than STREAMINFO says. Reads the file up to that frame.
+  ///
+  /// A header looks like one by chance about forty times in an hour of audio: a frame is one if its checksum is right.
+  func changesForm() -> Bool {
+    guard form.rate > 0 else { return false }
+    var other: Int?
+    var changes = false
+    walk { place, frame in
+      if let start = other, isFrame(start..<place) { changes = true }
+      other = frame.form(form) == form ? nil : place
+      return !changes
+    }
+    return changes || other.map { isFrame($0..<file.size) } ?? false
+  }
+
+  /// When the last frame ends, by the frames' own sizes and rates, with what STREAMINFO counts beyond them. Reads all of the file.
+  func end() -> ClockTime? {
+    guard let total else { return nil }
+    var (seconds, count, rate) = (0.0, 0, form.rate)
+    var last: (place: Int, frame: FLACFrame)?
+    func add(until end: Int) {
+      guard let found = last, isFrame(found.place..<end) else { return }
+      rate = found.frame.form(form).rate
+      guard rate > 0 else { return }
+      seconds += Double(found.frame.blockSize) / Double(rate)
+      count += found.frame.blockSize
+    }
+    walk { place, frame in
+      add(until: place)
+      last = (place, frame)
+      return true
+    }
+    add(until: file.size)
+    guard rate > 0 else { return nil }
+    return ClockTime(seconds: seconds + Double(max(total - count, 0)) / Double(rate))
+  }
+
+  private func isFrame(_ range: Range<Int>) -> Bool {
+    // More than the longest frame that there can be.
+    guard range.count < 1 << 22, let bytes = file.read(range) else { return false }
+    return FLACChecksum.frame(bytes) == 0
+  }
+
+  /// Goes through what looks like the headers of frames.
+  /// - Parameter visit: told the place of each; false ends it.
+  private func walk(_ visit: (Int, FLACFrame) -> Bool) {
+    var place = framesPlace
+    let step = 1 << 20
+    while place < file.size, let bytes = file.read(place..<min(place + step + FLACFrame.longest, file.size)) {
+      let goesOn = bytes.withUnsafeBytes { bytes in
+        var next = 0
+        while next < min(step, bytes.count), let base = bytes.baseAddress,
+          let found = memchr(base + next, 0xFF, min(step, bytes.count) - next)
+        {
+          let here = UnsafeRawPointer(found) - base
+          if let frame = FLACFrame(bytes, at: here), !visit(place + here, frame) { return false }
+          next = here + 1
+        }
+        return true
+      }
+      guard goesOn else { return }
+      place += step
+    }
+  }
+}
