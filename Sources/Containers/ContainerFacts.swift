@@ -25,6 +25,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
   package private(set) var isContinuous = false
+  /// Samples of a Y4M file have more than eight bits.
+  package private(set) var isDeepY4M = false
   /// Frames of a FLAC file differ in rate, channels or depth.
   package private(set) var changesForm = false
   /// MP3, and MP4 without edit lists.
@@ -107,7 +109,9 @@ package struct ContainerFacts: Sendable {
     case .mxf: report = .mxf(file)
     case .programStream: report = .programStream(file)
     case .realMedia: report = .realMedia(file)
-    case .y4m: report = .y4m(file)
+    case .y4m:
+      report = .y4m(file)
+      isDeepY4M = ContainerReport.isDeepY4M(file)
     case .flac(let stream):
       changesForm = stream.changesForm()
       report = .flac(stream, changesForm: changesForm)
@@ -152,10 +156,9 @@ enum ContainerFormat {
       case (0x06, 0x0E, 0x2B, 0x34): self = .mxf
       case (0x30, 0x26, 0xB2, 0x75): self = .asf
       case (0, 0, 1, 0xBA): self = .programStream
-      case _ where [0x11, 0x12].contains(start[4]) && start[5] == 0xAF: self = .flic
       default:
         self =
-          TransportPackets(file).map { .transportStream($0) }
+          TransportPackets(file).map { .transportStream($0) } ?? (ContainerReport.isFLIC(file) ? .flic : nil)
           ?? FLACStream(file, at: ID3Tag.end(in: file)).map { .flac($0) } ?? .audio
       }
     }

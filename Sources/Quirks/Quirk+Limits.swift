@@ -107,14 +107,6 @@ extension Quirk {
     symptom: "It takes no video wider or higher than 4096 pixels.",
     upstream: "Caps templates", workaround: "Write .mkv or .mp4.")
 
-  package static let matroskamuxOpusStart = Quirk(
-    "matroskamux-opus-start", element: "matroskamux", releases: .all,
-    symptom: """
-      Timestamps of Opus do not count its priming (`CodecDelay`), which FFmpeg subtracts: there the audio is 6.5 ms \
-      early.
-      """,
-    upstream: "`gst_matroska_mux_write_data`", workaround: "Write .mp4.")
-
   package static let matroskamuxPriming = Quirk(
     "matroskamux-priming", element: "matroskamux", releases: .all,
     symptom: "The priming of AAC, MP3 and AC-3 is not written (`CodecDelay`).",
@@ -138,7 +130,7 @@ extension Quirk {
     probe: { Caps("audio/x-eac3").map { !Registry.factory("mp4mux", takes: $0) } ?? false })
 
   private static let muxerLimits = [
-    avimuxFrameTimes, qtmuxSmallVideo, avimuxLargeVideo, matroskamuxOpusStart, matroskamuxPriming, mpegtsmuxText,
+    avimuxFrameTimes, qtmuxSmallVideo, avimuxLargeVideo, matroskamuxPriming, mpegtsmuxText,
     qtmuxTextMarks, mp4muxEAC3,
   ]
 }

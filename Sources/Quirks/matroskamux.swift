@@ -73,9 +73,18 @@ extension Quirk {
     upstream: "a7c2899990, MR 8319; in 1.24.13 too",
     workaround: "The frames are rotated, and their tag is removed.")
 
+  package static let matroskamuxOpusStart = Quirk(
+    "matroskamux-opus-start", element: "matroskamux", releases: .all,
+    symptom: """
+      The priming of Opus (`CodecDelay`) is added to the time of the first packet too, which begins that much before \
+      its first sample: audio that begins later than 6.5 ms is played 6.5 ms late.
+      """,
+    upstream: "`gst_matroska_mux_write_data`",
+    workaround: "The first block of the finished file gets the time of the second, less the length of its packet.")
+
   static let matroskamux = [
     matroskamuxTagQuotes, matroskamuxTrackNames, matroskamuxFieldOrder, matroskamuxDefaultFlag,
     matroskamuxDisplaySize, matroskamuxLuminance, matroskamuxLanguage, matroskamuxFFV1Version,
-    matroskamuxCoverArt, matroskamuxOrientation,
+    matroskamuxCoverArt, matroskamuxOrientation, matroskamuxOpusStart,
   ]
 }

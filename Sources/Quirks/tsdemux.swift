@@ -1,4 +1,13 @@
 extension Quirk {
+  package static let tsdemuxEarlyAudio = Quirk(
+    "tsdemux-early-audio", element: "tsdemux", releases: .all,
+    symptom: """
+      The segment of all streams begins with the first packet that it gives out. If that is a frame of video, audio \
+      that is heard before it is clipped.
+      """,
+    upstream: "`calculate_and_push_newsegment`",
+    workaround: "The first segment of the audio begins at 0.")
+
   package static let tsdemuxClockGap = Quirk(
     "tsdemux-clock-gap", element: "tsdemux", releases: .all,
     symptom: """
@@ -31,5 +40,5 @@ extension Quirk {
       to there are decoded from the beginning, without a seek.
       """)
 
-  static let tsdemux = [tsdemuxClockGap, tsdemuxRepeatedPacket, tsdemuxSeekTimes]
+  static let tsdemux = [tsdemuxEarlyAudio, tsdemuxClockGap, tsdemuxRepeatedPacket, tsdemuxSeekTimes]
 }

@@ -1,6 +1,13 @@
 import MediaTime
 
 extension ContainerReport {
+  /// True if the header says FLI or FLC, frames, their size, and a depth that there is.
+  static func isFLIC(_ file: RandomAccessFile) -> Bool {
+    guard let start = file.read(0..<128), start[5] == 0xAF, [0x11, 0x12].contains(start[4]) else { return false }
+    func field(_ place: Int) -> Int { Int(start[place]) | Int(start[place + 1]) << 8 }
+    return field(6) > 0 && field(8) > 0 && field(10) > 0 && [0, 1, 8, 15, 16, 24].contains(field(12))
+  }
+
   /// FLI and FLC of Autodesk Animator: a header of 128 bytes with the size of the file and the
   /// number of frames, and the frames. After them comes one more that leads back to the first.
   static func flic(_ file: RandomAccessFile) -> ContainerReport? {

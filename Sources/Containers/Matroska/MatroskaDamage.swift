@@ -57,8 +57,11 @@ struct MatroskaDamage {
     let end = min(end, file.size)
     var place = start
     while place < end {
-      guard let element = Element(file, place),
-        MatroskaID.inSegment.contains(element.id) || isForeign(element, MatroskaID.inSegment, end)
+      if isCutHeader(place) { return }
+      let element = Element(file, place)
+      // A whole file after this one is no damage.
+      if element?.id == MatroskaID.ebml { return }
+      guard let element, MatroskaID.inSegment.contains(element.id) || isForeign(element, MatroskaID.inSegment, end)
       else {
         guard let next = resume(after: place, upTo: end) else { return }
         place = next
@@ -93,10 +96,12 @@ struct MatroskaDamage {
     let clusterEnd = min(cluster.end ?? end, end)
     let before = places.count
     while place < clusterEnd {
+      if isCutHeader(place) { return nil }
       guard let element = Element(file, place) else {
         return resume(after: place, upTo: end, clusterEnd: cluster.end)
       }
-      if cluster.end == nil, MatroskaID.inSegment.contains(element.id), !MatroskaID.anywhere.contains(element.id) {
+      if cluster.end == nil, MatroskaID.inSegment.contains(element.id) || element.id == MatroskaID.ebml,
+        !MatroskaID.anywhere.contains(element.id) {
         return place
       }
       guard let bodyEnd = element.end, bodyEnd <= clusterEnd,
@@ -115,6 +120,11 @@ struct MatroskaDamage {
     }
     if places.count == before, let wholeEnd = cluster.end, wholeEnd <= end { check(start, cluster.body..<wholeEnd) }
     return place
+  }
+
+  /// True if the file ends within the header of an element.
+  private func isCutHeader(_ place: Int) -> Bool {
+    file.size - place < 12 && file.number(at: place, 1) != 0 && Element(file, place) == nil
   }
 
   /// True of an element that is not known and can be stepped over: what is known, or nothing, follows it.

@@ -11,6 +11,7 @@
 ///   `Quirk.matroskamuxDisplaySize`). As a ratio (`DisplayUnit` 3) it is exact.
 /// - The luminance of the mastering display (`LuminanceMax`, `LuminanceMin`, RFC 9559, 5.1.4.1.28.40 and
 ///   .41; `Quirk.matroskamuxLuminance`).
+/// - The time of the first packet of Opus (``MatroskaOpusStart``).
 /// - The language `und` (`Language`, RFC 9559, 5.1.4.1.19; `Quirk.matroskamuxLanguage`).
 ///
 /// Each changes only what is wrong in the file, so files of any release are safe.
@@ -75,6 +76,7 @@ package struct MatroskaHeader {
         throw FileError.last
       }
     }
+    try MatroskaOpusStart(file, in: segment.body).apply()
   }
 
   /// What is changed in an element of the file; nil where nothing is.

@@ -1,5 +1,7 @@
 /// The identifiers of Matroska's elements (RFC 9559, 5.1).
 enum MatroskaID {
+  /// Header of a file, or of one that follows it.
+  static let ebml: UInt32 = 0x1A45_DFA3
   static let segment: UInt32 = 0x1853_8067
   static let cluster: UInt32 = 0x1F43_B675
 

@@ -20,6 +20,10 @@ extension ContainerReport {
       let body = place + header.size
       if header.length > file.size - body { declared.isCut = true }
       switch header.id {
+      case MatroskaID.ebml where place > 0:
+        // Another file follows; what it says is not of this one.
+        declared.links += 1
+        return declared
       case MatroskaID.segment:
         segmentEnd = header.length > file.size - body ? file.size : body + header.length
         place = body

@@ -12,8 +12,8 @@ enum MatroskaTrack {
       let bytes = file.read(tracks.body)
     else { return ([], []) }
     let entries = EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.trackEntry }
-    let all = entries.map { entry in
-      let parts = EBMLElement.all(in: entry.bytes)
+      .map { EBMLElement.all(in: $0.bytes) }
+    let all = entries.map { parts in
       func number(_ id: UInt32) -> Int64? { parts.first { $0.id == id }?.number }
       return ContainerTrack(
         kind: kind(ofType: number(MatroskaID.trackType)),
@@ -22,7 +22,7 @@ enum MatroskaTrack {
         codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)),
         stored: entries.count == 1 ? StoredAudio(parts, in: segment.body, of: file) : nil)
     }
-    return (all, entries.flatMap { details(of: EBMLElement.all(in: $0.bytes)) })
+    return (all, entries.flatMap { details(of: $0) })
   }
 
   private static func details(of parts: [EBMLElement]) -> [ContainerDetail] {

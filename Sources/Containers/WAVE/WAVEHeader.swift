@@ -74,7 +74,8 @@ package struct WAVEHeader: Sendable {
     let header = isWave64 ? 24 : 8
     let unit = isWave64 ? 8 : 2
     var place = isWave64 ? 40 : 12
-    while let found = file.text(at: place),
+    // Zeros are no chunks, and there may be billions of them.
+    while let found = file.text(at: place), found.utf8.contains(where: { $0 != 0 }),
       let written = file.number(at: place + header - (isWave64 ? 8 : 4), isWave64 ? 8 : 4, isLittleEndian: true)
     {
       var size = isWave64 ? written - header : written

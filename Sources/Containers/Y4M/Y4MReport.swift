@@ -18,6 +18,17 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
+  /// True if samples have more than eight bits.
+  static func isDeepY4M(_ file: RandomAccessFile) -> Bool {
+    file.line(at: 0)?.split(separator: " ").contains { $0.hasPrefix("C") && isDeep(String($0.dropFirst())) } ?? false
+  }
+
+  /// True of names such as `422p10` and `mono12`, for two bytes a sample.
+  private static func isDeep(_ chroma: String) -> Bool {
+    let parts = chroma.split(separator: "p", maxSplits: 1)
+    return parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
+  }
+
   /// The bytes of a frame; nil if the header says nothing that is known.
   private static func y4mFrameSize(_ header: String) -> Int? {
     var (width, height, chroma) = (0, 0, "420")
@@ -32,12 +43,9 @@ extension ContainerReport {
     guard (1..<1 << 20).contains(width), (1..<1 << 20).contains(height) else { return nil }
     let luma = width * height
     let (half, quarter) = ((width + 1) / 2, (width + 3) / 4)
-    // Such as `422p10`, in two bytes a sample.
-    let parts = chroma.split(separator: "p", maxSplits: 1)
-    let isDeep =
-      parts.count == 2 && Int(parts[1]) != nil || chroma.hasPrefix("mono") && chroma != "mono"
+    let isDeep = isDeep(chroma)
     let samples: Int? =
-      switch isDeep ? parts.first.map(String.init) ?? "" : chroma {
+      switch isDeep ? String(chroma.prefix { $0 != "p" }) : chroma {
       case "420", "420jpeg", "420mpeg2", "420paldv": luma + 2 * half * ((height + 1) / 2)
       case "411": luma + 2 * quarter * height
       case "422": luma + 2 * half * height

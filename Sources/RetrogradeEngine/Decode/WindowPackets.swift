@@ -36,6 +36,8 @@ final class WindowPackets: Sendable {
     var hasCome: [Bool]
     var missing: Int
     var hasEnded = false
+    /// For the caps that packets have now.
+    private var pictures: (caps: Caps, bytes: PictureBytes)?
 
     init(_ wanted: Wanted, isFlushed: Bool = false) {
       self.wanted = wanted
@@ -47,7 +49,7 @@ final class WindowPackets: Sendable {
 
     /// Compares a packet with the one of the index that is expected now. What comes before the first
     /// of them is only decoded on the way, and what follows the last belongs to no frame of the window.
-    mutating func compare(_ buffer: Buffer, in segment: Segment, _ pictures: PictureBytes) {
+    mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
       let own = packet.time == nil ? buffer.dts : buffer.pts
@@ -59,6 +61,8 @@ final class WindowPackets: Sendable {
       }
       let isFirst = next == wanted.packets.startIndex
       if isFirst, isInTime == false { return }
+      let pictures = pictures.flatMap { $0.caps.isEqual(caps) ? $0.bytes : nil } ?? PictureBytes(caps)
+      self.pictures = (caps, pictures)
       let bytes = try? buffer.withBytes { pictures.count(in: $0) }
       let isWhole = packet.pictureBytes.map { $0 == bytes } ?? true
       // Without a time, the first is known by its size.
@@ -98,7 +102,7 @@ final class WindowPackets: Sendable {
       guard let self, !(buffer.isHeader && buffer.pts == nil) else { return .goesOn }
       return progress.withLock { progress in
         guard progress?.isFlushed ?? false, let caps = self.pad.caps else { return .goesOn }
-        progress?.compare(buffer, in: segment, PictureBytes(caps))
+        progress?.compare(buffer, in: segment, caps)
         let isEnd = buffer.pts.map { progress?.ends(at: segment.streamTime(of: $0)) ?? false }
         return isEnd ?? false ? .allHaveEnded : .goesOn
       }
