@@ -26,9 +26,15 @@ package final class Element: @unchecked Sendable {
 
   /// The elements before this one that are linked already, nearest first, and this one first of all: through first sink
   /// pads, and into bins.
-  package var upstream: [Element] {
-    var chain: [Element] = [self]
-    while let next = chain.last?.firstSinkPad?.peer?.origin?.element, !chain.contains(where: { $0.isSame(as: next) }) {
+  package var upstream: [Element] { [self] + origins.map(\.element) }
+
+  /// The output pads on the way to this element, through its first input pad and those of the elements before it,
+  /// nearest first, each with its element.
+  package var origins: [(element: Element, pad: Pad)] {
+    var chain: [(element: Element, pad: Pad)] = []
+    while let next = (chain.last?.element ?? self).firstSinkPad?.peer?.origin,
+      !next.element.isSame(as: self), !chain.contains(where: { $0.element.isSame(as: next.element) })
+    {
       chain.append(next)
     }
     return chain

@@ -45,6 +45,13 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     self.init("taglist, extended-comment={ \(values) }")
   }
 
+  /// Names of all tags in it.
+  package var names: [String] {
+    (0..<gst_tag_list_n_tags(raw)).compactMap { number in
+      gst_tag_list_nth_tag_name(raw, guint(number)).map { String(cString: $0) }
+    }
+  }
+
   package func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
 
   /// Both lists' tags; where both have one, this list's.

@@ -6,13 +6,12 @@ public struct PipelineDescriptions: Sendable {
   public var encoding: String
   /// What ``PipelineFile`` knows by `@name value`: the order of play, tags, orientation.
   public var settings: [String]
+  /// What of the source the output does not have, or has otherwise, as ``Summary/warnings`` of a reversal would say.
+  public var warnings: [Warning] = []
 
   /// As a pipeline file.
   public var file: String {
-    ([
-      "# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it. It has the first video stream and all audio;",
-      "# subtitles, chapters and further video streams are not for pipeline files.",
-    ] + settings
+    (["# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it."] + settings
       + [decoding, "---", encoding]).joined(separator: "\n") + "\n"
   }
 }

@@ -67,62 +67,6 @@ extension Reverser {
     }
   }
 
-  /// The pipelines that would turn the source round into `output`, in `gst-launch-1.0` syntax.
-  func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
-    guard drawing.isEmpty else {
-      throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
-    }
-    guard output != "-" else {
-      throw RetrogradeError(
-        .usage, "a pipeline file names the file that it writes", remedy: "name one, in place of standard output")
-    }
-    guard options.encoding.maxSize == nil else {
-      throw RetrogradeError(.usage, "\(setting: .maxSize): what it takes is found by trying, which is not one pipeline")
-    }
-    let others = [(options.soundtrack, Setting.soundtrack), (options.subtitles, .subtitles)]
-    if let other = others.first(where: { $0.0 != nil })?.1 {
-      throw RetrogradeError(
-        .usage, "\(setting: other): a pipeline file reads one source", remedy: "leave it out")
-    }
-    guard options.output.subtitles == nil else {
-      throw RetrogradeError(
-        .usage, "\(setting: .subtitlesOutput): a pipeline file has no subtitles",
-        remedy: "leave it out")
-    }
-    guard !options.output.isVerified else {
-      throw RetrogradeError(
-        .usage, "\(setting: .isVerified): `retrograde run` does not verify",
-        remedy: "leave it out, and verify the file afterwards")
-    }
-    guard inputs.count == 1 else {
-      throw RetrogradeError(.usage, about: input, "a pipeline file reads one source", remedy: "name one file")
-    }
-    guard options.encoding.encoderOptions.isEmpty else {
-      throw RetrogradeError(
-        .usage,
-        "\(setting: .encoderOptions) can't be printed: encoding profiles have no way to write all that encoders take",
-        remedy: "leave it out, and put the options into what is printed")
-    }
-    var playedOnly = options
-    playedOnly.playback.streams = options.playback.streams ?? .played
-    playedOnly.encoding.reencodes = true
-    let written = try Reverser(inputs, options: playedOnly).outputPlan(output, work)
-    if written.choice.container.animation != nil {
-      throw RetrogradeError(
-        .usage, about: output, "no GStreamer element writes it; --print-pipeline has nothing to print")
-    }
-    try (written.source.warnings + written.choice.warnings).check(
-      isStrict: options.output.isStrict, input)
-    let contents = written.contents(output)
-    let settings = PipelineSettings.lines(
-      options, contents.tags?.withDate.removing(EncodingPipeline.technical),
-      contents.videos.first?.orientation)
-    return PipelineDescriptions(
-      decoding: PipelineFile.literal(written.source.index.decoding),
-      encoding: PipelineFile.literal(contents.description),
-      settings: settings.map(PipelineFile.literal))
-  }
-
   func outputPlan(_ output: String, _ work: Work) throws -> OutputPlan {
     guard !inputs.isEmpty else { throw RetrogradeError(.usage, "no file is named that could be turned round") }
     if inputs.count > 1, options.encoding.copiesForward {
@@ -139,7 +83,7 @@ extension Reverser {
   }
 
   /// The files that it reads.
-  private var files: [String] { inputs + [options.subtitles, options.soundtrack].compactMap { $0 } }
+  var files: [String] { inputs + [options.subtitles, options.soundtrack].compactMap { $0 } }
 
-  private var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }
+  var drawing: FrameDrawing { FrameDrawing(lettering: options.lettering, overlay: overlay, title: title) }
 }

@@ -23,7 +23,8 @@ struct OutputArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "source: hard to tell from the source, at about its bit rate; high: at whatever rate that takes; lossless: "
-        + "bit-exact, in mkv or mov.", valueName: "quality"))
+        + "bit-exact. mkv holds every source; in mp4, mov, ts and avi, H.264 is refused for pixels that it can't hold exactly.",
+      valueName: "quality"))
   var quality: EncodingOptions.Quality = .source
 
   @Option(help: ArgumentHelp("h264, hevc, vp9, av1, prores, ffv1 …, or GStreamer caps.", valueName: "codec"))

@@ -65,7 +65,6 @@ struct Reverse: AsyncParsableCommand {
           "\(joined.joined(separator: " + ")): files that are joined have one mirror, without \(other).")
       }
     }
-    if printPipeline && arguments.copyForward { throw ValidationError("What --copy-forward does is not one pipeline.") }
     if printPipeline && work != nil {
       throw ValidationError("--work makes a file in chunks, which is not one pipeline.")
     }
@@ -92,7 +91,9 @@ struct Reverse: AsyncParsableCommand {
     guard let inputs = list.inputs.first, let output = list.output else { return }
     let reverser = arguments.reverser(inputs)
     if printPipeline {
-      Terminal.print(file: try await reverser.pipelines(to: output).file)
+      let pipelines = try await reverser.pipelines(to: output)
+      for warning in pipelines.warnings { Terminal.error("retrograde: warning: \(warning.message.inOptions)") }
+      Terminal.print(file: pipelines.file)
       return
     }
     let reversal =

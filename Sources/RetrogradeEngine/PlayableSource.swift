@@ -18,6 +18,8 @@ package struct PlayableSource: Sendable {
   private let stored: Source?
   /// What its bytes say and GStreamer does not; nil if it is made of several sources, or of none that is a file.
   package var facts: ContainerFacts? { stored?.facts }
+  /// Whether it is one file, which GStreamer reads where it is.
+  package var isReadInPlace: Bool { stored.map { $0.path == Address.path(of: $0.name) } ?? false }
   /// What it is made of, where that is several sources, one after the other; empty: itself.
   package internal(set) var parts: [PlayableSource] = []
   /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
@@ -125,11 +127,11 @@ package struct PlayableSource: Sendable {
   /// A source of which all is known.
   package init(
     _ input: String, _ index: SourceIndex, _ video: VideoSource?, playback: PlaybackOptions, count: Int?,
-    for output: OutputRequirements = OutputRequirements(), range: TimeSpan? = nil
+    for output: OutputRequirements = OutputRequirements(), range: TimeSpan? = nil, stored: Source? = nil
   ) throws {
     try self.init(
       input, index, SourceParts(video, range ?? PlayableSource.range(in: index, playback)), playback, count: count,
-      for: output, stored: nil)
+      for: output, stored: stored)
   }
 
   /// - Parameter whole: from where to where the source is presented of which a part is played; nil: what is played is all of it.

@@ -268,7 +268,11 @@ import Testing
       loop: .pingPong, score: try Score(parsing: "0..1, 1..0 x2"), joint: .seconds(0.5),
       dissolve: .seconds(2), interpolation: .blend, keepsPitch: true, count: 3, dropsSeam: false,
       timing: .source, start: .time(.seconds(1)), end: .frame(50), frameRate: FrameRate(30000, 1001))
-    let lines = PipelineSettings.lines(options, TagList("taglist, title=(string)\"a b\""), "rotate-90")
+    options.playback.streams = .played
+    options.encoding.encoder = "x264enc"
+    let lines =
+      PipelineSettings(options: options, orientation: "rotate-90").lines
+      + [#"@tags taglist, title=(string)"a b""#]
     let text = (lines.map(PipelineFile.literal) + [small]).joined(separator: "\n")
     let pipelines = try PipelineFile(text, name: "f").resolved(["input": "x"])
     let read = try PipelineSettings(pipelines, ReverseOptions())
@@ -276,7 +280,8 @@ import Testing
     encoder.outputFormatting = .sortedKeys
     #expect(try encoder.encode(read.options.playback) == encoder.encode(options.playback))
     #expect(read.orientation == "rotate-90" && read.tags?.string("title") == "a b")
-    #expect(PipelineSettings.lines(ReverseOptions(), nil, nil).isEmpty)
+    #expect(read.options.encoding.encoder == "x264enc")
+    #expect(PipelineSettings(options: ReverseOptions()).lines.isEmpty)
   }
 
   @Test("a setting that does not exist is answered with all that do")

@@ -62,7 +62,7 @@ extension OutputPlan {
       subtitles: choice.subtitles.map(ChunkPlan.Subtitles.init), subtitleOutput: try subtitleOutput,
       chapters: contents.chapters, tags: contents.tags?.description, joining: joining,
       hasEditLists: choice.container.hasEditLists,
-      warnings: (source.warnings + choice.warnings + unheld + untitled(contents)).unique.map(Notice.init),
+      warnings: (source.warnings + choice.warnings + details.unheld + untitled(contents)).unique.map(Notice.init),
       changes: choice.changes.map(KeptChange.init),
       // When the source was last written: the same whenever, and wherever, it is made.
       origin: FileOrigin(seed: ChunkPlan.seed(streams.map(\.index.digest)), date: identity.modified.first ?? 0),

@@ -95,4 +95,10 @@ struct Codec: Sendable, Equatable {
     }
     return isRaw || encoder.map { Registry.factory($0, takes: raw) } ?? false
   }
+
+  /// The pixel format in which it can be made from `raw` frames so that no value changes; nil if there is none.
+  func exactFormat(for raw: Caps) -> String? {
+    let formats = raw.string("format").flatMap { PixelFormat($0) }?.equivalents ?? []
+    return formats.first { encodes(raw.setting("format", $0.name)) }?.name
+  }
 }

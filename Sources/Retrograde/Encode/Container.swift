@@ -220,6 +220,17 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
+  /// The container that a pipeline of the user's writes, by its muxer or, without one, what stands in its place; nil if none
+  /// of these writes it.
+  static func written(by pipeline: Pipeline) -> Container? {
+    let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
+    let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }
+    if let found = muxed.first(where: { $0.caps.map(pipeline.hasMuxer) ?? false }) { return found }
+    guard pipeline.elements(ofClass: "Muxer").isEmpty else { return nil }
+    let alone = [("flacenc", "flac"), ("xingmux", "mp3"), ("id3v2mux", "mp3"), ("id3mux", "mp3")]
+    return alone.first { !pipeline.elements(ofFactory: $0.0).isEmpty }.flatMap { byExtension[$0.1] }
+  }
+
   /// The muxers that write it, best first; `encodebin` takes the first that holds all streams. None where none is needed.
   var muxers: [String] {
     guard let caps, let parsed = Caps(caps) else { return [] }

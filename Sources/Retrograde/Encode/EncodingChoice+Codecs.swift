@@ -27,7 +27,8 @@ extension EncodingChoice {
     // Rather another codec than another pixel format or size.
     let raw = choice.geometry?.caps ?? video.raw
     let fitting = possible.filter { takesSize(of: raw, $0, container) }
-    guard let best = fitting.first(where: { $0.encodes(raw) }) ?? fitting.first ?? possible.first else {
+    let exact = options.quality == .lossless ? fitting.first { $0.exactFormat(for: raw) != nil } : nil
+    guard let best = fitting.first(where: { $0.encodes(raw) }) ?? exact ?? fitting.first ?? possible.first else {
       throw options.quality == .lossless
         ? RetrogradeError(
           .usage, about: output, "this container holds no lossless video", remedy: "use .mkv or .mov")

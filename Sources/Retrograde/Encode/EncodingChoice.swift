@@ -154,8 +154,12 @@ struct EncodingChoice: Sendable {
               "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and \(setting: .videoCodec) ffv1"
             ))
         }
-        // Colour at full resolution has no odd half.
-        if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
+        if options.quality == .lossless, !codec.encodes(raw) {
+          choice.format = try exactFormat(for: raw, codec, output)
+          // Colour at full resolution has no odd half.
+        } else if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) {
+          choice.format = "Y444"
+        }
         // Video encoders would take it at full resolution too, which phones and browsers don't play.
         if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
           choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
@@ -193,6 +197,7 @@ struct EncodingChoice: Sendable {
         EncodingChoice.change(
           from: Codec(of: track.codec), to: codec, container, options, named,
           isUntimed: container.needsAudioFromStart && !self.videos.isEmpty, raw: track.caps))
+      if options.quality == .lossless { noteRounding(of: track, in: codec) }
       try addForm(of: track, in: codec, output)
       // Up to eight channels, codecs have an order of their own that says where each is.
       if track.channels > 8, track.caps.channelMask ?? 0 != 0, !container.isWave {

@@ -99,7 +99,7 @@ struct OutputPlan: Sendable {
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
-    counts.warnings += unheld + pipeline.unheld
+    counts.warnings += details.unheld + pipeline.unheld
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -112,21 +112,15 @@ struct OutputPlan: Sendable {
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
-  /// What of the source's description the container can't hold, or does not hold for the output.
-  var unheld: [Warning] {
-    let lacksCover = source.index.tags?.has("image") ?? false && !choice.container.carriesCoverArt
-    let losesAttachments = source.index.tags?.has("attachment") ?? false
-    return waveChunks.warnings + loopComments.warnings + unheldTitles
-      + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
-      + (lacksCover ? [Warning(.detailLeftOut, "left out: the cover art, which this container can't hold")] : [])
-  }
-
-  /// The streams' names, where the container has several streams and no names.
-  private var unheldTitles: [Warning] {
-    let tags = videos.map(\.video.tags) + audio.map(\.tags) + choice.subtitles.map(\.tags)
-    let count = tags.count { $0?.streamTitle != nil }
-    guard count > 0, tags.count > 1, !choice.container.holdsTitles else { return [] }
-    return [Warning(Warning.noTitles.code, Warning.noTitles.message, count: count)]
+  /// What describes the source beside its frames and samples.
+  var details: CarriedDetails {
+    // Opus counts at 48 kHz, whatever the source's rate is.
+    let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
+    return CarriedDetails(
+      source: source, playback: options.playback, container: choice.container, videos: videos, audio: audio,
+      subtitles: choice.subtitles, hasSoundtrack: options.soundtrack != nil,
+      isResampled: isOpus && audio.first?.rate != 48_000 || choice.audioForms.first?.rate != nil,
+      isPadded: choice.container.needsAudioFromStart)
   }
 
   /// Compares what was written with the source.
@@ -144,45 +138,34 @@ struct OutputPlan: Sendable {
   func contents(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
   ) -> EncodingPipeline.Contents {
-    let isBackward = source.legs[0]?.direction == .backward
-    let played = Chapter.played(source.index.chapters, source.legs.all)
-    func stream(_ number: Int, _ video: VideoSource) -> EncodingPipeline.Stream {
-      let caps = choice.videos[number].packets?.given ?? (isBackward ? video.caps.mirroredFields : video.caps)
-      return .init(
-        name: EncodingDescription.videoName(number),
-        caps: copy.flatMap { number == 0 ? $0.caps : nil }
-          ?? source.framed(
-            caps, video, options.playback,
-            needsRate: choice.videos[number].codec?.text == "video/x-h265"),
-        disposition: video.video.disposition,
-        orientation: choice.videos[number].orientation(
-          video.video.tags?.string("image-orientation"), in: choice.container),
-        fieldOrder: choice.deinterlaces || choice.videos[number].deinterlaces
-          ? nil : video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
-        title: video.video.tags?.streamTitle,
-        encoderOptions: options.encoding.encoderOptions)
+    let text = EncodingDescription(
+      path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
+      copiesVideo: copy != nil, isLongWave: choice.container.isWave && audioBytes > Int(UInt32.max) - 1 << 20
+    ).text
+    let needsRate = { choice.videos[$0].codec?.text == "video/x-h265" }
+    var contents = details.contents(
+      text,
+      names: (
+        videos.indices.map(EncodingDescription.videoName), audio.indices.map { "audio\($0)" },
+        choice.subtitles.indices.map { "text\($0)" }
+      ), needsRate: needsRate, prepare)
+    for (number, video) in videos.enumerated() {
+      let given = choice.videos[number].packets.map {
+        source.framed($0.given, video, options.playback, needsRate: needsRate(number))
+      }
+      if let caps = copy.flatMap({ number == 0 ? $0.caps : nil }) ?? given { contents.videos[number].caps = caps }
+      contents.videos[number].orientation = choice.videos[number].orientation(
+        video.video.tags?.string("image-orientation"), in: choice.container)
+      if choice.deinterlaces || choice.videos[number].deinterlaces { contents.videos[number].fieldOrder = nil }
+      contents.videos[number].encoderOptions = options.encoding.encoderOptions
     }
-    return EncodingPipeline.Contents(
-      description: EncodingDescription(
-        path: path, choice: choice, videos: videos.map { $0.video.tags }, audio: audio.map(\.tags),
-        copiesVideo: copy != nil, isLongWave: choice.container.isWave && audioBytes > Int(UInt32.max) - 1 << 20
-      ).text,
-      videos: videos.enumerated().map(stream),
-      audio: audio.enumerated().map {
-        .init(
-          name: "audio\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle,
-          sampleCount: choice.sampleCounts[$0])
-      },
-      texts: choice.subtitles.enumerated().map {
-        .init(name: "text\($0)", caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle)
-      },
-      chapters: waveChunks.haveMarkers ? [] : played.map { $0.later(by: lead) },
-      waveChunks: waveChunks.chunks, comments: loopComments.played,
-      tags: source.index.tags, duration: source.legs.duration, lead: copy?.lead ?? .zero,
-      animation: choice.container.animation.map {
-        ($0, AnimationSettings(options.encoding, spoolDirectory: options.resources.spoolDirectory))
-      },
-      encoder: options.encoding.encoder, prepare: prepare)
+    contents.chapters = contents.chapters.map { $0.later(by: lead) }
+    contents.lead = copy?.lead ?? .zero
+    contents.animation = choice.container.animation.map {
+      ($0, AnimationSettings(options.encoding, spoolDirectory: options.resources.spoolDirectory))
+    }
+    contents.encoder = options.encoding.encoder
+    return contents
   }
 
   /// What the first audio stream takes, decoded.
@@ -210,13 +193,5 @@ extension PlayedFrames {
       "changed: this format shows all frames equally long, and the source does not: \(moved.count) frames are up to "
         + "\(Decimals.text(most, 2)) s off; .mkv and .mp4 keep their times",
       count: moved.count)
-  }
-}
-
-extension TagList {
-  /// What people call a stream; nil for the names that matroskamux gives to streams without one
-  /// (`gst_matroska_mux_request_new_pad`).
-  fileprivate var streamTitle: String? {
-    string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
   }
 }

@@ -14,6 +14,8 @@ struct PipelineIndexer: Sendable {
   let name: String
   /// The pipeline, in `gst-launch-1.0` syntax.
   let decoding: String
+  /// The one file that the pipeline reads; nil if it reads none, or several.
+  var source: PipelineSource?
   /// What GStreamer's error means for whoever wrote the pipeline.
   let failure: @Sendable (GStreamerError) -> RetrogradeError
   /// What says when a live source is to be recorded; nil: until it ends.
@@ -30,6 +32,8 @@ struct PipelineIndexer: Sendable {
     var audio: [(name: String, track: AudioTrack)] = []
     var tags: TagList?
     var warnings: [Warning] = []
+    /// True if every stream came as the file has it, so that a shorter one has lost something.
+    var isWhole = true
   }
 
   /// Filters of which every frame comes out alone, whatever came before it.
@@ -45,23 +49,33 @@ struct PipelineIndexer: Sendable {
     let decoders = DecoderWatch(pipeline)
     defer { decoders.letGo() }
     let tally = StreamTally()
+    var isWhole = true
     let jobs = try sinks.map { element -> Job in
       let reader = StreamReader(try pipeline.appSink(element.name), tally)
       if let packets = PipelineIndexer.packets(before: element) {
         // No frame is decoded for the index.
         Log.index.info("\(name): appsink \(element.name): is indexed by its packets; its frames come out one by one")
+        // Quirk.h264parseContainerColors, Quirk.h265parseContainerColors
+        for parser in element.upstream where ["h264parse", "h265parse"].contains(parser.factoryName) {
+          parser.staticPad("sink")?.removeFromCaps(["colorimetry"])
+        }
+        let isAsDecoded = element.upstream.dropFirst().first { !["queue", "capsfilter"].contains($0.factoryName) }?
+          .isOfClass("Decoder") ?? false
         let declares = StreamPath.declaringDemuxers.contains { !pipeline.elements(ofFactory: $0).isEmpty }
         if declares { pipeline.keepDemuxedDurations(to: element) }
-        let collector = PacketCollector(packets, declaresDurations: declares)
-        return Job(name: element.name, reader: reader) { (collector.run($0), []) }
+        let collector = PacketCollector(packets, declaresDurations: declares, isAsDecoded: isAsDecoded)
+        return Job(name: element.name, reader: reader) {
+          (collector.run($0, of: source?.stream(of: .video, before: element)), [])
+        }
       }
       Log.index.info(
         "\(name): appsink \(element.name): is decoded once, forwards: it is audio, live, or what stands before it may hold frames"
       )
       let tracks = AudioIndexer(name: element.name, codec: nil, tags: nil, spoolDirectory: resources.spoolDirectory)
       tracks.watch(pipeline)
+      isWhole = isWhole && AudioIndexer.chain(before: element) != nil
       return Job(name: element.name, reader: reader) {
-        try collect($0, tracks) { decoders.clock(for: element) }
+        try collect($0, tracks, element) { decoders.clock(for: element) }
       }
     }
     pipeline.set(.playing)
@@ -69,7 +83,7 @@ struct PipelineIndexer: Sendable {
       (job.name, try Worker("index \(job.name)") { try job.run() })
     }
     try wait(pipeline, tally, sinks)
-    var result = Result()
+    var result = Result(isWhole: isWhole)
     for (name, worker) in workers {
       let (found, warnings) = try worker.join()
       result.warnings += warnings
@@ -90,7 +104,7 @@ struct PipelineIndexer: Sendable {
   private func make() throws -> Pipeline {
     do {
       let pipeline = try Pipeline(decoding)
-      PipelineIndexer.prepare(pipeline)
+      PipelineIndexer.prepare(pipeline, reading: source)
       return pipeline
     } catch let error as GStreamerError {
       throw failure(error)
@@ -98,10 +112,14 @@ struct PipelineIndexer: Sendable {
   }
 
   /// Nothing waits for a clock, and nothing is lost.
-  private static func prepare(_ pipeline: Pipeline) {
+  private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
     // Files must not choose elements that open what they name; the author of the pipeline may.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
-    if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
+    if let source {
+      source.prepare(pipeline)
+    } else if Quirk.matroskademuxStartTime.applies {
+      pipeline.keepMatroskaTimes()
+    }
     pipeline.failWhereSpeedHasNoRate()
     for sink in pipeline.elements(ofFactory: "appsink") {
       for (property, value) in [
@@ -166,24 +184,25 @@ struct PipelineIndexer: Sendable {
   private static func packets(before sink: Element) -> Pad? {
     let rest = sink.upstream.dropFirst().drop { element in element.factoryName.map(frameByFrame.contains) ?? false }
     guard let decoder = rest.first, decoder.isOfClass("Decoder"), decoder.isOfClass("Video"),
-      // A parser says which packets are keyframes.
-      rest.dropFirst().contains(where: { $0.isOfClass("Parser") || $0.isOfClass("Demuxer") })
+      // A parser says which packets are keyframes, and so does a demuxer, whose pad is linked when it comes.
+      decoder.isOpenEnded || rest.dropFirst().contains(where: { $0.isOfClass("Parser") || $0.isOfClass("Demuxer") })
     else { return nil }
     return decoder.staticPad("sink")
   }
 
   private func collect(
-    _ reader: StreamReader, _ tracks: AudioIndexer, _ watched: () -> PacketTimestamps?
+    _ reader: StreamReader, _ tracks: AudioIndexer, _ sink: Element, _ watched: () -> PacketTimestamps?
   ) throws -> (PipelineFound, [Warning]) {
     guard let first = reader.next() else { return (.nothing, []) }
     guard first.caps?.mediaType == "video/x-raw" else {
-      let (track, warnings) = try tracks.run(reader, first: first, watched: watched())
+      let known = source?.stream(of: .audio, before: sink).map { AudioIndexer(tracks, of: $0) } ?? tracks
+      let (track, warnings) = try known.run(reader, first: first, watched: watched())
       return (track.map { .audio($0) } ?? .nothing, warnings)
     }
-    return (try collectFrames(reader, first), [])
+    return (try collectFrames(reader, first, of: source?.stream(of: .video, before: sink)), [])
   }
 
-  private func collectFrames(_ reader: StreamReader, _ first: Sample) throws -> PipelineFound {
+  private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
     // What is not kept is taken all the same: a source that is held up does not hear that it is to end.
@@ -198,7 +217,10 @@ struct PipelineIndexer: Sendable {
       next = reader.next()
     }
     guard video.count > 0 else { return .nothing }
-    return .frames(try video.source(tags: reader.sink.pad?.tags(global: false), description: decoding))
+    return .frames(
+      try video.source(
+        tags: (reader.sink.pad?.tags(global: false)).merging(path?.tags), disposition: path?.disposition,
+        description: decoding))
   }
 
   private func add(_ found: PipelineFound, _ name: String, to result: inout Result) throws {
@@ -211,6 +233,7 @@ struct PipelineIndexer: Sendable {
       guard result.video == nil else {
         throw RetrogradeError(.usage, about: name, "has two appsinks with frames; one can be reversed")
       }
+      if case .frames = found { result.isWhole = false }
       result.video = (name, try source(found, name))
     }
   }
@@ -219,15 +242,18 @@ struct PipelineIndexer: Sendable {
     switch found {
     case .frames(let source):
       return source
-    case .packets(let index):
-      let recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { pipeline in
-        PipelineIndexer.prepare(pipeline)
+    case .packets(let index, let isAsDecoded):
+      var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
+        PipelineIndexer.prepare(pipeline, reading: source)
         // What the other sinks gave has been taken; it must not hold up this one.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
         }
       }
+      // A filter may give frames another shape and other colours than the packets name.
+      if isAsDecoded { recipe.packetCaps = index.caps }
+      recipe.isTimedByPackets = source?.isTimedByPackets ?? false
       return try VideoSource(
         index, recipe, range: nil, rate: rate, resources: resources, gauge: gauge, cancellation: cancellation)
     case .audio, .nothing:
@@ -240,37 +266,38 @@ struct PipelineIndexer: Sendable {
 private final class PacketCollector: Sendable {
   private let packets = Mutex<(list: [VideoPacket], caps: Caps?, end: ClockTime?)>(([], nil, nil))
   private let declaresDurations: Bool
+  private let isAsDecoded: Bool
 
   /// - Parameters:
   ///   - pad: where the packets pass.
   ///   - declaresDurations: their durations are the container's.
-  init(_ pad: Pad, declaresDurations: Bool) {
+  ///   - isAsDecoded: nothing changes the frames after the decoder.
+  init(_ pad: Pad, declaresDurations: Bool, isAsDecoded: Bool) {
+    self.isAsDecoded = isAsDecoded
     self.declaresDurations = declaresDurations
     pad.dropBuffers { [self] buffer, pad in
       if buffer.isHeader && buffer.pts == nil { return }
       let segment = pad.segment
-      let time = buffer.pts.map { segment.streamTime(of: $0) }
-      let isOutside = buffer.pts.map { !segment.presents($0) } ?? false
-      let caps = pad.caps
+      guard let caps = pad.caps, let packet = try? VideoPacket(buffer, segment, caps) else { return }
       packets.withLock { state in
         state.caps = state.caps ?? caps
         state.end = segment.streamEnd
-        state.list.append(
-          VideoPacket(
-            time: time, duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size,
-            isHidden: isOutside))
+        state.list.append(packet)
       }
     }
   }
 
-  func run(_ reader: StreamReader) -> PipelineFound {
+  func run(_ reader: StreamReader, of path: @autoclosure () -> StreamPath?) -> PipelineFound {
     while reader.next() != nil {}
     let (list, caps, end) = packets.withLock { ($0.list, $0.caps, $0.end) }
     guard let caps, !list.isEmpty else { return .nothing }
-    return .packets(
-      VideoIndex(
-        caps: caps, tags: reader.sink.pad?.tags(global: false), packets: list, segmentEnd: end,
-        declaresDurations: declaresDurations))
+    // Known now that its pads are linked.
+    let path = path()
+    var index = VideoIndex(
+      caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path?.tags), packets: list, segmentEnd: end,
+      declaresDurations: declaresDurations)
+    index.disposition = path?.disposition
+    return .packets(index, isAsDecoded: isAsDecoded)
   }
 }
 
@@ -294,7 +321,7 @@ private struct Job: Sendable {
 
 /// What came out of one appsink.
 private enum PipelineFound: Sendable {
-  case packets(VideoIndex)
+  case packets(VideoIndex, isAsDecoded: Bool)
   case frames(VideoSource)
   case audio(AudioTrack)
   case nothing

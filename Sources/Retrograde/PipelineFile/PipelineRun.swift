@@ -1,7 +1,6 @@
 import Containers
 import GStreamer
 import RetrogradeEngine
-import Synchronization
 
 /// One run of a pipeline file: its first half is read, what it gives is turned round, its second half writes that.
 struct PipelineRun: Sendable {
@@ -44,54 +43,69 @@ struct PipelineRun: Sendable {
   ) throws -> Summary {
     let options = settings.options
     let names = try names(pipelines)
-    let locations = (try? Pipeline(pipelines.encoding))?.outputLocations ?? []
+    let written = try? Pipeline(pipelines.encoding)
+    let locations = written?.outputLocations ?? []
     for location in locations { try outputs.begin(location.path, isNumbered: location.isNumbered) }
+    let playback = options.playback
+    let file = try inputs.first.flatMap { path in
+      try inputs.count == 1
+        ? PipelineSource(
+          path,
+          PlaybackSettings(
+            playback, count: playback.count, resources: options.resources, gauge: work.gauge,
+            cancellation: work.cancellation)) : nil
+    }
     let indexer = PipelineIndexer(
-      name: pipelines.name, decoding: pipelines.decoding,
+      name: pipelines.name, decoding: pipelines.decoding, source: file,
       failure: { error in
         pipelines.failure(error, in: .decoding)
-      }, rate: FrameRateLimit(options.playback), resources: options.resources, gauge: work.gauge,
+      }, rate: FrameRateLimit(playback), resources: options.resources, gauge: work.gauge,
       cancellation: work.cancellation
     ) { work.report(.indexing, $0) }
     work.scale.expect(.reversing(isVerified: false))
     let found = try indexer.run()
-    let index = SourceIndex(
-      recipe: nil, video: found.video?.source.video, audio: found.audio.map(\.track),
-      tags: settings.tags ?? found.tags, warnings: found.warnings + (try damage(inputs)))
+    var index = SourceIndex(
+      recipe: nil, video: found.video?.source.video, audio: pipelines.inOrder(found.audio).map(\.track),
+      tags: found.tags, warnings: found.warnings)
+    file?.describe(&index)
+    if let file, found.isWhole {
+      file.compare(&index, found.video?.source)
+    } else {
+      index.warnings += try damage(inputs)
+    }
     let source = try PlayableSource(
-      file.name, index, found.video?.source, playback: options.playback, count: options.playback.count)
-    let audio = found.audio.filter { !$0.track.frames(during: source.legs.presentation.span).isEmpty }
-    let isBackward = source.legs[0]?.direction == .backward
+      self.file.name, index, found.video?.source, playback: playback, count: playback.count, stored: file?.stored)
+    let audio = pipelines.inOrder(found.audio).filter {
+      !$0.track.frames(during: source.legs.presentation.span).isEmpty
+    }
     let orientation = settings.orientation ?? found.video?.source.video.tags?.string("image-orientation")
-    let isPadded = Mutex(true)
     let missing = names.subtracting([found.video?.name].compactMap { $0 } + audio.map(\.name))
-    let pipeline = try EncodingPipeline(
-      EncodingPipeline.Contents(
-        // A muxer would write an empty track for a stream that does not come.
-        description: pipelines.encoding(without: missing),
-        videos: [found.video].compactMap { $0 }.map { name, video in
-          .init(
-            name: name,
-            caps: source.framed(
-              isBackward ? video.caps.mirroredFields : video.caps, video, options.playback,
-              needsRate: pipelines.encoding.contains("265")),
-            orientation: orientation)
-        },
-        audio: audio.map { .init(name: $0.name, caps: $0.track.caps) }, tags: index.tags,
-        duration: source.legs.duration, isOfUser: true,
-        prepare: { pipeline in
-          try PipelineRun.prepare(pipeline)
-          let padded = PipelineRun.needsAudioFromStart(pipeline)
-          isPadded.withLock { $0 = padded }
-          return try PipelineRun.redirect(pipeline, to: outputs)
-        }), for: pipelines.name, work.cancellation)
+    let details = CarriedDetails(source, playback, audio.map(\.name), writtenBy: written)
+    var contents = details.contents(
+      // A muxer would write an empty track for a stream that does not come.
+      pipelines.encoding(without: missing),
+      names: ([found.video?.name].compactMap { $0 }, audio.map(\.name), []),
+      needsRate: { _ in found.video.map { written?.encodesHEVC($0.name) ?? false } ?? false }
+    ) { pipeline in
+      try PipelineRun.prepare(pipeline)
+      return try PipelineRun.redirect(pipeline, to: outputs)
+    }
+    for (number, video) in contents.videos.enumerated() {
+      contents.videos[number].orientation = orientation
+      if written?.deinterlaces(video.name) ?? false { contents.videos[number].fieldOrder = nil }
+    }
+    contents.tags = settings.tags ?? index.tags
+    contents.encoder = options.encoding.encoder
+    contents.isOfUser = true
+    let pipeline = try EncodingPipeline(contents, for: pipelines.name, work.cancellation)
     let counts = try Feed(
-      legs: source.legs, heard: source.heard, timing: options.playback.timing, videos: source.videos,
+      legs: source.legs, heard: source.heard, timing: playback.timing, videos: source.videos,
       audio: audio.map(\.track),
-      isPadded: isPadded.withLock { $0 }, pipeline: pipeline, work: work
+      isPadded: details.isPadded, pipeline: pipeline, work: work
     ).run()
     try work.cancellation.check()
-    let warnings = (source.warnings + counts.warnings + lost(orientation, pipeline)).unique
+    let warnings =
+      (source.warnings + counts.warnings + details.unheld + pipeline.unheld + lost(orientation, pipeline)).unique
     try warnings.check(isStrict: options.output.isStrict, pipelines.name)
     return Summary(
       output: Set(locations.map(\.path)).sorted().joined(separator: ", "), frames: counts.frames,
@@ -156,14 +170,5 @@ struct PipelineRun: Sendable {
         try source.set(property, value)
       }
     }
-  }
-
-  /// Whether what is written has no times of its own for audio: see Container.
-  private static func needsAudioFromStart(_ pipeline: Pipeline) -> Bool {
-    let untimed: Set = ["avimux", "oggmux", "wavenc"]
-    return !pipeline.elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
-      && !pipeline.elements(ofClass: "Sink").contains {
-        ($0.factoryName ?? "").contains("mux") || ($0.factoryName ?? "").hasPrefix("hls")
-      }
   }
 }

@@ -5,6 +5,7 @@ import RetrogradeEngine
 /// The settings of a pipeline file: its lines `@name value`.
 struct PipelineSettings: Sendable {
   var options: ReverseOptions
+  /// In place of the source's; nil: those.
   var tags: TagList?
   var orientation: String?
 
@@ -22,16 +23,14 @@ struct PipelineSettings: Sendable {
     }
   }
 
+  init(options: ReverseOptions, orientation: String? = nil) {
+    self.options = options
+    self.orientation = orientation
+  }
+
   /// The lines that set everything in which a run differs from one without settings.
-  static func lines(
-    _ options: ReverseOptions, _ tags: TagList?, _ orientation: String?
-  ) -> [String] {
-    var lines = entries.compactMap { entry in
-      entry.text(options.playback).map { "@\(entry.name) \($0)" }
-    }
-    if let tags, !tags.isEmpty { lines.append("@tags \(tags)") }
-    if let orientation { lines.append("@orientation \(orientation)") }
-    return lines
+  var lines: [String] {
+    PipelineSettings.entries.compactMap { entry in entry.text(self).map { "@\(entry.name) \($0)" } }
   }
 
   /// One setting: how it is read from a pipeline file, and printed into one.
@@ -42,7 +41,7 @@ struct PipelineSettings: Sendable {
     /// Sets the value of a text; returns false if the text has none.
     let take: @Sendable (String, inout PipelineSettings) throws -> Bool
     /// The text of the value; nil for the default.
-    var text: @Sendable (PlaybackOptions) -> String? = { _ in nil }
+    var text: @Sendable (PipelineSettings) -> String? = { _ in nil }
   }
 
   private static func playback<Value>(
@@ -57,7 +56,7 @@ struct PipelineSettings: Sendable {
         guard let value = try read(value) else { return false }
         settings.options.playback[keyPath: property] = value
         return true
-      }, text: text)
+      }, text: { text($0.options.playback) })
   }
 
   private static func seconds(_ text: String, upTo most: Double) -> ClockTime? {
@@ -107,6 +106,17 @@ struct PipelineSettings: Sendable {
       text: { $0.start.map { "\($0)" } }),
     playback(
       "end", "PLACE", \.end, read: { SourcePosition(parsing: $0) }, text: { $0.end.map { "\($0)" } }),
+    playback(
+      "chapters", "keep|drop", \.streams,
+      read: { text -> StreamSelection?? in
+        switch text {
+        case "keep": .some(nil)
+        case "drop": .played
+        default: nil
+        }
+      },
+      text: { $0.wantsChapters ? nil : "drop" }),
+    // Printed files leave the memory to the machine that runs them.
     Entry(
       name: "memory", values: "SIZE",
       take: { value, settings in
@@ -114,6 +124,12 @@ struct PipelineSettings: Sendable {
         settings.options.resources.memory = size
         return true
       }),
+    Entry(
+      name: "encoder", values: "ELEMENT",
+      take: { value, settings in
+        settings.options.encoding.encoder = value
+        return Registry.has(value)
+      }, text: { $0.options.encoding.encoder }),
     Entry(
       name: "tags", values: "TAGLIST",
       take: { value, settings in
@@ -125,6 +141,6 @@ struct PipelineSettings: Sendable {
       take: { value, settings in
         settings.orientation = value
         return true
-      }),
+      }, text: { $0.orientation }),
   ]
 }

@@ -1,3 +1,4 @@
+package import Containers
 package import GStreamer
 package import MediaTime
 
@@ -47,11 +48,13 @@ package struct RecordedVideo {
 
   /// The frames, ready to be played.
   /// - Parameter description: of the pipeline that gave them.
-  package func source(tags: TagList?, description: String) throws -> VideoSource {
+  package func source(tags: TagList?, disposition: Disposition? = nil, description: String) throws -> VideoSource {
     var packets = packets
     for (place, time) in zip(packets.indices, collector.starts().times) { packets[place].time = time }
+    var index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil)
+    index.disposition = disposition
     return try VideoSource(
-      VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil), store: collector.frames, changes,
+      index, store: collector.frames, changes,
       description: description, planner: planner, rate: rate, resources: resources, gauge: gauge)
   }
 }

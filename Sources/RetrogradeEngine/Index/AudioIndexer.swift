@@ -54,12 +54,13 @@ package final class AudioIndexer: Sendable {
   private let trim: GaplessInfo
   private let disposition: Disposition?
   private let changesForm: Bool
-  private let ownClock = PacketTimestamps()
+  private let ownClock: PacketTimestamps
 
   package init(
     name: String, codec: Caps?, tags: TagList?, spoolDirectory: String, trim: GaplessInfo = GaplessInfo(),
-    disposition: Disposition? = nil, changesForm: Bool = false
+    disposition: Disposition? = nil, changesForm: Bool = false, clock: PacketTimestamps = PacketTimestamps()
   ) {
+    ownClock = clock
     self.trim = trim
     self.changesForm = changesForm
     self.disposition = disposition
@@ -67,6 +68,13 @@ package final class AudioIndexer: Sendable {
     self.codec = codec
     self.tags = tags
     self.spoolDirectory = spoolDirectory
+  }
+
+  /// The same stream, of which `path` tells more than was known when the pipeline was made.
+  package convenience init(_ known: AudioIndexer, of path: StreamPath) {
+    self.init(
+      name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
+      disposition: path.disposition, clock: known.ownClock)
   }
 
   /// The end of a stream's branch in a description of an indexing pipeline.

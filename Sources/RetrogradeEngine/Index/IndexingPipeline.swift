@@ -181,7 +181,6 @@ final class IndexingPipeline {
     var decoder: String?
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
-    let isVP8 = caps.mediaType == "video/x-vp8"
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -204,19 +203,11 @@ final class IndexingPipeline {
       turning = turning ?? PacketTurning(caps)
       try turning?.add(sample)
       end = sample.segment.streamEnd
-      let time = sample.streamTime
-      // Decoding starts before an edit does; what is decoded only for that is not shown.
-      let isOutside = buffer.pts.map { !sample.segment.presents($0) } ?? false
-      // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
-      let isInvisible = try isVP8 && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
-      packets.append(
-        VideoPacket(
-          time: isOnlyDecoded ? nil : time, decodingTime: buffer.dts.map { sample.segment.streamTime(of: $0) },
-          duration: buffer.duration,
-          isKeyframe: buffer.isKeyframe, bytes: buffer.size,
-          pictureBytes: try buffer.withBytes { pictures.count(in: $0) },
-          isHidden: isInvisible || isOutside))
-      if let time { reader.reach(time) }
+      var packet = try VideoPacket(buffer, sample.segment, caps)
+      packet.pictureBytes = try buffer.withBytes { pictures.count(in: $0) }
+      if isOnlyDecoded { packet.time = nil }
+      packets.append(packet)
+      if let time = sample.streamTime { reader.reach(time) }
     }
     var index = VideoIndex(
       caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path.tags), packets: packets, segmentEnd: end,

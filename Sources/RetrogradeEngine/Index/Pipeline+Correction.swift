@@ -4,7 +4,7 @@ import GStreamer
 extension Pipeline {
   /// Has the file's bytes say what `correction` wants when they are read, and the streams end where they do all the same.
   func correct(_ correction: any FileCorrection) {
-    element("source")?.staticPad("src")?.onBuffer { buffer in
+    (element("source") ?? elements(ofFactory: "filesrc").first)?.staticPad("src")?.onBuffer { buffer in
       guard let offset = buffer.offset, correction.changes(offset..<offset + buffer.size) else { return nil }
       let copy = buffer.deepCopy()
       let written: Void? = try? copy.withMutableBytes { correction.apply(to: $0, at: offset) }

@@ -16,6 +16,18 @@ package struct VideoPacket: Hashable, Sendable {
   /// It decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
 
+  /// - Parameter caps: of the stream.
+  /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
+  package init(_ buffer: Buffer, _ segment: Segment, _ caps: Caps) throws {
+    // Decoding starts before an edit does; what is decoded only for that is not shown.
+    let isOutside = buffer.pts.map { !segment.presents($0) } ?? false
+    // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
+    let isInvisible = try caps.mediaType == "video/x-vp8" && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
+    self.init(
+      time: buffer.pts.map { segment.streamTime(of: $0) }, decodingTime: buffer.dts.map { segment.streamTime(of: $0) },
+      duration: buffer.duration, isKeyframe: buffer.isKeyframe, bytes: buffer.size, isHidden: isInvisible || isOutside)
+  }
+
   package init(
     time: ClockTime?, decodingTime: ClockTime? = nil, duration: ClockTime?, isKeyframe: Bool,
     bytes: Int, pictureBytes: Int? = nil, isHidden: Bool

@@ -1,4 +1,4 @@
-import Containers
+package import Containers
 package import GStreamer
 import Glibc
 import MediaTime
@@ -18,10 +18,10 @@ package struct StreamPath: Sendable {
   let kind: StreamKind
   let caps: Caps
   /// The stream's own tags, and those of the file that came with it.
-  var tags: TagList?
+  package internal(set) var tags: TagList?
   var trim = GaplessInfo()
   /// nil where the container has no word for it.
-  var disposition: Disposition?
+  package internal(set) var disposition: Disposition?
   /// Where its samples lie, if the container says so.
   var stored: StoredAudio?
   /// Its packets differ in rate, channels or depth, and so do the rates that their timestamps count in.

@@ -1,18 +1,15 @@
 import GStreamer
 import RetrogradeEngine
 
-extension OutputPlan {
+extension CarriedDetails {
   /// What becomes of comments that say where a game's music loops, in sample frames (`LOOPSTART`, `LOOPLENGTH`,
   /// `LOOPEND`).
   var loopComments: (played: [String], warnings: [Warning]) {
-    guard let track = audio.first, options.soundtrack == nil else { return ([], []) }
+    guard let track = audio.first, !hasSoundtrack else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
     let comments = LoopComments(tags?.strings("extended-comment") ?? [])
     guard !comments.names.isEmpty else { return ([], []) }
-    // Opus counts at 48 kHz, whatever the source's rate is.
-    let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
-    let isResampled = isOpus && track.rate != 48_000 || choice.audioForms.first?.rate != nil
-    if choice.container.holdsComments, !isResampled,
+    if container?.holdsComments ?? false, !isResampled,
       let frames = comments.frames(of: track.frames.upperBound),
       let place = source.legs.places(of: frames, rate: track.rate).first(where: { $0.count == frames.count })
     {

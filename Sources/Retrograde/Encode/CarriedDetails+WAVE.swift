@@ -2,18 +2,18 @@ import Containers
 import MediaTime
 import RetrogradeEngine
 
-extension OutputPlan {
+extension CarriedDetails {
   /// What becomes of the chunks of a WAVE source beside its samples.
   var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
-    guard let wave = source.facts?.wave, let rate = wave.rate, choice.container.isWave, options.soundtrack == nil else {
+    guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts
-      let holdsMarkers = choice.container.caps != nil && options.soundtrack == nil
+      let holdsMarkers = container?.caps != nil && !hasSoundtrack
       return ([], sources.compactMap { $0.facts?.wave?.unheld(besidesMarkers: holdsMarkers) }.unique, false)
     }
     let legs = source.legs
     let whole = legs.all.count == 1 && legs.areNatural && source.range == nil
     let (chunks, leftOut) = wave.chunks.played(isWhole: whole) { legs.places(of: $0, rate: rate) }
-    let kept = options.playback.wantsChapters ? chunks : chunks.filter { !$0.isOfMarkers }
+    let kept = playback.wantsChapters ? chunks : chunks.filter { !$0.isOfMarkers }
     let warnings =
       leftOut.isEmpty
       ? []

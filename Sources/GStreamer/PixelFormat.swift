@@ -1,0 +1,36 @@
+import CGStreamer
+
+/// A format of raw video frames.
+package struct PixelFormat: Sendable {
+  /// As caps name it, such as `I420`.
+  package let name: String
+  /// Colour model, components, and for each of them its bits and how its columns and lines are halved.
+  private let layout: [UInt32]
+
+  /// - Returns: nil if GStreamer knows no format of that name.
+  package init?(_ name: String) {
+    self.init(gst_video_format_from_string(name))
+  }
+
+  private init?(_ format: GstVideoFormat) {
+    guard format.rawValue > GST_VIDEO_FORMAT_ENCODED.rawValue, let name = gst_video_format_to_string(format),
+      let info = gst_video_format_get_info(format)?.pointee
+    else { return nil }
+    self.name = String(cString: name)
+    let model = [
+      GST_VIDEO_FORMAT_FLAG_YUV, GST_VIDEO_FORMAT_FLAG_RGB, GST_VIDEO_FORMAT_FLAG_GRAY, GST_VIDEO_FORMAT_FLAG_ALPHA,
+      GST_VIDEO_FORMAT_FLAG_PALETTE,
+    ].reduce(0) { $0 | $1.rawValue }
+    func listed(_ values: (UInt32, UInt32, UInt32, UInt32)) -> [UInt32] {
+      Array([values.0, values.1, values.2, values.3].prefix(Int(info.n_components)))
+    }
+    layout =
+      [info.flags.rawValue & model] + listed(info.depth) + listed(info.w_sub) + listed(info.h_sub)
+  }
+
+  /// Formats with the same values in another order, this one first.
+  package var equivalents: [PixelFormat] {
+    let others = (GST_VIDEO_FORMAT_ENCODED.rawValue + 1..<256).lazy.compactMap { PixelFormat(GstVideoFormat($0)) }
+    return [self] + others.filter { $0.layout == layout && $0.name != name }
+  }
+}

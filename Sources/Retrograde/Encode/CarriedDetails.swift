@@ -1,0 +1,85 @@
+import GStreamer
+import RetrogradeEngine
+
+/// What describes a source beside its frames and samples, as an output holds it: chapters, names of streams, markers,
+/// comments, tags.
+struct CarriedDetails: Sendable {
+  let source: PlayableSource
+  let playback: PlaybackOptions
+  /// The output's container; nil if only its muxer knows what it holds.
+  let container: Container?
+  /// The streams that are written.
+  let videos: [VideoSource]
+  let audio: [AudioTrack]
+  var subtitles: [SubtitleTrack] = []
+  /// Whether another file's audio takes the place of the source's.
+  var hasSoundtrack = false
+  /// Whether the first audio stream is counted in other sample frames than the source's.
+  let isResampled: Bool
+  /// Whether audio that starts late is preceded by silence.
+  let isPadded: Bool
+
+  /// Everything that is written, of the source's frames and samples.
+  ///
+  /// - Parameters:
+  ///   - description: the pipeline, in `gst-launch-1.0` syntax.
+  ///   - names: of the appsrcs, in the order of the streams.
+  ///   - needsRate: whether the encoder of video stream `n` needs a frame rate.
+  ///   - prepare: as of ``EncodingPipeline/Contents``.
+  func contents(
+    _ description: String, names: (videos: [String], audio: [String], texts: [String]),
+    needsRate: (Int) -> Bool, _ prepare: @escaping @Sendable (Pipeline) throws -> String
+  ) -> EncodingPipeline.Contents {
+    EncodingPipeline.Contents(
+      description: description,
+      videos: zip(names.videos, videos).enumerated().map { number, video in
+        stream(video.0, video.1, needsRate: needsRate(number))
+      },
+      audio: zip(names.audio, audio).map { name, track in
+        .init(
+          name: name, caps: track.caps, disposition: track.disposition, title: track.tags?.streamTitle,
+          sampleCount: AudioPlayer(track, source.heard, isPadded: isPadded).sampleCount)
+      },
+      texts: zip(names.texts, subtitles).map {
+        .init(name: $0, caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle)
+      },
+      chapters: waveChunks.haveMarkers ? [] : Chapter.played(source.index.chapters, source.legs.all),
+      waveChunks: waveChunks.chunks, comments: loopComments.played, tags: source.index.tags,
+      duration: source.legs.duration, prepare: prepare)
+  }
+
+  private func stream(_ name: String, _ video: VideoSource, needsRate: Bool) -> EncodingPipeline.Stream {
+    let isBackward = source.legs[0]?.direction == .backward
+    return EncodingPipeline.Stream(
+      name: name,
+      caps: source.framed(isBackward ? video.caps.mirroredFields : video.caps, video, playback, needsRate: needsRate),
+      disposition: video.video.disposition,
+      fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
+      title: video.video.tags?.streamTitle)
+  }
+
+  /// What of the source's description the container cannot hold, or does not hold for the output.
+  var unheld: [Warning] {
+    let lacksCover = source.index.tags?.has("image") ?? false && !(container?.carriesCoverArt ?? false)
+    let losesAttachments = source.index.tags?.has("attachment") ?? false
+    return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags
+      + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
+      + (lacksCover ? [Warning(.detailLeftOut, "left out: the cover art, which this container can't hold")] : [])
+  }
+
+  /// The streams' names, where the container has several streams and no names.
+  private var unheldTitles: [Warning] {
+    let tags = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
+    let count = tags.count { $0?.streamTitle != nil }
+    guard count > 0, tags.count > 1, !(container?.holdsTitles ?? false) else { return [] }
+    return [Warning(Warning.noTitles.code, Warning.noTitles.message, count: count)]
+  }
+}
+
+extension TagList {
+  /// What people call a stream; nil for the names that matroskamux gives to streams without one
+  /// (`gst_matroska_mux_request_new_pad`).
+  fileprivate var streamTitle: String? {
+    string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
+  }
+}

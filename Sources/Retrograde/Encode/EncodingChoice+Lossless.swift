@@ -1,0 +1,34 @@
+import GStreamer
+import RetrogradeEngine
+
+// What `--quality lossless` means for pixels and samples that the codec does not take as they are.
+extension EncodingChoice {
+  /// The pixel format in which `codec` takes frames like `raw` so that no value changes; nil, with a warning, if FFV1 has none.
+  ///
+  /// - Throws: ``RetrogradeError`` of code `usage` if another codec has none.
+  mutating func exactFormat(for raw: Caps, _ codec: Codec, _ output: String) throws -> String? {
+    if let format = codec.exactFormat(for: raw) { return format }
+    let (name, format) = (codec.caps.codecName, raw.string("format") ?? "?")
+    guard codec.text.hasPrefix("video/x-ffv") else {
+      let size = EncoderSettings.isOdd(raw) ? " of \(raw.int("width") ?? 0)x\(raw.int("height") ?? 0)" : ""
+      throw RetrogradeError(
+        .usage, about: output, "\(setting: .quality) lossless: \(name) can't hold these pixels (\(format)\(size)) exactly",
+        remedy: "write .mkv, or leave out \(setting: .quality)")
+    }
+    warnings.append(
+      Warning(.converted, "changed: the pixels (\(format)) become others, since \(name) has none like them"))
+    return nil
+  }
+
+  /// Warns if floating-point samples become whole numbers.
+  mutating func noteRounding(of track: AudioTrack, in codec: Codec) {
+    guard track.caps.string("format")?.hasPrefix("F") ?? false,
+      codec.isRaw ? !container.takes(track.caps) : !codec.encodes(track.caps)
+    else { return }
+    warnings.append(
+      Warning(
+        .converted,
+        "changed: the decoded samples are floating-point numbers, and this output rounds them; .mkv and .wav keep them",
+        count: 1))
+  }
+}

@@ -1,0 +1,62 @@
+import GStreamer
+import RetrogradeEngine
+
+extension CarriedDetails {
+  /// - Parameters:
+  ///   - names: of the appsrcs of the audio, in the order of the streams.
+  ///   - pipeline: the user's, which writes the output; nil if it could not be made.
+  init(_ source: PlayableSource, _ playback: PlaybackOptions, _ names: [String], writtenBy pipeline: Pipeline?) {
+    let first = names.first.flatMap { pipeline?.element($0) }
+    self.init(
+      source: source, playback: playback, container: pipeline.flatMap(Container.written), videos: source.videos,
+      audio: source.audio, isResampled: zip([first].compactMap { $0 }, source.audio).contains { $0.resamples($1) },
+      isPadded: pipeline?.needsAudioFromStart ?? true)
+  }
+}
+
+extension Element {
+  /// Whether an element after this one asks for other sample frames than the track's.
+  fileprivate func resamples(_ track: AudioTrack) -> Bool {
+    downstream.contains { element in
+      // Opus counts at 48 kHz, whatever the source's rate is.
+      if element.factoryName == "opusenc" { return track.rate != 48_000 }
+      let rate = element.factoryName == "capsfilter" ? element.string("caps").flatMap { Caps($0)?.int("rate") } : nil
+      return rate.map { $0 != track.rate } ?? false
+    }
+  }
+}
+
+extension Pipeline {
+  /// Whether the video that comes from an appsrc is encoded as HEVC.
+  func encodesHEVC(_ name: String) -> Bool {
+    guard let hevc = Caps("video/x-h265") else { return false }
+    return element(name)?.downstream.contains {
+      $0.isOfClass("Encoder") && $0.staticPad("src")?.possibleCaps?.intersects(hevc) ?? false
+    } ?? false
+  }
+
+  /// Whether the video that comes from an appsrc is written without fields.
+  func deinterlaces(_ name: String) -> Bool {
+    element(name)?.downstream.contains { $0.factoryName == "deinterlace" } ?? false
+  }
+
+  /// Whether what is written has no times of its own for audio: see ``Container``.
+  var needsAudioFromStart: Bool {
+    let untimed: Set = ["avimux", "oggmux", "wavenc"]
+    return !elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }
+      && !elements(ofClass: "Sink").contains {
+        ($0.factoryName ?? "").contains("mux") || ($0.factoryName ?? "").hasPrefix("hls")
+      }
+  }
+}
+
+extension ResolvedPipelines {
+  /// Streams in the order in which the second half names their appsrcs, which is that of the output's tracks.
+  func inOrder<Track>(_ streams: [(name: String, track: Track)]) -> [(name: String, track: Track)] {
+    let words = DescriptionWords.all(in: encoding)
+    func place(_ name: String) -> Int {
+      words.firstIndex { $0 == "name=\(name)" || $0 == "name=\"\(name)\"" } ?? words.count
+    }
+    return streams.sorted { place($0.name) < place($1.name) }
+  }
+}

@@ -1,0 +1,82 @@
+import GStreamer
+import RetrogradeEngine
+
+extension Reverser {
+  /// The pipelines that would reverse the source into `output`, in `gst-launch-1.0` syntax.
+  ///
+  /// - Throws: ``RetrogradeError`` of code `usage` if `retrograde run` of them would give another output.
+  func pipelines(to output: String, _ work: Work) throws -> PipelineDescriptions {
+    try refuseUnprintable(output)
+    let plan = try outputPlan(output, work)
+    try refuseUnprintable(plan)
+    let contents = plan.contents(output)
+    let warnings = (plan.source.warnings + plan.choice.warnings + plan.details.unheld).unique
+    try warnings.check(isStrict: options.output.isStrict, input)
+    let turned = contents.videos.first.map { $0.orientation ?? "rotate-0" }
+    let settings = PipelineSettings(
+      options: options,
+      orientation: plan.videos.first?.video.tags?.string("image-orientation").flatMap { _ in turned })
+    return PipelineDescriptions(
+      decoding: PipelineFile.literal(plan.source.index.decoding),
+      encoding: PipelineFile.literal(contents.description), settings: settings.lines.map(PipelineFile.literal),
+      warnings: warnings)
+  }
+
+  /// Refuses options that a pipeline file has no words for.
+  private func refuseUnprintable(_ output: String) throws {
+    guard inputs.count == 1 else {
+      throw RetrogradeError(.usage, about: input, "a pipeline file reads one source", remedy: "name one file")
+    }
+    if output == "-" {
+      throw RetrogradeError(
+        .usage, "a pipeline file names the file that it writes", remedy: "name one, in place of standard output")
+    }
+    let alone = "the pipeline file has one pipeline, and this needs more"
+    let reasons: [(isSet: Bool, setting: Setting, reason: Message)] = [
+      (options.lettering.caption != nil, .caption, "it is drawn by this program, not by GStreamer"),
+      (options.lettering.showsTimecode, .showsTimecode, "it is drawn by this program, not by GStreamer"),
+      (options.encoding.maxSize != nil, .maxSize, "what it takes is found by trying, which is not one pipeline"),
+      (options.soundtrack != nil, .soundtrack, "a pipeline file reads one source"),
+      (options.subtitles != nil, .subtitles, "a pipeline file reads one source"),
+      (options.output.subtitles != nil, .subtitlesOutput, "a pipeline file has no subtitles"),
+      (options.output.isVerified, .isVerified, "`retrograde run` does not verify"),
+      (options.encoding.copiesForward, .copiesForward, "\(alone)"),
+      (
+        !options.encoding.encoderOptions.isEmpty, .encoderOptions,
+        "encoding profiles have no way to write all that encoders take"
+      ),
+    ]
+    if let (_, setting, reason) = reasons.first(where: \.isSet) {
+      throw RetrogradeError(
+        .usage, "\(setting: setting) can't be printed as a pipeline: \(reason)", remedy: "leave it out")
+    }
+    guard drawing.isEmpty else {
+      throw RetrogradeError(.usage, "what is drawn over frames can't be printed as a pipeline")
+    }
+  }
+
+  /// Refuses sources and outputs of which a pipeline file would make less than `reverse` does.
+  private func refuseUnprintable(_ plan: OutputPlan) throws {
+    if plan.choice.container.animation != nil {
+      throw RetrogradeError(
+        .usage, about: plan.output, "no GStreamer element writes it; --print-pipeline has nothing to print")
+    }
+    guard plan.source.isReadInPlace else {
+      throw RetrogradeError(
+        .usage, about: input, "a pipeline file names the file that it reads, and this is read by way of the spool",
+        remedy: "name a whole file on this machine")
+    }
+    let further = plan.videos.count - 1
+    if further > 0 || !plan.choice.subtitles.isEmpty {
+      let what = further > 0 ? "a further video stream" : "subtitles"
+      throw RetrogradeError(
+        .usage, about: input, "it has \(what), which a pipeline file can't reverse",
+        remedy: "choose what is reversed: \(setting: .streams) video:0,audio,chapters")
+    }
+    if plan.choice.videos.contains(where: { $0.packets != nil }) {
+      throw RetrogradeError(
+        .usage, about: input, "its packets would be reversed as they are, which no pipeline does",
+        remedy: "add \(setting: .reencodes)")
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package import Containers
+package import GStreamer
+
+/// The one file that a pipeline of the user's reads, and what its container says of the streams that come out of it.
+package struct PipelineSource: Sendable {
+  private let opened: OpenedSource
+  private let settings: PlaybackSettings
+  private let path: String
+
+  /// The file and its facts.
+  package var stored: Source { opened.stored }
+
+  /// - Returns: nil if the path is no plain file, or if no media is found in it without the pipeline.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, and `CancellationError`.
+  package init?(_ path: String, _ settings: PlaybackSettings) throws {
+    guard Source.canBeReadAgain(path) else { return nil }
+    do {
+      opened = try OpenedSource(path, settings)
+    } catch let error as RetrogradeError where error.code != .inputOutput {
+      Log.index.info("\(path): only the pipeline knows how to read it: \(error.message)")
+      return nil
+    }
+    self.path = path
+    self.settings = settings
+  }
+
+  /// Applies to the pipeline what the file needs on each release of GStreamer. Call this before it starts.
+  package func prepare(_ pipeline: Pipeline) { opened.topology.prepare(pipeline) }
+
+  /// Whether decoders give no timestamps, so that those of the packets count.
+  package var isTimedByPackets: Bool { opened.topology.isGIF }
+
+  /// The stream of the file that comes out of `sink`, an appsink of a running pipeline; nil if that cannot be told.
+  package func stream(of kind: StreamKind, before sink: Element) -> StreamPath? {
+    let origins = sink.origins
+    guard let reader = origins.last?.element, reader.string("location") == path else { return nil }
+    let streams = opened.topology.streams.filter { $0.kind == kind }
+    guard streams.count > 1 else { return streams.first }
+    return streams.first { $0.comes(from: origins.map { ($0.element.factoryName ?? "", $0.pad.name) }) }
+  }
+
+  /// Adds the file's tags and chapters to an index of the pipeline's streams.
+  package func describe(_ index: inout SourceIndex) {
+    index.tags = opened.topology.fileTags.merging(index.tags)
+    index.chapters = settings.playback.wantsChapters ? opened.topology.chapters(until: index.presentationEnd) : []
+  }
+
+  /// Warns of all that the container promises and the index lacks.
+  package func compare(_ index: inout SourceIndex, _ video: VideoSource?) {
+    var settings = settings
+    settings.playback.noVideo = video == nil
+    settings.playback.noAudio = index.audio.isEmpty
+    index.compare(with: opened, [video].compactMap { $0 }, settings)
+  }
+}
+
+extension StreamPath {
+  /// True if a demuxer's pad on the way to this stream is one of `pads`.
+  fileprivate func comes(from pads: [(factory: String, pad: String)]) -> Bool {
+    // Output pads of parsers have the same name in all streams.
+    steps.contains { step in step.pad != "src" && pads.contains { $0 == (step.factory, step.pad) } }
+  }
+}
