@@ -60,7 +60,7 @@ let package = Package(
     .systemLibrary(name: "CSoup", pkgConfig: "libsoup-3.0", providers: [.apt(["libsoup-3.0-dev"])]),
     .target(name: "Soup", dependencies: ["CSoup"], swiftSettings: strict),
     .target(name: "Drawing", dependencies: ["CPango"], swiftSettings: strict),
-    .target(name: "Images", dependencies: ["CImages"], swiftSettings: strict),
+    .target(name: "Images", dependencies: ["CImages", "Paths"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
     .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime", "Paths"], swiftSettings: strict),

@@ -1,4 +1,5 @@
 import CGStreamer
+import Paths
 
 /// A file that says how media are encoded for some use (`GstEncodingTarget`), and what else stands in it.
 package struct EncodingTarget: Sendable {
@@ -20,7 +21,7 @@ package struct EncodingTarget: Sendable {
       let reason = error.map { String(cString: $0.pointee.message) } ?? "it is no encoding target"
       return GStreamerError(kind: .other, element: nil, message: reason, debug: nil)
     }
-    guard let target = gst_encoding_target_load_from_file(path, &error) else { throw failure() }
+    guard let target = gst_encoding_target_load_from_file(path.cPath, &error) else { throw failure() }
     defer { g_object_unref(UnsafeMutableRawPointer(target)) }
     name = gst_encoding_target_get_name(target).map { String(cString: $0) } ?? ""
     description = gst_encoding_target_get_description(target).map { String(cString: $0) } ?? ""
@@ -40,7 +41,7 @@ package struct EncodingTarget: Sendable {
     }
     guard let keys = g_key_file_new() else { throw failure() }
     defer { g_key_file_free(keys) }
-    guard g_key_file_load_from_file(keys, path, G_KEY_FILE_NONE, &error) != 0 else { throw failure() }
+    guard g_key_file_load_from_file(keys, path.cPath, G_KEY_FILE_NONE, &error) != 0 else { throw failure() }
     var values: [String: String] = [:]
     var count: gsize = 0
     if let names = g_key_file_get_keys(keys, group, &count, nil) {

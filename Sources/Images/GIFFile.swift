@@ -1,5 +1,6 @@
 import CImages
 import Glibc
+import Paths
 
 /// An animated GIF that players repeat for ever, as it is written (giflib).
 package final class GIFFile {
@@ -14,7 +15,7 @@ package final class GIFFile {
       throw ImageError(message: "GIF holds images of up to 65535x65535, and this one has \(width)x\(height)")
     }
     var status: Int32 = 0
-    guard let file = EGifOpenFileName(path, false, &status) else { throw failure(status) }
+    guard let file = EGifOpenFileName(path.cPath, false, &status) else { throw failure(status) }
     self.file = file
     self.palette = palette
     self.width = width

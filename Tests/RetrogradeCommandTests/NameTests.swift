@@ -144,6 +144,18 @@ import Testing
     }
   }
 
+  @Test("presets are found in a folder of such a name")
+  func presets() throws {
+    let presets = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "presets").path
+    let result = try sh(
+      """
+      mkdir -p "x$e/retrograde/presets"; cp '\(presets)/whatsapp.gep' "x$e/retrograde/presets/mine.gep"
+      XDG_DATA_HOME="$PWD/x$e" "$r" reverse "caf$e.mp4" "m$e.mp4" --for mine --quiet
+      """)
+    #expect(result.status == 0 && names().contains("m\\xe9.mp4"), "\(result.errors)")
+  }
+
   @Test("a pipeline that is printed has the bytes of such names")
   func pipelines() throws {
     let result = try sh(
