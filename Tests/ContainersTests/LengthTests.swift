@@ -84,6 +84,34 @@ import Testing
     #expect(try #require(declared.end) > ClockTime(seconds: 1e9))
   }
 
+  @Test("zeros before the audio of WAV are stepped over at once")
+  func zerosInWAV() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.wav")
+    let zeros = [UInt8](repeating: 0, count: 3 << 20)
+    let format = bytes(
+      "fmt ", little(16), [1, 0, 1, 0] as [UInt8], little(48000), little(96000), [2, 0, 16, 0] as [UInt8])
+    let samples = bytes("data", little(4), [1, 2, 3, 4] as [UInt8])
+    let file = bytes("RIFF", little(UInt32(zeros.count + 64)), "WAVE", format, zeros, samples)
+    try Data(file).write(to: URL(fileURLWithPath: path))
+    let reads = Mutex(0)
+    let facts = ContainerFacts(path) {
+      reads.withLock { $0 += 1 }
+      return false
+    }
+    #expect(facts.wave?.held == ClockTime(sampleIndex: 2, rate: 48000))
+    #expect(reads.withLock { $0 } < 100)
+  }
+
+  @Test("a transport stream with the mark of FLI in its first packet is no FLI")
+  func transportStreamLikeFLI() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.ts")
+    let packet: [UInt8] = [0x47, 0x1F, 0xFF, 0x10, 0x12, 0xAF] + [UInt8](repeating: 1, count: 182)
+    try Data(packet + packet + packet + packet).write(to: URL(fileURLWithPath: path))
+    #expect(ContainerFacts(path).isUsuallyMPEG)
+  }
+
   @Test func listsOfAVIThatAreTooShortForTheirNamesSayNothing() throws {
     let folder = try TemporaryFolder()
     let list = bytes("LIST", little(0), "strl", little(0))

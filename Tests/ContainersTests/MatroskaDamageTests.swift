@@ -34,6 +34,30 @@ import Testing
     }
   }
 
+  @Test("a second file after the first is no damage, and counted")
+  func secondFile() throws {
+    let clusters = cluster(0) + cluster(160)
+    let known = head + EBMLElement(id: 0x1853_8067, bytes: clusters).encoded
+    let live = head + [0x18, 0x53, 0x80, 0x67, 0xFF] + clusters
+    for file in [known, live] {
+      #expect(try damage(file + file).isEmpty)
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.mkv")
+      try Data(file + file).write(to: URL(fileURLWithPath: path))
+      #expect(ContainerFacts(path).report?.links == 2)
+    }
+  }
+
+  @Test("a file that ends in the header of an element has no damage", arguments: 1...4)
+  func cutHeader(_ left: Int) throws {
+    let clusters = cluster(0) + cluster(160)
+    let last = [UInt8]([0xA3, 0xAC, 0x81, 0].prefix(left))
+    let live = head + [0x18, 0x53, 0x80, 0x67, 0xFF] + clusters
+    for file in [live + [0x1F, 0x43, 0xB6, 0x75].prefix(left), live.dropLast(block(0).count) + last] {
+      #expect(try damage(Array(file)).isEmpty)
+    }
+  }
+
   @Test("zeros from within a block on are named with byte and time", arguments: [true, false])
   func hole(isLive: Bool) throws {
     let clusters = cluster(0) + cluster(160) + cluster(320)

@@ -34,6 +34,13 @@ import Testing
     try expect(.qtdemuxIPCM) { try isUnnamed(file.path, "qtdemux") }
   }
 
+  @Test("y4mdec reads eight bits a sample only")
+  func y4mDepth() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.y4m", tenFrames, "-pix_fmt yuv444p10le -strict -1")
+    try expect(.y4mdecDepth) { (try? packets(of: "filesrc location=\(path) ! y4mdec").count) != 10 }
+  }
+
   @Test("H.266 in MP4 has no caps of its own")
   func vvc() throws {
     let folder = try TemporaryFolder()

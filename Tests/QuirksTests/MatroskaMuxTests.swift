@@ -25,6 +25,21 @@ import Testing
     }
   }
 
+  @Test("the first packet of Opus is late in Matroska by the priming")
+  func opusStart() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mkv")
+    try Pipeline(
+      "audiotestsrc num-buffers=20 timestamp-offset=100000000 ! audio/x-raw,rate=48000,channels=1 ! opusenc ! "
+        + "matroskamux ! filesink location=\(path)"
+    ).runToEnd()
+    try expect(.matroskamuxOpusStart) {
+      let times = try FFmpeg.lines(["-i", path, "-c", "copy", "-copyts", "-f", "framecrc", "-"])
+        .compactMap { Int($0.split(separator: ",")[2].trimmingCharacters(in: .whitespaces)) }
+      return times[1] - times[0] < 20
+    }
+  }
+
   @Test("Matroska lacks the order of fields")
   func fieldOrder() throws {
     try expect(.matroskamuxFieldOrder) {

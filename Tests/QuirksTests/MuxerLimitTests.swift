@@ -43,19 +43,6 @@ import Testing
     try expect(.avimuxLargeVideo) { try !takes("avimux", "image/jpeg,width=4098,height=16") }
   }
 
-  @Test("timestamps of Opus in Matroska do not count its priming")
-  func opusStart() throws {
-    try expect(.matroskamuxOpusStart) {
-      let file = try MuxedFile("\(Self.audio) ! opusenc ! matroskamux")
-      // CodecDelay of 6.5 ms; then Cluster, of unknown size, with the time 0, and a block 0 ms after that.
-      try #require(file.contains([0x56, 0xAA, 0x83, 0x63, 0x2E, 0xA0]))
-      let cluster = try #require(file.bytes.firstRange(of: [0x1F, 0x43, 0xB6, 0x75])).upperBound
-      let block = try #require(file.bytes[cluster...].firstRange(of: [0xE7, 0x81, 0, 0xA3])).upperBound
-      // SimpleBlock: two bytes of size, one of the track, two of the time.
-      return file.bytes[block + 3..<block + 5].elementsEqual([0, 0])
-    }
-  }
-
   @Test("Matroska does not say the priming of AAC")
   func priming() throws {
     try expect(.matroskamuxPriming) {

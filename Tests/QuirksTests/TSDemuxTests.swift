@@ -47,6 +47,26 @@ import Testing
     try expect(.tsdemuxRepeatedPacket) { try packets(of: "filesrc location=\(file.path) ! tsdemux").count < whole }
   }
 
+  @Test("audio before the first frame of video is clipped")
+  func earlyAudio() throws {
+    let folder = try TemporaryFolder()
+    var file = try FileBytes(
+      ffmpeg(
+        folder, "a.ts",
+        "-f lavfi -i testsrc=size=64x48:rate=25:duration=3 -f lavfi -i sine=duration=3:sample_rate=48000",
+        "-c:v libx264 -g 25 -c:a aac -f mpegts"))
+    let starts = stride(from: 0, to: file.bytes.count, by: 188).filter { file.bytes[$0 + 1] & 0x5F == 0x41 }
+    let first = try #require(starts.first)
+    // As if it was recorded from a frame of video on: audio that is heard before that comes after it.
+    let audio = starts.filter { file.bytes[$0 + 2] == 1 }
+    let frame = try #require(starts.first { $0 > audio[audio.count / 2] && file.bytes[$0 + 2] == 0 })
+    file.bytes.removeSubrange(first..<frame)
+    try file.write()
+    try expect(.tsdemuxEarlyAudio) {
+      try packets(of: "filesrc location=\(file.path) ! tsdemux name=d d. ! audio/mpeg").first?.isShown == false
+    }
+  }
+
   @Test("frames are too early after a seek to a time before the first")
   func seekTimes() throws {
     let folder = try TemporaryFolder()

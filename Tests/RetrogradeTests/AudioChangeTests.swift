@@ -62,6 +62,44 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
+  /// Two FLAC files, one after the other: noise, whose frames are larger than those of the silence before.
+  private func flac(_ folder: TemporaryFolder) throws -> String {
+    let parts = [("anullsrc=r=44100:cl=mono:d=2", "a.flac"), ("anoisesrc=r=48000:d=2", "b.flac")]
+    var bytes = Data()
+    for (source, name) in parts {
+      let channels = name == "b.flac" ? ["-ac", "2"] : []
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", source] + channels + [folder.path(name)])
+      bytes += try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
+    }
+    try bytes.write(to: URL(fileURLWithPath: folder.path("s.flac")))
+    return folder.path("s.flac")
+  }
+
+  @Test("FLAC whose rate and channels change is read to its end")
+  func flacThatChanges() async throws {
+    let folder = try TemporaryFolder()
+    let path = try flac(folder)
+    let summary = try await Reverser(path).reverse(to: folder.path("m.wav"))
+    let warning = try #require(summary.warnings.first)
+    #expect(summary.warnings.map(\.code) == [.converted] && warning.count == 96_000)
+    #expect(warning.span?.start == ClockTime(seconds: 2))
+    #expect(abs((summary.samples.first ?? 0) - 2 * 88_200) <= 1)
+    let samples = try FFmpeg.samples(folder.path("m.wav"))
+    #expect(samples[..<80_000].contains { abs($0) > 0.1 } && samples.suffix(80_000).allSatisfy { $0 == 0 })
+  }
+
+  @Test("FLAC whose form changes, and that holds fewer samples than it says, is cut")
+  func cutFLACThatChanges() async throws {
+    let folder = try TemporaryFolder()
+    let path = try flac(folder)
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    // The count of samples in STREAMINFO: 200,000, of which 184,200 are there.
+    bytes.replaceSubrange(22..<26, with: withUnsafeBytes(of: UInt32(200_000).bigEndian, Array.init))
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let summary = try await Reverser(path).reverse(to: folder.path("m.wav"))
+    #expect(summary.warnings.contains { $0.code == .truncated })
+  }
+
   @Test func audioThatDoesNotChangeIsNotTouched() async throws {
     let folder = try TemporaryFolder()
     let path = try await file("s", then: "audio/x-raw,rate=48000,channels=2", in: "matroskamux", folder)

@@ -69,7 +69,8 @@ import Testing
     let buffers = zip(numbers, stamps).map { number, stamp in
       DecodedAudio(
         stamp: ClockTime(sampleIndex: stamp * 4800, rate: 48000),
-        packetStamp: ClockTime(sampleIndex: (number - 1) * 4800, rate: 48000), count: 4800, packet: number)
+        packetStamp: ClockTime(sampleIndex: (number - 1) * 4800, rate: 48000), count: 4800, packet: number,
+        isSilent: number == 5)
     }
     for packetCount in [4, 8] {
       var layout = AudioLayout(rate: 48000, segment: Segment(), packetCount: packetCount)
@@ -80,5 +81,28 @@ import Testing
           AudioChunk(position: 4 * 4800, count: 9600, offset: 4 * 4800),
         ])
     }
+  }
+
+  @Test("two buffers of one packet are kept if no time is missing before it, or if they are not silent")
+  func buffersOfOnePacket() throws {
+    for (isSilent, missing) in [(true, 0), (false, 4800)] {
+      let buffers = [0, 1, 1, 2].enumerated().map { index, number in
+        DecodedAudio(
+          stamp: ClockTime(sampleIndex: index * 4800 + (number > 0 ? missing : 0), rate: 48000),
+          packetStamp: ClockTime(sampleIndex: [0, 1, 3][number] * 4800 + (number > 0 ? missing : 0), rate: 48000),
+          count: 4800, packet: number, isSilent: isSilent)
+      }
+      var layout = AudioLayout(rate: 48000, segment: Segment(), packetCount: 3)
+      layout.fillsGaps = true
+      #expect(try layout.place(buffers).chunks.reduce(0) { $0 + $1.count } == 4 * 4800)
+    }
+  }
+
+  @Test("buffers without trusted timestamps follow each other")
+  func ignoredTimestamps() throws {
+    let buffers = [0, 9, 2].map { DecodedAudio(stamp: ClockTime(seconds: $0), count: 480) }
+    var layout = AudioLayout(rate: 48000, segment: Segment())
+    layout.ignoresTimestamps = true
+    #expect(try layout.place(buffers).chunks == [AudioChunk(position: 0, count: 1440, offset: 0)])
   }
 }

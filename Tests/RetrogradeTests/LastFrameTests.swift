@@ -1,3 +1,4 @@
+import Foundation
 import GStreamer
 import TestSupport
 import Testing
@@ -14,6 +15,18 @@ import Testing
     media.video = "x264enc key-int-max=20 bframes=0 pass=qual quantizer=18"
     (media.name, media.muxer) = (name, muxer)
     return media
+  }
+
+  @Test("fragmented MP4 with B-frames and no edit list keeps its last frames")
+  func fragments() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("s.mp4")
+    try run(
+      pipeline: "videotestsrc num-buffers=50 ! video/x-raw,format=I420,width=64,height=64,framerate=25/1 ! "
+        + "x264enc key-int-max=25 bframes=2 ! mp4mux fragment-duration=1000 ! filesink location=\(path)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).range(of: Data("mehd".utf8)) != nil)
+    let summary = try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    #expect(summary.frames == 50 && summary.warnings.isEmpty)
   }
 
   @Test(

@@ -58,6 +58,26 @@ import Testing
     #expect(try samples(folder.path("m.wav")) == expected)
   }
 
+  @Test("Opus that begins late in Matroska begins there in FFmpeg too", arguments: ["m.mkv", "m.webm"])
+  func lateStart(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    // The mirror's audio begins at 40 ms.
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i",
+      "sine=duration=0.96:sample_rate=48000",
+      "-c:v", "libvpx", "-c:a", "flac", folder.path("s.mkv"),
+    ])
+    var options = ReverseOptions()
+    options.encoding.audioCodec = "opus"
+    try await Reverser(folder.path("s.mkv"), options: options).reverse(to: folder.path(name))
+    let times = try FFmpeg.lines([
+      "-i", folder.path(name), "-map", "0:a", "-c", "copy", "-copyts", "-f", "framecrc", "-",
+    ])
+    .compactMap { Int($0.split(separator: ",")[2].trimmingCharacters(in: .whitespaces)) }
+    // FFmpeg takes away the priming, 6.5 ms, rounded.
+    #expect(times.first == 33 && times.dropFirst().first == 53)
+  }
+
   /// That of an Ogg page (RFC 3533, 6).
   private func checksum(_ page: ArraySlice<UInt8>) -> UInt32 {
     page.reduce(UInt32(0)) { sum, byte in

@@ -7,8 +7,11 @@ extension ContainerReport {
     guard let form = file.number(at: 4, 4) else { return nil }
     var report = ContainerReport()
     var place = 12
-    // Zeros are no chunks, and there may be billions of them.
-    while let name = file.text(at: place), name.utf8.contains(where: { $0 != 0 }), let size = file.number(at: place + 4, 4) {
+    while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
+      if size == 0, name.utf8.allSatisfy({ $0 == 0 }) {
+        place = file.endOfEmptyChunks(at: place)
+        continue
+      }
       // A writer that cannot seek back leaves 0, or all bits set.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }

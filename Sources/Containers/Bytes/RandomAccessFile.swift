@@ -48,6 +48,17 @@ package final class RandomAccessFile {
     return Array(block.bytes[start..<start + range.count])
   }
 
+  /// Where the chunks of a name and a length of 0 end that begin at `place`, in steps of eight bytes: a file may have billions.
+  func endOfEmptyChunks(at place: Int) -> Int {
+    let step = 1 << 20
+    var next = place
+    while next < size, let bytes = read(next..<min(next + step, size)) {
+      if let other = bytes.firstIndex(where: { $0 != 0 }) { return place + (next + other - place) / 8 * 8 }
+      next += bytes.count
+    }
+    return max(next, place + 8)
+  }
+
   private func load(_ range: Range<Int>) -> [UInt8]? {
     if isCancelled() { return nil }
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, count in

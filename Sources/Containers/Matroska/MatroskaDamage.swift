@@ -101,7 +101,8 @@ struct MatroskaDamage {
         return resume(after: place, upTo: end, clusterEnd: cluster.end)
       }
       if cluster.end == nil, MatroskaID.inSegment.contains(element.id) || element.id == MatroskaID.ebml,
-        !MatroskaID.anywhere.contains(element.id) {
+        !MatroskaID.anywhere.contains(element.id)
+      {
         return place
       }
       guard let bodyEnd = element.end, bodyEnd <= clusterEnd,

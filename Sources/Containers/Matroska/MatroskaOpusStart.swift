@@ -84,7 +84,8 @@ struct MatroskaOpusStart {
         let offset = Int(Int16(truncatingIfNeeded: Int(bytes[1]) << 8 | Int(bytes[2])))
         found[track, default: []].append(
           Block(
-            time: clusterTime + offset, clusterTime: clusterTime, place: body.lowerBound + 1, bytes: Array(bytes[4...])))
+            time: clusterTime + offset, clusterTime: clusterTime, place: body.lowerBound + 1, bytes: Array(bytes[4...]))
+        )
       }
     }
     return found

@@ -74,10 +74,13 @@ package struct WAVEHeader: Sendable {
     let header = isWave64 ? 24 : 8
     let unit = isWave64 ? 8 : 2
     var place = isWave64 ? 40 : 12
-    // Zeros are no chunks, and there may be billions of them.
-    while let found = file.text(at: place), found.utf8.contains(where: { $0 != 0 }),
+    while let found = file.text(at: place),
       let written = file.number(at: place + header - (isWave64 ? 8 : 4), isWave64 ? 8 : 4, isLittleEndian: true)
     {
+      if !isWave64, written == 0, found.utf8.allSatisfy({ $0 == 0 }) {
+        place = file.endOfEmptyChunks(at: place)
+        continue
+      }
       var size = isWave64 ? written - header : written
       if isLong, found == "data", size == 0xFFFF_FFFF, let long = longSize(in: file) { size = long }
       guard (0..<1 << 60).contains(size), visit(found, place + header..<place + header + size) else { return }

@@ -28,11 +28,23 @@ struct Playlist {
       (kind, text) = (.hls, all)
     } else if beginning.hasPrefix("<") && all.contains("<MPD") {
       // A comment could stand inside a name.
-      let comment = /<!--.*?-->/.dotMatchesNewlines().matchingSemantics(.unicodeScalar)
-      (kind, text) = (.dash, all.replacing(comment, with: ""))
+      (kind, text) = (.dash, Playlist.removingComments(all))
     } else {
       return nil
     }
+  }
+
+  /// - Returns: `text` without the comments of XML; one that does not end stays.
+  private static func removingComments(_ text: String) -> String {
+    var rest = Substring(text).utf8
+    var kept: [UInt8] = []
+    while let start = rest.firstRange(of: "<!--".utf8),
+      let end = rest[start.upperBound...].firstRange(of: "-->".utf8)
+    {
+      kept += rest[..<start.lowerBound]
+      rest = rest[end.upperBound...]
+    }
+    return String(decoding: kept + rest, as: UTF8.self)
   }
 
   /// Whether it says that more is to come.
@@ -64,8 +76,8 @@ struct Playlist {
   private var dashNames: [String] {
     let attribute = /(?:media|initialization|sourceURL|index|href)\s*=\s*(?:"([^"]*)"|'([^']*)')/
       .matchingSemantics(.unicodeScalar)
-    // Attributes may hold `>` in quotes.
-    let element = /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s(?:[^>"']|"[^"]*"|'[^']*')*)?>([^<]*)</
+    // Attributes may hold `>` in quotes, and `<` nowhere: where it is, the element ends, so that no text is read twice.
+    let element = /<(?:[^\s<>\/:]+:)?(?:BaseURL|Location)(?:\s(?:[^<>"']|"[^<"]*"|'[^<']*')*)?>([^<]*)</
       .matchingSemantics(.unicodeScalar)
     // Templates name files by the identifier of a representation (`$RepresentationID$`).
     let identifier = /\sid\s*=\s*(?:"([^"]*)"|'([^']*)')/.matchingSemantics(.unicodeScalar)
@@ -134,17 +146,21 @@ struct Playlist {
   }
 
   /// The playlist in a file; nil where it is none.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, or `damagedInput` if it is longer than ``longest``.
   init?(path: String) throws {
     guard let file = RandomAccessFile(path), file.size > 0 else { return nil }
     guard Playlist(file.read(0..<min(file.size, 1024)) ?? []) != nil else { return nil }
-    let bytes = file.read(0..<min(file.size, Playlist.longest))
+    guard file.size <= Playlist.longest else {
+      throw RetrogradeError(
+        .damagedInput, about: path, "is a playlist of \(file.size) bytes, and \(Playlist.longest) are read at the most")
+    }
+    let bytes = file.read(0..<file.size)
     try file.checkReading(path)
     self.init(bytes ?? [])
   }
 
-  /// In bytes; a day of segments of a second takes a tenth of it.
-  static let longest = 64 << 20
+  /// In bytes; a day of segments of a second takes half of it.
+  static let longest = 16 << 20
 
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, where a file that begins so, and which people call `name`, is one: nobody knows
   ///   where it comes from, and what it names is looked for there.

@@ -31,14 +31,16 @@ package struct AudioDecoder: Sendable {
       && Quirk.flacdecSurround.applies
     let isRefused = changesForm && Quirk.flacdecFormatChange.applies
     guard
-      let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil) ?? candidates.first
+      let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
+        ?? candidates.first
     else { return nil }
     factory = best
     reason =
       (best == candidates.first
         ? "which GStreamer ranks first"
-        : isExchanged ? "which knows the loudspeakers"
-        : isRefused ? "which decodes packets of another form" : "which gives one buffer for each packet")
+        : isExchanged
+          ? "which knows the loudspeakers"
+          : isRefused ? "which decodes packets of another form" : "which gives one buffer for each packet")
       + ", of \(candidates.joined(separator: ", "))"
   }
 }
@@ -137,7 +139,8 @@ package final class AudioIndexer: Sendable {
     var early = first
     while let sample = early.take() ?? reader.next() {
       segment = sample.segment
-      let time = changesForm ? collector.length : sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
+      let time =
+        changesForm ? collector.length : sample.buffer.pts.map { (clock.segment ?? segment).streamTime(of: $0) }
       try collector.add(sample, packet: clock.takePacket(), at: time)
       if let time { reader.reach(time) }
     }
