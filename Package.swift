@@ -141,7 +141,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "RetrogradeCommandTests",
-      dependencies: ["RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "Paths", "TestSupport"],
+      dependencies: [
+        "RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "Paths", "TestSupport", "RetrogradeEngine",
+      ],
       swiftSettings: strict),
   ] + fuzzing,
   swiftLanguageModes: [.v6]

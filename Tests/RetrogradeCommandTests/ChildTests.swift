@@ -1,4 +1,8 @@
 import Foundation
+import MediaTime
+import Retrograde
+import RetrogradeEngine
+import Synchronization
 import Testing
 
 /// One file of several that crashes, hangs or is interrupted.
@@ -141,4 +145,68 @@ import Testing
     if writer >= 0 { close(writer) }
     #expect(result.status == 128 + signal, "\(result.errors)")
   }
+
+  private func runner(memory: ByteCount = ByteCount(8 << 30)) -> ChildRunner {
+    ChildRunner(
+      program: Command.url.path, arguments: ["child"], limits: ChildLimits(silence: .seconds(300), memory: memory))
+  }
+
+  @Test("a child that takes too much memory is killed")
+  func memory() async throws {
+    try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
+    let reversal = runner(memory: ByteCount(1 << 20)).start(
+      .reverse(inputs: [scratch.path("in/a.mp4")], ReverseOptions(), output: scratch.path("out/a.mp4"))
+    ) { _ in }
+    let error = await #expect(throws: RetrogradeError.self) { try await reversal.summary() }
+    #expect(error?.code == .crashed && error?.subject == scratch.path("in/a.mp4"))
+    #expect(error?.description.contains("took more than \(ByteCount(1 << 20)) of memory and was killed") ?? false)
+  }
+
+  @Test("limits of children grow with the memory for media, and with the machine")
+  func limits() {
+    func limit(_ budget: Int, _ count: Int, _ machine: Int) -> Int {
+      ChildLimits.memory(budget: ByteCount(budget), sharedBy: count, machine: ByteCount(machine)).bytes
+    }
+    #expect(limit(512 << 20, 2, 4 << 30) == 4 << 30)
+    #expect(limit(1 << 30, 2, 4 << 30) == 6 << 30)
+    #expect(limit(512 << 20, 2, 64 << 30) == 16 << 30)
+    #expect(limit(.max, 0, .max) > 0)
+  }
+
+  @Test("segments from a child are those of this process")
+  func segments() throws {
+    try makeClip("in/a.mp4", frames: 60)
+    let path = scratch.path("in/a.mp4")
+    let none = Cancellation()
+    let child = try ChildMirror(path, SegmentedMirror.Settings(), runner(), none) { _ in }
+    let own = try SegmentedMirror(path, SegmentedMirror.Settings(), none)
+    #expect(child.duration == own.duration && child.frameTimes == own.frameTimes)
+    #expect(child.frameStarts == own.frameStarts && child.frameStarts.count == 60)
+    #expect(child.renditions.map(\.name) == own.renditions.map(\.name) && child.renditions.count == 2)
+    for rendition in own.renditions.indices {
+      #expect(child.renditions[rendition].segments == own.renditions[rendition].segments)
+      #expect(try child.initialization(rendition, none) == own.initialization(rendition, none))
+      #expect(child.pieces(ofSegment: 0, of: rendition) == own.pieces(ofSegment: 0, of: rendition))
+      let bytes = (Gathered(), Gathered())
+      try child.segment(0, from: 0, of: rendition, none, bytes.0.add)
+      try own.segment(0, from: 0, of: rendition, none, bytes.1.add)
+      #expect(bytes.0.all == bytes.1.all && !bytes.0.all.isEmpty)
+    }
+    #expect(try child.waveform(0..<100, of: 100, none) == own.waveform(0..<100, of: 100, none))
+    let picture = try child.picture(at: ClockTime(seconds: 1), height: 64, isExact: true, none)
+    #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 64, none))
+    let error = #expect(throws: RetrogradeError.self) { try child.segment(99, from: 0, of: 0, none) { _ in } }
+    #expect(error?.code == .usage)
+    let stopped = Cancellation()
+    stopped.cancel()
+    #expect(throws: CancellationError.self) { try child.segment(0, from: 0, of: 0, stopped) { _ in } }
+    #expect(!child.hasEnded)
+  }
+}
+
+/// Bytes that come from several threads.
+private final class Gathered: Sendable {
+  private let bytes = Mutex<[UInt8]>([])
+  var all: [UInt8] { bytes.withLock { $0 } }
+  func add(_ more: [UInt8]) { bytes.withLock { $0 += more } }
 }

@@ -26,15 +26,17 @@ final class ChildProcess: Sendable {
   /// Readable once it has ended; -1 if the kernel cannot tell.
   let end: Int32
 
-  /// - Parameter arguments: without the name of the program.
+  /// - Parameters:
+  ///   - program: path of what it runs.
+  ///   - arguments: without the name of the program.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
-  init(_ arguments: [String]) throws {
+  init(_ program: String, _ arguments: [String]) throws {
     var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var ends: [Int32] = [-1, -1, -1]
     // Under the lock: no process is missed by `killAll`.
     let (process, reason) = ChildProcess.running.withLock { running in
-      let process = system_spawn("/proc/self/exe", &words, &ends)
+      let process = system_spawn(program, &words, &ends)
       if process > 0 { running.insert(process) }
       return (process, errno)
     }

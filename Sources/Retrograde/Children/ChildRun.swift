@@ -3,11 +3,18 @@ import RetrogradeEngine
 
 /// Starts child processes, each of which does one piece of work.
 package struct ChildRunner: Sendable {
-  /// Arguments that have this program call ``ChildService/run(userInfo:)``.
+  private let program: String
+  /// Arguments that have the program call ``ChildService/run(userInfo:)``.
   private let arguments: [String]
   let limits: ChildLimits
 
-  package init(arguments: [String], limits: ChildLimits) { (self.arguments, self.limits) = (arguments, limits) }
+  /// - Parameters:
+  ///   - program: path of `retrograde`; this program unless it is named.
+  ///   - arguments: for ``ChildService/run(userInfo:)``.
+  ///   - limits: of each process.
+  package init(program: String = "/proc/self/exe", arguments: [String], limits: ChildLimits) {
+    (self.program, self.arguments, self.limits) = (program, arguments, limits)
+  }
 
   /// Begins work in a process of its own.
   ///
@@ -23,7 +30,7 @@ package struct ChildRunner: Sendable {
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
   func process(_ order: ChildOrder) throws -> ChildProcess {
     let line = Array(try JSONEncoder().encode(order)) + [10]
-    let process = try ChildProcess(arguments)
+    let process = try ChildProcess(program, arguments)
     // If it is dead already, its end says so.
     _ = process.send(line)
     return process
