@@ -3,9 +3,13 @@ import base64, json, re, subprocess, urllib.error, urllib.request
 
 
 class Browser:
-    """A window of `size`; what is downloaded goes to the folder `downloads`."""
+    """A window of `size`; what is downloaded goes to the folder `downloads`.
 
-    def __init__(self, size=(1200, 1100), downloads=None):
+    `arguments` are Chromium's own. With `watches_network`, `answers` says what servers answered.
+    """
+
+    def __init__(self, size=(1200, 1100), downloads=None, arguments=(), watches_network=False):
+        self.requests = {}
         # It takes a port that is free, and says which.
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         for line in self.driver.stdout:
@@ -16,8 +20,9 @@ class Browser:
             raise SystemExit("chromedriver does not start")
         self.base = f"http://127.0.0.1:{port.group(1)}/session"
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--mute-audio", "--autoplay-policy=no-user-gesture-required",
-                            f"--window-size={size[0]},{size[1]}"]}
-        capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+                            f"--window-size={size[0]},{size[1]}", *arguments]}
+        logs = {"browser": "ALL"} | ({"performance": "ALL"} if watches_network else {})
+        capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": logs}
         try:
             self.base += "/" + self.call("", {"capabilities": {"alwaysMatch": capabilities}})["sessionId"]
             self.call("/timeouts", {"script": 60000})
@@ -73,6 +78,19 @@ class Browser:
     def command(self, name, **parameters):
         """One of DevTools' own."""
         return self.call("/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def answers(self, origin):
+        """Path, with its query, and status of each answer that came from a server since the last call, also if Chromium kept it from the page."""
+        found = []
+        for entry in self.call("/se/log", {"type": "performance"}):
+            message = json.loads(entry["message"])["message"]
+            about = message["params"]
+            if message["method"] == "Network.requestWillBeSent":
+                self.requests[about["requestId"]] = about["request"]["url"]
+            address = self.requests.get(about.get("requestId"), "")
+            if message["method"] == "Network.responseReceivedExtraInfo" and address.startswith(origin + "/"):
+                found.append((address[len(origin):], about["statusCode"]))
+        return found
 
     def complaints(self):
         """What the page's console says that is more than information."""

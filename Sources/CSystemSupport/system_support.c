@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
+int system_find(const char *path) {
+  return open(path, O_PATH | O_CLOEXEC);
+}
+
 int system_open_unnamed(const char *directory, unsigned mode) {
   return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }

@@ -16,6 +16,8 @@ package struct Source: Sendable {
   /// What its bytes say and GStreamer does not.
   package let facts: ContainerFacts
   private var spool: Spool?
+  /// Keeps the file of an open descriptor that was given by its path.
+  private var held: HeldFile?
   /// What keeps it where it came from an address, or a playlist led to it.
   private(set) var fetched: FetchedFile?
   /// Whether it is an image, or several, each a file.
@@ -95,7 +97,8 @@ package struct Source: Sendable {
       }
       guard info.st_size > 0 else { throw RetrogradeError(.damagedInput, about: input, "is empty") }
       spool = nil
-      path = input
+      held = HeldFile(input)
+      path = held?.path ?? input
     default:
       // Opening a pipe waits for somebody to write to it, and no cancelling would end that.
       let descriptor = open(input.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
@@ -177,6 +180,22 @@ package struct Source: Sendable {
     Log.index.info("\(name): can be read once only: its \(total) bytes went to the spool, and are read from there")
     return spool
   }
+}
+
+/// The file of an open descriptor, which is opened once more: whoever opened it may close it, and the same number is another
+/// file's then.
+private final class HeldFile: Sendable {
+  private let descriptor: Int32
+  var path: String { "/proc/self/fd/\(descriptor)" }
+
+  /// - Parameter path: `/proc/self/fd/N`; nil for all others, and if the file cannot be opened.
+  init?(_ path: String) {
+    guard path.hasPrefix("/proc/self/fd/") else { return nil }
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
 }
 
 extension Spool {

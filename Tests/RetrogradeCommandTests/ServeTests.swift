@@ -187,6 +187,26 @@ import Testing
     }
   }
 
+  @Test("pages of other sites and ports can link to the page in a browser, and have nothing made")
+  func foreignPages() throws {
+    try serve { page in
+      let text = try Program.run(
+        "/usr/bin/python3", [ServeTests.programs.appending(path: "foreign.py").path, page])
+      let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]])
+      #expect(seen.count == 4)
+      for (site, found) in seen {
+        // A name that is not this machine's is refused even to its own pages.
+        let isOtherName = site.hasSuffix("films.test")
+        #expect(found["answers"] as? [Int] == [isOtherName ? 421 : 403], "\(site)")
+        // The browser has the page already when it comes from the next site.
+        let link = try #require(found["link"] as? [Int])
+        #expect(isOtherName ? link == [421] : [[200], [304]].contains(link), "\(site)")
+        let ways = ["cors", "embed", "iframe", "img", "nocors", "object", "prefetch", "script", "style", "video"]
+        #expect(found["ways"] as? [String] == ways, "\(site)")
+      }
+    }
+  }
+
   /// Of a source in VP9 the browser gets VP9, unless somebody chooses otherwise while it plays.
   @Test mutating func aBrowserTakesTheSourcesCodec() throws {
     var media = TestMedia()

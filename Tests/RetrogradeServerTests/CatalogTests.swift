@@ -1,7 +1,9 @@
+import CSystemSupport
 import Foundation
 import Glibc
 import Paths
 import Retrograde
+import RetrogradeEngine
 import TestSupport
 import Testing
 
@@ -68,30 +70,70 @@ import Testing
   @Test func aFileThatBecomesALinkIsNoLongerGivenOut() throws {
     let catalog = try Catalog([folder.path("films")])
     let id = FileID.of(folder.path("films/a.wav"))
-    #expect(catalog.file(id)?.name == "a.wav")
+    #expect(catalog.open(id)?.file.name == "a.wav")
     try FileManager.default.removeItem(atPath: folder.path("films/a.wav"))
     try link("films/a.wav", to: folder.path("else/secret.wav"))
-    #expect(catalog.file(id) == nil)
+    #expect(catalog.open(id) == nil)
     try FileManager.default.removeItem(atPath: folder.path("films/a.wav"))
-    #expect(catalog.file(id) == nil)
+    #expect(catalog.open(id) == nil)
   }
 
   @Test func aFolderThatBecomesALinkIsNoLongerGivenOut() throws {
     let catalog = try Catalog([folder.path("films")])
     let id = FileID.of(folder.path("films/more/deep/c.wav"))
-    #expect(catalog.file(id) != nil)
+    #expect(catalog.open(id) != nil)
     try FakeDesk.wave.write(to: folder.url.appending(path: "else/c.wav"))
     try FileManager.default.removeItem(atPath: folder.path("films/more/deep"))
     try link("films/more/deep", to: folder.path("else"))
-    #expect(catalog.file(id) == nil)
+    #expect(catalog.open(id) == nil)
+  }
+
+  /// The file itself is looked at, and not the name once more: between two looks it may be another file's.
+  @Test("a name that becomes a link and a file again, over and over, never leads out of the folder")
+  func swappedLink() throws {
+    let catalog = try Catalog([folder.path("films")])
+    let (name, id) = (folder.path("films/a.wav"), FileID.of(folder.path("films/a.wav")))
+    let (own, secret) = (folder.path("films/own"), folder.path("films/link"))
+    try FakeDesk.wave.write(to: folder.url.appending(path: "films/own"))
+    try link("films/link", to: folder.path("else/secret.wav"))
+    let outside = try #require(FileStamp(folder.path("else/secret.wav")))
+    let isOver = Cancellation()
+    let swapper = try Worker("swap") {
+      var swaps = 0
+      while !isOver.isCancelled {
+        for other in [own, secret] where system_exchange(name, other) == 0 { swaps += 1 }
+      }
+      return swaps
+    }
+    var (given, refused) = (0, 0)
+    while given < 200 || refused < 200 {
+      guard let content = catalog.open(id)?.content else {
+        refused += 1
+        continue
+      }
+      given += 1
+      #expect(content.stamp != outside)
+      #expect(FileStamp(content.path) == content.stamp, "what is read is what was looked at")
+    }
+    isOver.cancel()
+    #expect(try swapper.join() > 0)
+  }
+
+  @Test("a link to an absolute path in the folder is given out, and a pipe is not")
+  func absoluteLinkAndPipe() throws {
+    try link("films/in.wav", to: folder.path("films/more/deep/c.wav"))
+    #expect(mkfifo(folder.path("films/pipe.wav"), 0o600) == 0)
+    let catalog = try Catalog([folder.path("films")])
+    #expect(catalog.open(FileID.of(folder.path("films/in.wav"))) != nil)
+    #expect(OpenFile(plainFile: folder.path("films/pipe.wav"), in: folder.path("films")) == nil)
   }
 
   @Test func whatIsNamedIsGivenOutWhereverItLies() throws {
     try link("mine.wav", to: folder.path("else/secret.wav"))
     let catalog = try Catalog([folder.path("mine.wav")])
     #expect(catalog.isSingle)
-    #expect(catalog.file(FileID.of(folder.path("mine.wav")))?.name == "mine.wav")
-    #expect(catalog.file(FileID.of(folder.path("else/secret.wav"))) == nil)
+    #expect(catalog.open(FileID.of(folder.path("mine.wav")))?.file.name == "mine.wav")
+    #expect(catalog.open(FileID.of(folder.path("else/secret.wav"))) == nil)
   }
 
   @Test func filesOfOneNameInTwoFoldersAreTwo() throws {
@@ -99,7 +141,7 @@ import Testing
     let catalog = try Catalog([folder.path("films"), folder.path("else")])
     let ids = catalog.files.filter { $0.name == "a.wav" }.map(\.id)
     #expect(Set(ids).count == 2)
-    #expect(ids.compactMap { catalog.file($0)?.path } == [folder.path("films/a.wav"), folder.path("else/a.wav")])
+    #expect(ids.compactMap { catalog.open($0)?.file.path } == [folder.path("films/a.wav"), folder.path("else/a.wav")])
   }
 
   @Test func whatCanNotBePlayedIsAnErrorThatSaysSo() throws {

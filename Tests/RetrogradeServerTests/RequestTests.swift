@@ -116,19 +116,69 @@ import Testing
     #expect(Guard(token: nil, loopback: nil).check(path, ["host": "films.example"]) == .granted)
   }
 
-  @Test func pagesOfOtherSitesMayLinkHereAndNoMore() {
+  /// As Chromium sends them.
+  private static let foreign: [(site: String, mode: String, destination: String)] = [
+    ("cross-site", "navigate", "iframe"), ("cross-site", "navigate", "frame"), ("cross-site", "navigate", "object"),
+    ("cross-site", "navigate", "embed"), ("cross-site", "no-cors", "image"), ("cross-site", "no-cors", "video"),
+    ("cross-site", "cors", "empty"), ("same-site", "navigate", "iframe"), ("same-site", "no-cors", "script"),
+    ("same-site", "cors", "empty"),
+  ]
+
+  @Test("pages of other sites, and of this one's other ports, may link to pages and no more", arguments: foreign)
+  func foreignPage(site: String, mode: String, destination: String) {
     let door = Guard(token: nil, loopback: "127.0.0.1")
-    let from = ["host": "localhost", "sec-fetch-site": "cross-site"]
-    guard case .refused(403, _) = door.check(path, from.merging(["sec-fetch-mode": "no-cors"]) { $1 }) else {
-      Issue.record("a picture in another site's page")
-      return
+    let fields = [
+      "host": "localhost", "sec-fetch-site": site, "sec-fetch-mode": mode, "sec-fetch-dest": destination,
+    ]
+    for isPage in [true, false] {
+      guard case .refused(403, _) = door.check(path, isPage: isPage, { fields[$0] }) else {
+        Issue.record("\(site) \(mode) \(destination), page: \(isPage)")
+        continue
+      }
     }
-    #expect(door.check(path, from.merging(["sec-fetch-mode": "navigate"]) { $1 }) == .granted)
+    let link = fields.merging(["sec-fetch-mode": "navigate", "sec-fetch-dest": "document"]) { $1 }
+    #expect(door.check(path, isPage: true) { link[$0] } == .granted)
+    #expect(door.check(path, isPage: false) { link[$0] } != .granted, "a mirror is not begun by a link")
+  }
+
+  @Test(
+    "requests of its own pages, of people and of other programs are answered",
+    arguments: [
+      [:], ["sec-fetch-site": "same-origin", "sec-fetch-mode": "no-cors", "sec-fetch-dest": "video"],
+      ["sec-fetch-site": "none", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"],
+      ["origin": "http://localhost"], ["origin": "HTTP://LOCALHOST:80"],
+    ])
+  func ownPage(fields: [String: String]) {
+    let door = Guard(token: nil, loopback: "127.0.0.1")
+    #expect(door.check(path, fields.merging(["host": "localhost"]) { $1 }) == .granted)
+  }
+
+  @Test(
+    "an Origin that is not this server's is refused, whatever else is said",
+    arguments: ["http://evil.example", "null", "http://localhost:8081", "http://localhost.evil.example", ""])
+  func foreignOrigin(origin: String) {
+    let door = Guard(token: nil, loopback: "127.0.0.1")
+    for fields in [
+      [:], ["sec-fetch-site": "same-origin"],
+      ["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"],
+    ] {
+      guard
+        case .refused(403, _) = door.check(
+          path, isPage: true, { fields.merging(["host": "localhost:80", "origin": origin]) { $1 }[$0] })
+      else {
+        Issue.record("\(fields)")
+        continue
+      }
+    }
+    let other = Guard(token: nil, loopback: nil)
+    let proxied = ["host": "films.example:8443", "origin": "https://films.example:8443"]
+    #expect(other.check(path, proxied) == .granted)
   }
 
   @Test func aTokenIsKnownInThreeWaysAndInNoOther() throws {
     let door = Guard(token: "s3cret/+ü", loopback: nil)
-    #expect(door.check(try #require(RequestPath("/?token=s3cret%2F%2B%C3%BC")), [:]) == .grantedByQuery)
+    #expect(
+      door.check(try #require(RequestPath("/?token=s3cret%2F%2B%C3%BC")), [:] as [String: String]) == .grantedByQuery)
     #expect(door.check(path, ["authorization": "Bearer s3cret/+ü"]) == .granted)
     #expect(door.check(path, ["cookie": "a=b; retrograde-token=s3cret%2F%2B%C3%BC"]) == .granted)
     for wrong in [
@@ -163,5 +213,7 @@ import Testing
 }
 
 extension Guard {
-  fileprivate func check(_ path: RequestPath, _ fields: [String: String]) -> Answer { check(path) { fields[$0] } }
+  fileprivate func check(_ path: RequestPath, _ fields: [String: String]) -> Answer {
+    check(path, isPage: false) { fields[$0] }
+  }
 }

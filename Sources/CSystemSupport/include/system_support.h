@@ -4,6 +4,9 @@
 /// open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode): a file without a name. -1 and errno where that fails.
 int system_open_unnamed(const char *directory, unsigned mode);
 
+/// open(path, O_PATH | O_CLOEXEC): what a path leads to, of which nothing is read, and no device or pipe is opened. -1 and errno if that fails.
+int system_find(const char *path);
+
 /// fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, count): the disk gets back the whole blocks among these bytes, which
 /// read as zeros then. -1 and errno where that fails: EOPNOTSUPP where the file system has no such holes.
 int system_punch_hole(int descriptor, long offset, long count);

@@ -53,7 +53,7 @@ final class PlanFile: Sendable {
 package struct FileStamp: Codable, Sendable, Equatable {
   /// Of its inode.
   var number: UInt64
-  var size: Int
+  package internal(set) var size: Int
   /// Seconds and nanoseconds since 1970.
   var modified: [Int]
 
@@ -65,7 +65,7 @@ package struct FileStamp: Codable, Sendable, Equatable {
   }
 
   /// Of an open file.
-  init?(descriptor: Int32) {
+  package init?(descriptor: Int32) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return nil }
     self.init(info)

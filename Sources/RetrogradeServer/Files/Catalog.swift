@@ -60,12 +60,18 @@ package final class Catalog: Sendable {
   /// Whether one file was named, and nothing else.
   var isSingle: Bool { folders.isEmpty && names.count == 1 }
 
-  /// The file of that name in addresses; what came into a folder later is found too. Blocks.
-  /// - Returns: nil where there is none, or it is no longer where it may be.
-  func file(_ id: String) -> File? {
+  /// Opens the file with this name in addresses, also if it came into a folder later. Blocks.
+  /// - Returns: nil if there is none, or it no longer lies in the folder that was named.
+  func open(_ id: String) -> (file: File, content: OpenFile)? {
     if state.withLock({ $0.byID[id] }) == nil, !folders.isEmpty { refreshSometimes() }
     guard let file = state.withLock({ $0.byID[id] }) else { return nil }
-    return isAllowed(file.path) ? file : nil
+    if names.contains(file.path), !folders.contains(file.path) {
+      return OpenFile(plainFile: file.path).map { (file, $0) }
+    }
+    for folder in folders where file.path.utf8.starts(with: folder.utf8) {
+      if let root = realPath(folder), let content = OpenFile(plainFile: file.path, in: root) { return (file, content) }
+    }
+    return nil
   }
 
   /// Looks at the folders anew, but for requests that come thick and fast. Blocks.
@@ -104,43 +110,26 @@ package final class Catalog: Sendable {
     for name in (fileNames(in: folder) ?? []).sorted() where !name.hasPrefix(".") {
       guard found.count < Catalog.most.files else { return }
       let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-      // A link may lead out, or back to where it is.
-      guard let real = realPath(path), real.isInside(root) else { continue }
       let within = subfolder.isEmpty ? name : "\(subfolder)/\(name)"
       if MediaFolder.isFolder(path) {
+        // A link may lead out, or back to where it is.
         if depth < Catalog.most.depth, !isLink(path) { collect(path, in: root, within, depth + 1, &found) }
-      } else if isMedia(path) {
+      } else if isMedia(path, in: root) {
         found.append(File(id: FileID.of(path), path: path, name: name, folder: subfolder))
       }
     }
   }
 
-  private func isMedia(_ path: String) -> Bool {
-    guard let stamp = FileStamp(plainFile: path, atLeast: 1) else { return false }
-    if let known = state.withLock({ $0.known[path.pathBytes] }), known.stamp == stamp { return known.isMedia }
-    let isMedia = MediaFolder.isMedia(path)
-    state.withLock { $0.known[path.pathBytes] = (stamp, isMedia) }
+  private func isMedia(_ path: String, in root: String) -> Bool {
+    guard let content = OpenFile(plainFile: path, in: root) else { return false }
+    if let known = state.withLock({ $0.known[path.pathBytes] }), known.stamp == content.stamp { return known.isMedia }
+    let isMedia = MediaFolder.isMedia(content.path)
+    state.withLock { $0.known[path.pathBytes] = (content.stamp, isMedia) }
     return isMedia
-  }
-
-  /// Whether a path still leads to a plain file that was named, or lies in a folder that was.
-  private func isAllowed(_ path: String) -> Bool {
-    guard FileStamp(plainFile: path, atLeast: 1) != nil, let real = realPath(path) else { return false }
-    return names.contains { name in
-      folders.contains(name)
-        ? path.utf8.starts(with: name.utf8) && realPath(name).map(real.isInside) ?? false : name == path
-    }
   }
 }
 
 private func isLink(_ path: String) -> Bool {
   var info = stat()
   return lstat(path.cPath, &info) == 0 && info.st_mode & S_IFMT == S_IFLNK
-}
-
-extension String {
-  /// Whether a real path lies in a folder with this real path.
-  fileprivate func isInside(_ folder: String) -> Bool {
-    utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
-  }
 }

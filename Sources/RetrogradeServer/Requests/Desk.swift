@@ -41,8 +41,10 @@ final class Desk: Sendable {
   func prepare() {
     guard catalog.isSingle, let file = catalog.files.first else { return }
     // What stands in the way is said to who asks.
-    Task { [streams, parts] in
-      guard let stream = try? await streams.stream(file, .usual) else { return }
+    Task { [self] in
+      guard let (file, content) = try? await open(file.id),
+        let stream = try? await streams.stream(file, content, .usual)
+      else { return }
       parts.makeFirst(of: stream)
     }
   }
@@ -64,13 +66,14 @@ final class Desk: Sendable {
     guard let path = RequestPath(request.target) else {
       return Answer.refusal(400, "That is no address.").secured()
     }
-    let known = guarding.check(path) { request.fields[FieldName($0)] }
+    let route = Route(path)
+    let known = guarding.check(path, isPage: route?.isPage ?? false) { request.fields[FieldName($0)] }
     if case .refused(let status, let reason) = known {
       var answer = Answer.refusal(status, reason)
       if status == 401 { answer.fields[.wwwAuthenticate] = "Bearer" }
       return answer.secured()
     }
-    var answer = await checked { try await self.found(path, isByQuery: known == .grantedByQuery) }
+    var answer = await checked { try await self.found(route, path, isByQuery: known == .grantedByQuery) }
     try Task.checkCancellation()
     if known == .grantedByQuery, let token = settings.token {
       answer.fields[.setCookie] =
@@ -113,8 +116,8 @@ final class Desk: Sendable {
 
   private static let nothing = Answer.refusal(404, "There is nothing of that name.").secured()
 
-  private func found(_ path: RequestPath, isByQuery: Bool) async throws -> Answer {
-    guard let route = Route(path) else { return Desk.nothing }
+  private func found(_ route: Route?, _ path: RequestPath, isByQuery: Bool) async throws -> Answer {
+    guard let route else { return Desk.nothing }
     switch route {
     case .start:
       let (files, isSingle) = try await list()
@@ -126,18 +129,28 @@ final class Desk: Sendable {
       return page.list(files, suffix: suffix(isByQuery))
     case .playlist:
       let (files, isSingle) = try await list()
-      guard isSingle, let file = files.first else { return Desk.nothing }
-      let part = StreamPart.master(prefix: "\(file.id)/\(StreamName.usual.text)/")
-      return try await answer(part, of: streams.stream(file, .usual), path.query, suffix(isByQuery))
+      guard isSingle, let id = files.first?.id else { return Desk.nothing }
+      let part = StreamPart.master(prefix: "\(id)/\(StreamName.usual.text)/")
+      return try await answer(part, of: id, .usual, path.query, suffix(isByQuery))
     case .page(let id):
-      guard try await file(id) != nil else { return Desk.nothing }
-      return page.player
+      return try await open(id) == nil ? Desk.nothing : page.player
     case .picture(let id):
-      guard let file = try await file(id) else { return Desk.nothing }
-      return try await picture(of: file)
+      guard let (file, content) = try await open(id) else { return Desk.nothing }
+      return try await picture(of: file, content)
     case .stream(let id, let name, let part):
-      guard let file = try await file(id) else { return Desk.nothing }
-      return try await answer(part, of: streams.stream(file, name), path.query, suffix(isByQuery))
+      return try await answer(part, of: id, name, path.query, suffix(isByQuery))
+    }
+  }
+
+  /// Errors name the file as the list does: its path is not told to clients.
+  private func answer(
+    _ part: StreamPart, of id: String, _ name: StreamName, _ query: [String: String], _ suffix: String
+  ) async throws -> Answer {
+    guard let (file, content) = try await open(id) else { return Desk.nothing }
+    do {
+      return try await answer(part, of: streams.stream(file, content, name), query, suffix)
+    } catch let error as RetrogradeError {
+      throw error.naming(spooled: file.name)
     }
   }
 
@@ -153,7 +166,9 @@ final class Desk: Sendable {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }
 
-  private func file(_ id: String) async throws -> Catalog.File? { try await looking { $0.file(id) } }
+  private func open(_ id: String) async throws -> (file: Catalog.File, content: OpenFile)? {
+    try await looking { $0.open(id) }
+  }
 
   private func looking<Value: Sendable>(_ body: @escaping @Sendable (Catalog) -> Value) async throws -> Value {
     let catalog = catalog
@@ -213,8 +228,8 @@ final class Desk: Sendable {
     }
   }
 
-  private func picture(of file: Catalog.File) async throws -> Answer {
-    let (bytes, type) = try await parts.picture(of: file, settings.share)
+  private func picture(of file: Catalog.File, _ content: OpenFile) async throws -> Answer {
+    let (bytes, type) = try await parts.picture(of: file, content, settings.share)
     return Answer(bytes, type).kept(forever: false).secured()
   }
 

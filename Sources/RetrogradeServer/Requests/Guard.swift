@@ -15,15 +15,16 @@ struct Guard: Sendable {
     case refused(Int, String)
   }
 
-  /// - Parameter field: the value of a header field, by its name in small letters.
-  func check(_ path: RequestPath, _ field: (String) -> String?) -> Answer {
+  /// - Parameters:
+  ///   - isPage: the path is that of a page for people.
+  ///   - field: the value of a header field, by its name in small letters.
+  func check(_ path: RequestPath, isPage: Bool, _ field: (String) -> String?) -> Answer {
     // A site whose name was made to lead to this machine (DNS rebinding) still has that name here.
     if let loopback, !Guard.isName(field("host") ?? "", of: loopback) {
       return .refused(421, "This server is asked by the name \(loopback) or localhost.")
     }
-    // Pages of other sites may link here, and not have this machine work unseen.
-    if field("sec-fetch-site") == "cross-site", field("sec-fetch-mode") != "navigate" {
-      return .refused(403, "Pages of other sites can't use this server.")
+    guard isPage && Guard.isNavigation(field) || Guard.isOwn(field) else {
+      return .refused(403, "Pages of other sites can link to this server's pages, and nothing else.")
     }
     guard let token else { return .granted }
     if let given = path.query["token"], Guard.isSame(given, token) { return .grantedByQuery }
@@ -32,6 +33,24 @@ struct Guard: Sendable {
     }
     if let given = Guard.bearer(field("authorization") ?? ""), Guard.isSame(given, token) { return .granted }
     return .refused(401, "This server asks for its token: open the address that it printed.")
+  }
+
+  /// true if a browser opens the address in a window of its own, as a link does: not in a frame, `<object>` or `<embed>`
+  /// of another page (https://www.w3.org/TR/fetch-metadata/).
+  private static func isNavigation(_ field: (String) -> String?) -> Bool {
+    field("sec-fetch-mode") == "navigate" && field("sec-fetch-dest") == "document" && field("origin") == nil
+  }
+
+  /// true if the request comes from a page of this server, from a person who entered the address, or from a program that
+  /// is no browser. A site of the same name at another port is `same-site`, which is not enough.
+  private static func isOwn(_ field: (String) -> String?) -> Bool {
+    if let site = field("sec-fetch-site"), site != "same-origin", site != "none" { return false }
+    // Browsers that send no Sec-Fetch-Site, or none to an address that is not local, send this with some requests.
+    guard let origin = field("origin")?.lowercased() else { return true }
+    let host = field("host")?.lowercased() ?? ""
+    return [("http://", ":80"), ("https://", ":443")].contains { scheme, port in
+      [host, host + port].contains { scheme + $0 == origin || scheme + $0 == origin + port }
+    }
   }
 
   /// Whether a Host field names this machine by that address or a usual one for itself, with a port or without.

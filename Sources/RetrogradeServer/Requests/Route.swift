@@ -12,6 +12,14 @@ enum Route: Equatable, Sendable {
   case picture(file: String)
   case stream(file: String, StreamName, StreamPart)
 
+  /// A page for people, which takes no decoding or encoding to answer.
+  var isPage: Bool {
+    switch self {
+    case .start, .page: true
+    case .playlist, .picture, .stream: false
+    }
+  }
+
   /// - Returns: nil where nothing has that path.
   init?(_ path: RequestPath) {
     let parts = path.parts

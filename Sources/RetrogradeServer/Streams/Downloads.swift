@@ -43,10 +43,12 @@ final class Downloads: Sendable {
   private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {
     let options = ReverseOptions(playback: stretch.playback(stream), resources: resources)
     let name = stretch.fileName(stream).hasSuffix(".m4a") ? "mirror.m4a" : "mirror.mp4"
+    // The path leads to the file as long as it is open.
+    defer { withExtendedLifetime(stream.content) {} }
     return StoredBytes(
       try await crashes.working(on: stream.file.path) { [resources, run] in
         try await ScratchFolder.made(in: resources.spoolDirectory, name) { path in
-          _ = try await run(.reverse(inputs: [stream.file.path], options, output: path)).summary()
+          _ = try await run(.reverse(inputs: [stream.content.path], options, output: path)).summary()
         }
       })
   }

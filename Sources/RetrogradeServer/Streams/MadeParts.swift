@@ -94,22 +94,19 @@ final class MadeParts: Sendable {
   }
 
   /// A picture that tells a file from others: of its third second, since many films begin in the dark. What has none gets a drawing.
-  func picture(of file: Catalog.File, _ resources: Resources) async throws -> (StoredBytes, Answer.MediaType) {
-    guard let stamp = try await onOwnThread("look", Cancellation(), { FileStamp(file.path) }),
-      let known = try? JSONEncoder().encode(stamp)
-    else {
-      throw RetrogradeError(.noInput, about: file.name, "is no longer there")
-    }
-    let key = "\(file.id)/\(String(decoding: known, as: UTF8.self))/picture"
+  func picture(
+    of file: Catalog.File, _ content: OpenFile, _ resources: Resources
+  ) async throws -> (StoredBytes, Answer.MediaType) {
+    let key = "\(file.id)/\(String(decoding: try JSONEncoder().encode(content.stamp), as: UTF8.self))/picture"
     let none = key + "/none"
     if let drawn = store.find(none) { return (drawn, .drawing) }
     if let kept = store.find(key) { return (kept, .jpeg) }
     do {
       let reader = makings.reader(key) { [line, crashes, run] _, give in
-        let file = try await line.perform(.low) {
-          try await crashes.working(on: file.path) { try await MadeParts.grab(file, resources, run) }
+        let picture = try await line.perform(.low) {
+          try await crashes.working(on: file.path) { try await MadeParts.grab(file, content, resources, run) }
         }
-        give(try file.read(0..<file.size))
+        give(try picture.read(0..<picture.size))
       }
       return (try await reader.whole(), .jpeg)
     } catch let error as RetrogradeError where [.damagedInput, .usage, .missingPlugin, .crashed].contains(error.code) {
@@ -118,14 +115,16 @@ final class MadeParts: Sendable {
   }
 
   private static func grab(
-    _ file: Catalog.File, _ resources: Resources, _ run: @escaping ServerRunning
+    _ file: Catalog.File, _ content: OpenFile, _ resources: Resources, _ run: @escaping ServerRunning
   ) async throws -> OpenFile {
+    // The path leads to the file as long as it is open.
+    defer { withExtendedLifetime(content) {} }
     var options = ReverseOptions(resources: resources)
     options.encoding.width = 480
     for place in [SourcePosition.time(ClockTime(seconds: 3)), .start] {
       do {
         return try await ScratchFolder.made(in: resources.spoolDirectory, "picture.jpg") { [options] path in
-          _ = try await run(.frames(input: file.path, [place], options, output: path)).summary()
+          _ = try await run(.frames(input: content.path, [place], options, output: path)).summary()
         }
       } catch let error as RetrogradeError where place != .start && error.code != .crashed {
         // It is shorter than that.

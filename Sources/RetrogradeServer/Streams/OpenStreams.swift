@@ -36,7 +36,7 @@ final class OpenStreams: Sendable {
 
   /// A stream of a file, which is opened anew when the file is another one than it was.
   /// - Throws: ``RetrogradeError``, `CancellationError` or `WorkLine.Busy`.
-  func stream(_ file: Catalog.File, _ name: StreamName) async throws -> OpenStream {
+  func stream(_ file: Catalog.File, _ content: OpenFile, _ name: StreamName) async throws -> OpenStream {
     let key = Key(file: file.id, name: name)
     let known = state.withLock { state in
       state.clock += 1
@@ -44,11 +44,11 @@ final class OpenStreams: Sendable {
       return state.streams[key]?.stream
     }
     try await crashes.check(file.path)
-    if let known, !known.mirror.hasEnded, await known.isCurrent { return known }
+    if let known, !known.mirror.hasEnded, known.content.stamp == content.stamp { return known }
     return try await openings.value(key) { [self] cancellation in
       let stream = try await line.perform(.usual) {
         try await crashes.working(on: file.path) {
-          try await onOwnThread("open", cancellation) { [self] in try opened(file, name, cancellation) }
+          try await onOwnThread("open", cancellation) { [self] in try opened(file, content, name, cancellation) }
         }
       }
       keep(stream, key)
@@ -65,14 +65,11 @@ final class OpenStreams: Sendable {
   var count: Int { state.withLock { $0.streams.count } }
 
   private func opened(
-    _ file: Catalog.File, _ name: StreamName, _ cancellation: Cancellation
+    _ file: Catalog.File, _ content: OpenFile, _ name: StreamName, _ cancellation: Cancellation
   ) throws -> OpenStream {
-    guard let stamp = FileStamp(file.path) else {
-      throw RetrogradeError(.noInput, about: file.name, "is no longer there")
-    }
     let playback = name.playback(settings.playback)
     let mirror = try open(
-      file.path, SegmentedMirror.Settings(playback: playback, heights: settings.heights, resources: settings.share),
+      content.path, SegmentedMirror.Settings(playback: playback, heights: settings.heights, resources: settings.share),
       cancellation)
     guard !mirror.renditions.isEmpty else {
       throw RetrogradeError(.damagedInput, about: file.name, "holds nothing to play", remedy: "name another file")
@@ -80,12 +77,12 @@ final class OpenStreams: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     let parts = [
-      (try? encoder.encode(stamp)) ?? Data(), (try? encoder.encode(playback)) ?? Data(),
+      (try? encoder.encode(content.stamp)) ?? Data(), (try? encoder.encode(playback)) ?? Data(),
       (try? encoder.encode(settings.heights)) ?? Data(),
     ].map { String(decoding: $0, as: UTF8.self) }
     let version = digest(file.path, parts[0], parts[1], parts[2], RETROGRADE_VERSION).prefix(StreamPart.versionLength)
     return OpenStream(
-      file: file, name: name, playback: playback, mirror: mirror, stamp: stamp, version: String(version))
+      file: file, content: content, name: name, playback: playback, mirror: mirror, version: String(version))
   }
 
   private func keep(_ stream: OpenStream, _ key: Key) {
@@ -107,28 +104,20 @@ final class OpenStreams: Sendable {
 /// A file in an order of play, indexed.
 final class OpenStream: Sendable {
   let file: Catalog.File
+  /// The bytes that `mirror` was made from.
+  let content: OpenFile
   let name: StreamName
   let playback: PlaybackOptions
   let mirror: any MirrorStream
-  /// What the file was when it was opened.
-  let stamp: FileStamp
   /// Another one where the file, the order of play, the program or what it was told is another.
   let version: String
 
   init(
-    file: Catalog.File, name: StreamName, playback: PlaybackOptions, mirror: any MirrorStream, stamp: FileStamp,
+    file: Catalog.File, content: OpenFile, name: StreamName, playback: PlaybackOptions, mirror: any MirrorStream,
     version: String
   ) {
-    (self.file, self.name, self.playback, self.mirror) = (file, name, playback, mirror)
-    (self.stamp, self.version) = (stamp, version)
-  }
-
-  /// Whether the file is what it was.
-  var isCurrent: Bool {
-    get async {
-      let path = file.path
-      return (try? await onOwnThread("look", Cancellation()) { FileStamp(path) }) == stamp
-    }
+    (self.file, self.content, self.name, self.playback) = (file, content, name, playback)
+    (self.mirror, self.version) = (mirror, version)
   }
 
   func rendition(_ name: String) -> Int? { mirror.renditions.firstIndex { $0.name == name } }

@@ -1,34 +1,82 @@
+import CSystemSupport
 import Containers
 import Glibc
+import Retrograde
 import RetrogradeEngine
 import Paths
 
 /// A file that is open, and may have no name any more.
 final class OpenFile: Sendable {
+  /// Length when the file was opened, in bytes.
   let size: Int
+  /// The state of the file when it was opened.
+  let stamp: FileStamp
   private let descriptor: Int32
-  private let path: String
+  private let name: String
 
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   init(_ path: String) throws {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
-    var info = stat()
-    guard descriptor >= 0, fstat(descriptor, &info) == 0 else {
+    guard descriptor >= 0 else { throw RetrogradeError(reading: path, errno: errno) }
+    guard let stamp = FileStamp(descriptor: descriptor) else {
       let reason = errno
-      if descriptor >= 0 { close(descriptor) }
+      close(descriptor)
       throw RetrogradeError(reading: path, errno: reason)
     }
-    (self.descriptor, self.path, size) = (descriptor, path, Int(info.st_size))
+    (self.descriptor, self.name, self.stamp, size) = (descriptor, path, stamp, stamp.size)
+  }
+
+  /// Opens a plain file that holds something.
+  ///
+  /// The file is found once, and what it is and where it lies is asked of that file: its name may lead elsewhere at any
+  /// moment. Devices and pipes are not opened.
+  /// - Parameter root: real path of the folder that the file must lie in, wherever links lead; nil: it may lie anywhere.
+  /// - Returns: nil if there is no such file, or it cannot be read.
+  init?(plainFile path: String, in root: String? = nil) {
+    let found = system_find(path.cPath)
+    guard found >= 0 else { return nil }
+    defer { close(found) }
+    var info = stat()
+    guard fstat(found, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size > 0 else { return nil }
+    if let root {
+      guard let real = OpenFile.realPath(of: found), real.utf8.starts(with: (root.hasSuffix("/") ? root : root + "/").utf8)
+      else {
+        return nil
+      }
+    }
+    let descriptor = open(OpenFile.path(of: found).cPath, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    guard let stamp = FileStamp(descriptor: descriptor) else {
+      close(descriptor)
+      return nil
+    }
+    (self.descriptor, self.name, self.stamp, size) = (descriptor, path, stamp, stamp.size)
   }
 
   deinit { close(descriptor) }
+
+  /// A name under which this process and its children can open the file as long as this object lives.
+  var path: String { OpenFile.path(of: descriptor) }
+
+  private static func path(of descriptor: Int32) -> String { "/proc/\(getpid())/fd/\(descriptor)" }
+
+  /// Path without links that a file has now; nil if that cannot be known.
+  private static func realPath(of descriptor: Int32) -> String? {
+    let most = Int(PATH_MAX)
+    let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
+      guard let start = buffer.baseAddress else { return }
+      filled = max(readlink(path(of: descriptor).cPath, start, most), 0)
+    }
+    guard (1..<most).contains(bytes.count) else { return nil }
+    return String(pathBytes: bytes)
+  }
 
   /// - Parameter range: of the file. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: range.count) { buffer, filled in
       let room = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<range.count])
       guard readAll(room, from: descriptor, at: range.lowerBound) else {
-        throw RetrogradeError(reading: path, errno: errno)
+        throw RetrogradeError(reading: name, errno: errno)
       }
       filled = range.count
     }
