@@ -88,18 +88,30 @@ package struct MissingPlugin: Sendable, Hashable {
 
   /// A decoder of `caps`.
   package init(decoderOf caps: Caps) {
-    description = "\(caps.codecName) decoder"
     mediaType = caps.mediaType
+    description = MissingPlugin.description(of: mediaType) ?? "\(caps.codecName) decoder"
   }
 
   /// - Parameter message: `gst_is_missing_plugin_message` is true of it.
   fileprivate init(_ message: UnsafeMutablePointer<GstMessage>) {
-    description = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"
+    let given = takeString(gst_missing_plugin_message_get_description(message)) ?? "a plugin"
     // "gstreamer|1.0|program|description|decoder-video/x-h264, …": gst_missing_plugin_message_get_installer_detail.
     let detail = takeString(gst_missing_plugin_message_get_installer_detail(message))?.split(separator: "|").last
     mediaType = detail.flatMap { detail in
       guard detail.hasPrefix("decoder-") else { return nil }
       return detail.dropFirst(8).split(separator: ",").first.map(String.init)
     }
+    description = MissingPlugin.description(of: mediaType) ?? given
   }
+
+  /// A decoder of a codec that qtdemux does not know, and makes a type of: `video/x-gst-fourcc-AVdh`; nil for others.
+  private static func description(of mediaType: String?) -> String? {
+    let code = mediaType?.split(separator: "-fourcc-").dropFirst().first
+    return code.map { "a decoder of \(names[$0] ?? "a codec") (\($0))" }
+  }
+
+  /// Codecs that no plugin of GStreamer decodes from MOV, by their codes.
+  private static let names: [Substring: String] = [
+    "AVdh": "DNxHR", "CFHD": "CineForm", "icod": "Apple Intermediate Codec",
+  ]
 }

@@ -82,7 +82,19 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
 
   /// A codec's name for people, such as `H.264 (High Profile)`: `gst_pb_utils_get_codec_description`.
   package var codecName: String {
-    takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
+    // gst-libav's own type, for which GStreamer has no name.
+    if mediaType == "image/gst-libav-gif" { return "GIF" }
+    if isALS { return "MPEG-4 ALS" }
+    return takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
+  }
+
+  /// MPEG-4 Audio Lossless Coding, which GStreamer takes for AAC: object type 36 (ISO/IEC 14496-3, 1.6.2.1), written as 31, and 4 more
+  /// than 32.
+  package var isALS: Bool {
+    guard mediaType == "audio/mpeg", int("mpegversion") == 4, let start = buffer("codec_data"),
+      start.count >= 2
+    else { return false }
+    return start[0] == 0xF8 && start[1] & 0xE0 == 0x80
   }
 }
 

@@ -41,6 +41,10 @@ package struct OpenedSource: Sendable {
     do {
       topology = try Topology(
         probing: stored.path, stored.sourceDescription, stored.facts, settings.cancellation)
+    } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.boxedImage != nil {
+      throw RetrogradeError(
+        .missingPlugin, about: input, "an image (\(stored.facts.boxedImage ?? "")), which is not supported",
+        remedy: "convert it to PNG or JPEG, or an image that moves to a film", underlying: error.underlying)
     } catch let error as RetrogradeError where error.code == .damagedInput && stored.facts.lacksIndex {
       throw RetrogradeError(
         .damagedInput,

@@ -117,7 +117,7 @@ package struct PlayableSource: Sendable {
     _ opened: OpenedSource, _ index: SourceIndex, _ parts: SourceParts, _ settings: PlaybackSettings
   ) throws {
     var index = index
-    index.warnings += parts.warnings + (opened.stored.fetched?.warnings ?? [])
+    index.warnings += parts.warnings + opened.stored.warnings
     index.compare(with: opened, parts.videos, settings)
     try opened.stored.fetched?.check(index.warnings)
     try self.init(

@@ -70,6 +70,9 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
   }
 
+  /// Elements that refuse whole files of their own format: JPEG 2000 of four components or in high throughput, and Musepack.
+  private static let particular = ["jpeg2000parse", "musepackdec"]
+
   /// What GStreamer's `error` means for somebody who was reading `path`.
   package static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
@@ -78,6 +81,11 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     case .noSpace: RetrogradeError(.inputOutput, about: path, "\(error.message)", underlying: error)
     case .inputOutput: RetrogradeError(.inputOutput, about: path, "can't be read: \(error.message)", underlying: error)
     case .refusedValue: RetrogradeError(.usage, about: path, "\(error.description)", underlying: error)
+    case .notMedia where error.element.map(particular.contains) ?? false:
+      RetrogradeError(
+        .missingPlugin, about: path,
+        "not supported: GStreamer (\(error.element ?? "")) can't read this kind of it, or it is damaged: \(error.cause)",
+        remedy: "convert it with another program", underlying: error)
     case .notMedia, .other:
       RetrogradeError(
         .damagedInput,

@@ -14,7 +14,9 @@ package struct Source: Sendable {
   /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
   package private(set) var sourceDescription: String
   /// What its bytes say and GStreamer does not.
-  package let facts: ContainerFacts
+  package private(set) var facts: ContainerFacts
+  /// Parts of the file that are not read.
+  private(set) var warnings: [Warning] = []
   private var spool: Spool?
   /// Keeps the file of an open descriptor that was given by its path.
   private var held: HeldFile?
@@ -34,6 +36,14 @@ package struct Source: Sendable {
       try self.init(input, fetched, resources, cancellation)
     } else {
       try self.init(reading: Address.path(of: input), sequenceRate, resources, cancellation)
+    }
+    warnings += fetched?.warnings ?? []
+    if let film = facts.film(in: path) {
+      spool = try Spool(copying: film, of: path, in: resources.spoolDirectory, cancellation)
+      path = spool?.path ?? path
+      facts = try Source.facts(path, cancellation)
+      sourceDescription = try Source.sourceDescription(path, name, facts, resources)
+      warnings.append(Warning(.streamLeftOut, "left out: the image of a motion photo; only its film is read"))
     }
     guard let blocks = facts.gif, !blocks.isWhole else { return }
     guard blocks.images > 0 else {
@@ -199,6 +209,22 @@ private final class HeldFile: Sendable {
 }
 
 extension Spool {
+  /// Copies a part of a file.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`; `CancellationError`.
+  fileprivate convenience init(
+    copying part: Range<Int>, of path: String, in directory: String, _ cancellation: Cancellation
+  ) throws {
+    try self.init(directory: directory, reserve: part.count)
+    guard let file = RandomAccessFile(path) else { throw RetrogradeError(reading: path, errno: errno) }
+    for start in stride(from: part.lowerBound, to: part.upperBound, by: 1 << 20) {
+      try cancellation.check()
+      guard let bytes = file.read(start..<min(start + 1 << 20, part.upperBound)) else {
+        throw RetrogradeError(.inputOutput, about: path, "became shorter while it was read")
+      }
+      _ = try bytes.withUnsafeBytes { try append($0) }
+    }
+  }
+
   /// Adds the whole images of a GIF, and the trailer.
   fileprivate func append(_ blocks: GIFBlocks, of path: String) throws {
     guard let file = RandomAccessFile(path) else {

@@ -22,6 +22,7 @@ package struct AudioDecoder: Sendable {
       reason = "since it is raw audio"
       return
     }
+    guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
     // FFmpeg's decoders of these give one buffer for each packet, without delay: what came from which packet is known to
     // the sample. GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).

@@ -248,7 +248,7 @@ extension Topology {
         ? RetrogradeError(.damagedInput, about: path, "not media, or damaged beyond use: no stream can be found in it")
         : RetrogradeError(
           .missingPlugin,
-          about: path, "no plugin for \(missing.map(\.description).joined(separator: ", "))",
+          about: path, "no plugin for \(missing.map(\.description).unique.joined(separator: ", "))",
           remedy: PackageHint.decoding(missing.first?.mediaType).map { "\($0)" })
     }
   }

@@ -94,7 +94,7 @@ package func onOwnThread<Value: Sendable>(
           continuation.resume(
             with: work.run().mapError { error in
               // What is stopped on the way may look damaged.
-              token.isCancelled ? CancellationError() : error
+              token.isCancelled ? CancellationError() : AddressSpace.explained(error)
             })
         }
         pthread_detach(thread)

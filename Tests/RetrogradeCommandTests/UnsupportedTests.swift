@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Statuses and messages for files and machines that leave nothing to reverse.
+@Suite struct UnsupportedTests {
+  private let scratch: Scratch
+
+  init() throws { scratch = try Scratch() }
+
+  private func write(_ name: String, _ bytes: [UInt8]) throws -> String {
+    try Data(bytes).write(to: URL(fileURLWithPath: scratch.path(name)))
+    return scratch.path(name)
+  }
+
+  /// A box of an ISO base media file.
+  private func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+    let size = UInt32(body.count + 8)
+    return withUnsafeBytes(of: size.bigEndian) { Array($0) } + Array(type.utf8) + body
+  }
+
+  private func image(_ brand: String) -> [UInt8] {
+    box("ftyp", Array("\(brand)\0\0\0\0mif1".utf8)) + box("meta", [0, 0, 0, 0]) + box("mdat", [1, 2, 3, 4])
+  }
+
+  @Test("an image in boxes is not supported, and not called cut", arguments: [("avif", "AVIF"), ("heic", "HEIF")])
+  func boxedImage(brand: String, name: String) throws {
+    let result = try Command.run(["reverse", try write("a.\(brand)", image(brand)), scratch.path("b.mp4")])
+    #expect(result.status == 69, "\(result.errors)")
+    #expect(result.errors.contains("an image (\(name)), which is not supported"), "\(result.errors)")
+  }
+
+  @Test("the film of a motion photo is reversed, and its image named")
+  func motionPhoto() throws {
+    try Command.makeClip(scratch.path("film.mp4"), frames: 30)
+    let film = try Array(Data(contentsOf: URL(fileURLWithPath: scratch.path("film.mp4"))))
+    let photo = try write("a.heic", image("heic") + box("mpvd", film))
+    let result = try Command.run(["reverse", photo, scratch.path("b.mp4")])
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("left out: the image of a motion photo"), "\(result.errors)")
+    let verified = try Command.run(["verify", scratch.path("film.mp4"), scratch.path("b.mp4")])
+    #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
+    let cut = try write("cut.heic", Array((image("heic") + box("mpvd", film)).dropLast(100)))
+    #expect(try Command.run(["reverse", cut, scratch.path("c.mp4")]).status == 69)
+  }
+
+  @Test("lossless audio of MPEG-4 is not supported, and not called damaged")
+  func losslessAudio() throws {
+    let path = scratch.path("a.m4a")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=duration=1", "-c:a", "aac", "-y", path])
+    var bytes = try Array(Data(contentsOf: URL(fileURLWithPath: path)))
+    // The decoder's configuration (ISO/IEC 14496-1, 7.2.6.7) says AAC: object type 36 in its place.
+    let head: [UInt8] = [0x05, 0x80, 0x80, 0x80]
+    let place = try #require(bytes.firstRange(of: head)).upperBound + 1
+    bytes.replaceSubrange(place..<place + 2, with: [0xF8, 0x88])
+    let result = try Command.run(["reverse", try write("als.m4a", bytes), scratch.path("b.wav")])
+    #expect(result.status == 69, "\(result.errors)")
+    #expect(result.errors.contains("MPEG-4 ALS"), "\(result.errors)")
+  }
+
+  @Test("a codec that GStreamer does not know is named once")
+  func unknownCodec() throws {
+    let path = scratch.path("a.mov")
+    let codec = ["-c:v", "dnxhd", "-profile:v", "dnxhr_lb", "-pix_fmt", "yuv422p"]
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=size=320x240:duration=0.2", "-y"] + codec + [path])
+    let result = try Command.run(["reverse", path, scratch.path("b.mp4")])
+    #expect(result.status == 69, "\(result.errors)")
+    #expect(result.errors.split(separator: "AVdh").count == 2, "\(result.errors)")
+  }
+
+  @Test("too few addresses are named as such, whatever fails for want of them")
+  func fewAddresses() throws {
+    try Command.makeClip(scratch.path("a.mp4"), frames: 30)
+    for limit in [400_000, 600_000, 800_000] {
+      let shell = Process()
+      let errors = Pipe()
+      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+      shell.arguments = [
+        "-c", "ulimit -v \(limit); exec \"$0\" reverse \"$1\" \"$2\" -y", Command.url.path, scratch.path("a.mp4"),
+        scratch.path("b.mp4"),
+      ]
+      shell.standardError = errors
+      try shell.run()
+      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      shell.waitUntilExit()
+      #expect(shell.terminationStatus == 74, "\(limit): \(text)")
+      #expect(text.contains("retrograde: "), "\(limit): \(text)")
+    }
+  }
+}
