@@ -49,7 +49,9 @@ struct DisplayArguments: ParsableArguments {
   var quiet = false
 
   var display: ProgressDisplay {
-    ProgressDisplay(quiet ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
+    // JSON is for a program, which asked for it.
+    let isSilent = quiet && progress != .json
+    return ProgressDisplay(isSilent ? .none : progress ?? (Terminal.isInteractive ? .line : .none), isQuiet: quiet)
   }
 }
 

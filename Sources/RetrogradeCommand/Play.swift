@@ -62,6 +62,7 @@ struct Play: AsyncParsableCommand {
   func run() async throws {
     var playback = PlaybackOptions(loop: loop, count: max(count, 1), start: range.start, end: range.end)
     score.apply(to: &playback)
+    try playback.checkScore()
     let player = Player(
       input, playback: playback, isEndless: count == 0, resources: machine.resources, videoSink: videoSink,
       audioSink: audioSink)

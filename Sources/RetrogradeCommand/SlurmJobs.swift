@@ -51,15 +51,17 @@ struct SlurmJobs {
     "#!/bin/sh\nexec \([program, "join", folder].map(Shell.quotedInScript).joined(separator: " "))\n"
   }
 
-  /// What the tasks say, in the folder for work; `%A` and `%a` are the numbers of the array and of its task.
-  var taskOutput: String { "\(folder)/slurm-%A_%a.out" }
+  /// The file with the messages of a task, in the folder for work. Slurm has patterns for the numbers.
+  func taskOutput(array: String, task: String) -> String { "\(folder)/slurm-\(array)_\(task).out" }
 
-  /// What the join says. It stands beside the folder, which the join removes.
-  var joinOutput: String { "\(folder).join-%j.out" }
+  /// The file with the messages of the join. It stands beside the folder, which the join removes.
+  func joinOutput(job: String) -> String { "\(folder).join-\(job).out" }
 
   /// The command that submits the array.
   var chunkCommand: [String] {
-    let usual = ["--job-name=retrograde-chunks", "--requeue", "--open-mode=append", output(taskOutput)]
+    let usual = [
+      "--job-name=retrograde-chunks", "--requeue", "--open-mode=append", output(taskOutput(array: "%A", task: "%a")),
+    ]
     return ["sbatch"] + usual + options + [
       "--parsable", "--array=\(NumberRanges(tasks).text(separator: ","))", chunkScriptPath,
     ]
@@ -68,7 +70,7 @@ struct SlurmJobs {
   /// The command that submits the join.
   /// - Parameter array: the number of the job that makes the chunks; nil where all are there.
   func joinCommand(after array: String?) -> [String] {
-    let usual = ["--job-name=retrograde-join", "--requeue", "--open-mode=append", output(joinOutput)]
+    let usual = ["--job-name=retrograde-join", "--requeue", "--open-mode=append", output(joinOutput(job: "%j"))]
     // Without the second option it would wait for ever when a chunk has failed.
     let dependency = array.map { ["--dependency=afterok:\($0)", "--kill-on-invalid-dep=yes"] } ?? []
     return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]

@@ -111,9 +111,9 @@ struct Submit: AsyncParsableCommand {
     Terminal.print("queue      squeue --jobs=\([array, join].compactMap { $0 }.joined(separator: ","))")
     Terminal.print("progress   retrograde status \(Shell.quoted(jobs.folder))")
     if let array {
-      Terminal.print("said       \(jobs.taskOutput.replacing("%A", with: array).replacing("%a", with: "*"))")
+      Terminal.print("said       \(jobs.taskOutput(array: array, task: "*"))")
     }
-    Terminal.print("           \(jobs.joinOutput.replacing("%j", with: join))")
+    Terminal.print("           \(jobs.joinOutput(job: join))")
   }
 }
 

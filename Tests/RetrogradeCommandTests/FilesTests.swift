@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Several files at once, and what the names on the command line mean.
@@ -234,6 +235,38 @@ import Testing
 
   // MARK: what was written
 
+  @Test("a codec that changed is named as people call it, with what asked for that")
+  func codecChanges() throws {
+    try makeClips()
+    #expect(try run("clip.mp4", "a.gif", "--no-audio").status == 0)
+    let gif = try run("a.gif", "gif.mp4")
+    #expect(gif.errors.contains("\n  GIF became H.264: GStreamer can't write it to .mp4\n"), "\(gif.errors)")
+    let source = ["-i", scratch.path("clip.mp4"), "-c:v", "mpeg2video", "-c:a", "copy"]
+    _ = try FFmpeg.bytes(source + ["-y", scratch.path("mpeg2.mkv")])
+    let usual = try run("mpeg2.mkv", "usual.mkv")
+    #expect(usual.errors.contains("\n  MPEG-2 became H.264: --video-codec mpeg2 keeps it\n"), "\(usual.errors)")
+    let place = try run("mpeg2.mkv", "place.mp4", "--for", "whatsapp")
+    #expect(place.errors.contains("MPEG-2 became H.264: --for asks for it\n"), "\(place.errors)")
+  }
+
+  @Test("the smallest memory that is named is enough for all streams that share it")
+  func smallestMemory() throws {
+    let film = ["-f", "lavfi", "-i", "testsrc2=size=1280x720:duration=0.2", "-c:v", "libx264", "-preset", "ultrafast"]
+    _ = try FFmpeg.bytes(film + ["-map", "0", "-map", "0", "-y", scratch.path("two.mkv")])
+    let refused = try run("two.mkv", "b.mkv", "--memory", "1MiB")
+    #expect(refused.status == 64)
+    let least = try #require(refused.errors.firstMatch(of: /must be at least ([0-9.]+) ([KM]iB)/))
+    let made = try run("two.mkv", "b.mkv", "--memory", "\(least.1)\(least.2)")
+    #expect(made.status == 0, "\(least.0): \(made.errors)")
+  }
+
+  @Test("play refuses a score with a stretch before it opens a window")
+  func scoreAndStretch() throws {
+    let result = try run("play", "clip.mp4", "--score", "0..end", "--end", "1")
+    #expect(result.status == 64, "\(result.errors)")
+    #expect(result.errors.contains("--end: --score says all of what is played"), "\(result.errors)")
+  }
+
   @Test func theSummarySaysWhatWasWrittenAndWhatChanged() throws {
     try makeClips()
     let kept = try run("clip.mp4", "out.mp4")
@@ -250,6 +283,8 @@ import Testing
     let changes = try #require(done["changes"] as? [[String: String]])
     #expect(
       changes == [["kind": "video", "source": "H.264", "output": "VP8", "reason": "--video-codec asks for it"]])
+    let silent = try run("clip.mp4", "silent.mp4", "--progress", "json", "--quiet")
+    #expect(silent.errors.contains("\"stage\":\"done\""), "\(silent.errors)")
     let written = try #require(done["written"] as? [String: Any])
     let streams = try #require(written["streams"] as? [[String: Any]])
     #expect(written["container"] as? String == "Matroska" && streams.map { $0["codec"] as? String } == ["VP8", "AAC"])

@@ -51,22 +51,23 @@ extension EncodingChoice {
     }
     let written = chosen?.shortName ?? container.imageName(of: output)
     guard written != source.shortName else { return nil }
-    let asked: Setting? = options.encoder != nil ? .encoder : options.videoCodec != nil ? .videoCodec : nil
+    let codec: Setting = options.isVideoCodecOfPlace ? .place : .videoCodec
+    let asked: Setting? = options.encoder != nil ? .encoder : options.videoCodec != nil ? codec : nil
     let reason: Message =
       if chosen == nil {
         "\(output.dotExtension) holds nothing else"
       } else if let asked {
         "\(setting: asked) asks for it"
       } else if !container.takes(source.caps) {
-        "\(output.dotExtension) can't hold it"
+        container.cannotHold(output)
       } else if options.quality == .lossless {
         "\(setting: .quality) lossless asks for it"
       } else if source.encoder.map(EncoderSettings.known.contains) ?? false {
         "its encoder takes no frames of this size or form"
       } else if source.encoder == nil {
-        "no encoder of it is installed"
+        "GStreamer has no encoder for it here"
       } else {
-        "its encoder is used where \(setting: .videoCodec) asks for it"
+        "\(setting: .videoCodec) \(source.argument) keeps it"
       }
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
@@ -82,9 +83,9 @@ extension EncodingChoice {
     guard let source, !source.isSame(as: chosen), options.profile == nil else { return nil }
     let reason: Message =
       if options.audioCodec != nil {
-        "\(setting: .audioCodec) asks for it"
+        "\(setting: options.isAudioCodecOfPlace ? .place : .audioCodec) asks for it"
       } else if !container.takes(source.caps) {
-        "\(output.dotExtension) can't hold it"
+        container.cannotHold(output)
       } else if options.quality == .lossless {
         "\(setting: .quality) lossless asks for it"
       } else if source.isRaw {
@@ -94,7 +95,7 @@ extension EncodingChoice {
       } else if source.encoder != nil {
         "its encoder does not take \(raw.summary.last ?? "these channels")"
       } else {
-        "no encoder of it is installed"
+        "GStreamer has no encoder for it here"
       }
     return CodecChange(kind: .audio, source: source.shortName, output: chosen.shortName, reason: reason)
   }
@@ -103,6 +104,11 @@ extension EncodingChoice {
 extension Codec {
   /// Whether both are one, however their caps were written.
   fileprivate func isSame(as other: Codec) -> Bool { self == other || self == Codec(of: other.caps) }
+
+  /// The value that asks for the codec by name.
+  fileprivate var argument: String {
+    Codec.names.first { $0.value == text }?.key ?? caps.mediaType
+  }
 
   /// As people call it in a word: `H.264`, `AAC`.
   var shortName: String {
@@ -119,6 +125,12 @@ extension Codec {
 }
 
 extension Container {
+  /// The reason why a codec is not written to `output`. MP4, MOV, Matroska and AVI hold more codecs than GStreamer's muxers take.
+  fileprivate func cannotHold(_ output: String) -> Message {
+    [".mov", ".mp4", ".m4v", ".m4a", ".mkv", ".mka", ".avi"].contains(output.dotExtension)
+      ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"
+  }
+
   /// What holds images: the name of their format.
   func imageName(of output: String) -> String { WrittenMedia.containerName(of: output) }
 }

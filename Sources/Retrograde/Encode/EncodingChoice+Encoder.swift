@@ -42,7 +42,7 @@ extension EncodingChoice {
           isKnown
             ? "\(setting: .encoderOptions): \(encoder): \(error.message)"
             : "\(setting: .encoderOptions): \(encoder) has no option called \(name)",
-          remedy: "`gst-inspect-1.0 \(encoder)` lists them")
+          remedy: "`gst-inspect-1.0 \(Shell.quoted(encoder))` lists them")
       }
     }
   }

@@ -39,6 +39,9 @@ public struct EncodingOptions: Sendable, Codable {
   public var colors: Int?
   /// How much the colours of a GIF are dithered (Floyd and Steinberg's way), from 0, not at all, to 1; nil: a third, which looks best.
   public var dither: Double?
+  /// The codec of video or audio was set by a ``Preset``.
+  package var isVideoCodecOfPlace = false
+  package var isAudioCodecOfPlace = false
   /// Whether `bitrate` was chosen for `maxSize`.
   package var isRateChosen = false
   /// The most bits per second of each audio stream; nil: as many as it usually has.

@@ -63,8 +63,10 @@ public struct Preset: Sendable, Hashable {
     if encoding.framing.crop == nil { encoding.framing.crop = crop }
     if encoding.framing.scale == nil { encoding.framing.scale = scale }
     if encoding.profile == nil {
-      if encoding.videoCodec == nil, encoding.encoder == nil { encoding.videoCodec = videoCodec }
-      if encoding.audioCodec == nil { encoding.audioCodec = audioCodec }
+      if encoding.videoCodec == nil, encoding.encoder == nil {
+        (encoding.videoCodec, encoding.isVideoCodecOfPlace) = (videoCodec, true)
+      }
+      if encoding.audioCodec == nil { (encoding.audioCodec, encoding.isAudioCodecOfPlace) = (audioCodec, true) }
       if encoding.bitrate == nil, encoding.constantRateFactor == nil, encoding.quality != .lossless {
         encoding.maxSize = encoding.maxSize ?? maxSize
       }

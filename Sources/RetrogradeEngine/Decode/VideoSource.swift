@@ -384,10 +384,15 @@ extension Planner {
     self.init(
       budget: resources.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: resources.spoolDirectory))
     guard framesPerWindow >= 1 else {
+      // Rounded up: with what is printed it works.
+      let (need, unit) = (smallestBudget * resources.shares, 1 << 20)
+      let least = ByteCount((need + unit - 1) / unit * unit)
       throw RetrogradeError(
         .usage,
-        "a frame of this video takes \(ByteCount(frameBytes)): the memory budget (\(setting: .memory)) must be at least "
-          + "\(ByteCount(smallestBudget))")
+        "a frame of this video takes \(ByteCount(frameBytes))"
+          + (resources.shares > 1 ? ", and \(resources.shares) such readers share the memory" : "")
+          + ": the memory budget (\(setting: .memory)) must be at least "
+          + "\(least)")
     }
   }
 }

@@ -76,7 +76,7 @@ extension PlaybackOptions {
   package var order: String { score.map { "\($0)" } ?? loop.rawValue }
 
   /// - Throws: ``RetrogradeError`` of code `usage` where something else says what is played too.
-  func checkScore() throws {
+  package func checkScore() throws {
     guard score != nil else { return }
     let others = [
       (start != nil, Setting.start), (end != nil, .end), (loop != .reverse, .loop), (timing != .mirror, .timing),

@@ -7,6 +7,8 @@ public struct Resources: Sendable, Codable {
   public var memory: ByteCount
   /// The folder of the spool files: they have no name, and are gone with the process.
   public var spoolDirectory: String
+  /// Number of parts, of which this is one, that the memory of a run was divided into.
+  package private(set) var shares = 1
 
   /// - Parameters:
   ///   - memory: the most bytes of decoded media to hold at once.
@@ -24,6 +26,8 @@ public struct Resources: Sendable, Codable {
 
   /// One part of `count` equal ones of the memory.
   package func shared(by count: Int) -> Resources {
-    Resources(memory: ByteCount(memory.bytes / max(count, 1)), spoolDirectory: spoolDirectory)
+    var part = Resources(memory: ByteCount(memory.bytes / max(count, 1)), spoolDirectory: spoolDirectory)
+    part.shares = shares * max(count, 1)
+    return part
   }
 }
