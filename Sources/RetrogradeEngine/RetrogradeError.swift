@@ -62,7 +62,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   /// With what has no name of its own, in the spool, called what people call it.
   package func naming(spooled name: String) -> RetrogradeError {
-    guard subject?.hasPrefix("/proc/self/fd/") ?? false else { return self }
+    guard let subject, subject.hasPrefix("/proc/"), subject.contains("/fd/") else { return self }
     return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
   }
 

@@ -45,7 +45,7 @@ import Testing
     try #require(rename(folder.path("films/b.wav"), path.cPath) == 0)
     let catalog = try Catalog([folder.path("films")])
     let file = try #require(catalog.files.first { $0.name.hasRawBytes })
-    #expect(catalog.files.count == 3 && file.path == path && catalog.file(file.id)?.path == path)
+    #expect(catalog.files.count == 3 && file.path == path && catalog.open(file.id)?.file.path == path)
     let page = Page().list(catalog.files, suffix: "")
     guard case .bytes(let html) = page.body else {
       Issue.record("no list")
