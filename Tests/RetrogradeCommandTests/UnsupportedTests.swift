@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Statuses and messages for files and machines that leave nothing to reverse.
+/// Statuses and messages for files of formats that are not supported.
 @Suite struct UnsupportedTests {
   private let scratch: Scratch
 
@@ -66,25 +66,5 @@ import Testing
     let result = try Command.run(["reverse", path, scratch.path("b.mp4")])
     #expect(result.status == 69, "\(result.errors)")
     #expect(result.errors.split(separator: "AVdh").count == 2, "\(result.errors)")
-  }
-
-  @Test("too few addresses are named as such, whatever fails for want of them")
-  func fewAddresses() throws {
-    try Command.makeClip(scratch.path("a.mp4"), frames: 30)
-    for limit in [400_000, 600_000, 800_000] {
-      let shell = Process()
-      let errors = Pipe()
-      shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-      shell.arguments = [
-        "-c", "ulimit -v \(limit); exec \"$0\" reverse \"$1\" \"$2\" -y", Command.url.path, scratch.path("a.mp4"),
-        scratch.path("b.mp4"),
-      ]
-      shell.standardError = errors
-      try shell.run()
-      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      shell.waitUntilExit()
-      #expect(shell.terminationStatus == 74, "\(limit): \(text)")
-      #expect(text.contains("retrograde: "), "\(limit): \(text)")
-    }
   }
 }
