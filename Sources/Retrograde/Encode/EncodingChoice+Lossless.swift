@@ -12,7 +12,8 @@ extension EncodingChoice {
     guard codec.text.hasPrefix("video/x-ffv") else {
       let size = EncoderSettings.isOdd(raw) ? " of \(raw.int("width") ?? 0)x\(raw.int("height") ?? 0)" : ""
       throw RetrogradeError(
-        .usage, about: output, "\(setting: .quality) lossless: \(name) can't hold these pixels (\(format)\(size)) exactly",
+        .usage, about: output,
+        "\(setting: .quality) lossless: \(name) can't hold these pixels (\(format)\(size)) exactly",
         remedy: "write .mkv, or leave out \(setting: .quality)")
     }
     warnings.append(
