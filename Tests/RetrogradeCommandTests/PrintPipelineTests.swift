@@ -36,7 +36,7 @@ import Testing
     Case("into", "--into", "FOLDER", to: nil, fate: several),
     Case("name", "--into", "FOLDER", "--name", "{stem}-r.{ext}", to: nil, fate: several),
     Case("recursive", "--into", "FOLDER", "--recursive", to: nil, fate: several),
-    Case("watch", "--into", "FOLDER", "--watch", "FOLDER", to: nil, fate: .refused("watch")),
+    Case("watch", "--into", "FOLDER", "--watch", "FOLDER", to: nil, fate: several),
     Case("memory", "--memory", "1MiB"), Case("spool-dir", "--spool-dir", "FOLDER"),
     Case("start", "--start", "0.4"), Case("start", "--start", "\"Two\"", to: "o.mp4"), Case("start", "--start", "6f"),
     Case("end", "--end", "0.7"), Case("no-audio", "--no-audio"), Case("no-video", "--no-video", to: "o.mka"),
@@ -75,7 +75,9 @@ import Testing
     Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ogv"), Case("print-pipeline", to: "o.ts"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.m4b"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.mp3"),
-    Case("print-pipeline", "--no-video", to: "o.flac"), Case("print-pipeline", "--no-video", to: "o.wav"),
+    Case("print-pipeline", "--streams", "audio:1,chapters", to: "o.flac"),
+    Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.wav"),
+    Case("print-pipeline", "--no-video", to: "o.wav", fate: .refused("--streams audio:0,chapters")),
   ]
 
   @Test("every option of reverse has its case")
@@ -121,7 +123,7 @@ import Testing
       [
         "-f", "lavfi", "-i", "testsrc2=size=96x64:rate=10:duration=1.2", "-f", "lavfi", "-i",
         "sine=frequency=300:sample_rate=48000:duration=1.2", "-f", "lavfi", "-i",
-        "sine=frequency=900:sample_rate=44100:duration=1.2", "-i", scratch.path("source.txt"), "-map", "0", "-map", "1",
+        "sine=frequency=900:sample_rate=48000:duration=1.2", "-i", scratch.path("source.txt"), "-map", "0", "-map", "1",
         "-map", "2", "-map_metadata", "3", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-bf", "2", "-g", "6", "-c:a",
         "aac",
       ] + [
@@ -139,7 +141,8 @@ import Testing
     let info = try Command.run(["info", path, "--json"])
     #expect(info.status == 0, "\(info.errors)")
     return (description + media + info.output.split(separator: "\n").map(String.init)).filter {
-      !$0.hasPrefix("creation_time=") && !$0.contains("date") && !$0.contains("bitrate")
+      // Pads of Ogg are named after random numbers.
+      !$0.hasPrefix("creation_time=") && !$0.contains("\"decoding\"") && !$0.contains("date") && !$0.contains("bitrate")
     }
   }
 
@@ -147,7 +150,8 @@ import Testing
   func printed(_ given: Case) throws {
     let scratch = try Scratch()
     let source = try PrintPipelineTests.writeSource(scratch)
-    let arguments = ["reverse"] + (given.option == "watch" ? [] : [source])
+    let arguments =
+      ["reverse"] + (given.option == "watch" ? [] : [source])
       + [given.output.map(scratch.path)].compactMap { $0 }
       + given.arguments.map { $0.replacing("FOLDER", with: scratch.url.path) }
     let printed = try Command.run(arguments + ["--print-pipeline"])

@@ -5,7 +5,8 @@ extension CarriedDetails {
   /// The tags of the whole file that the container's muxer does not write.
   var unheldTags: [Warning] {
     guard let tags = source.index.tags, let held = container?.heldTags else { return [] }
-    let others = Set(EncodingPipeline.technical + ["image", "preview-image", "attachment", "image-orientation", "datetime"])
+    let others = Set(
+      EncodingPipeline.technical + ["image", "preview-image", "attachment", "image-orientation", "datetime"])
     let names = tags.names.filter { !held.contains($0) && !others.contains($0) }
     guard !names.isEmpty else { return [] }
     return [

@@ -59,7 +59,8 @@ struct PipelineIndexer: Sendable {
         for parser in element.upstream where ["h264parse", "h265parse"].contains(parser.factoryName) {
           parser.staticPad("sink")?.removeFromCaps(["colorimetry"])
         }
-        let isAsDecoded = element.upstream.dropFirst().first { !["queue", "capsfilter"].contains($0.factoryName) }?
+        let isAsDecoded =
+          element.upstream.dropFirst().first { !["queue", "capsfilter"].contains($0.factoryName) }?
           .isOfClass("Decoder") ?? false
         let declares = StreamPath.declaringDemuxers.contains { !pipeline.elements(ofFactory: $0).isEmpty }
         if declares { pipeline.keepDemuxedDurations(to: element) }

@@ -66,12 +66,15 @@ extension Reverser {
         .usage, about: input, "a pipeline file names the file that it reads, and this is read by way of the spool",
         remedy: "name a whole file on this machine")
     }
-    let further = plan.videos.count - 1
-    if further > 0 || !plan.choice.subtitles.isEmpty {
-      let what = further > 0 ? "a further video stream" : "subtitles"
+    let kinds =
+      [plan.videos.isEmpty ? nil : "video:0", plan.audio.isEmpty ? nil : plan.audio.count == 1 ? "audio:0" : "audio"]
+      .compactMap { $0 } + ["chapters"]
+    let source = plan.source
+    let isMore = source.videos.count > min(plan.videos.count, 1) || source.audio.count > plan.audio.count
+    if isMore || !source.index.subtitles.isEmpty {
       throw RetrogradeError(
-        .usage, about: input, "it has \(what), which a pipeline file can't reverse",
-        remedy: "choose what is reversed: \(setting: .streams) video:0,audio,chapters")
+        .usage, about: input, "it has more streams than the pipeline file can reverse into \(plan.output)",
+        remedy: "choose them: \(setting: .streams) \(kinds.joined(separator: ","))")
     }
     if plan.choice.videos.contains(where: { $0.packets != nil }) {
       throw RetrogradeError(
