@@ -62,14 +62,15 @@ import Testing
     #expect(!folder.names.contains("strict.mkv"))
   }
 
-  /// Two FLAC files, one after the other: noise, whose frames are larger than those of the silence before.
+  /// FLAC with frames of two forms: noise, whose frames are larger than those of the tone before.
   private func flac(_ folder: TemporaryFolder) throws -> String {
-    let parts = [("anullsrc=r=44100:cl=mono:d=2", "a.flac"), ("anoisesrc=r=48000:d=2", "b.flac")]
+    let parts = [("sine=frequency=300:sample_rate=44100:duration=2", "a.flac"), ("anoisesrc=r=48000:d=2", "b.flac")]
     var bytes = Data()
     for (source, name) in parts {
       let channels = name == "b.flac" ? ["-ac", "2"] : []
-      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", source] + channels + [folder.path(name)])
-      bytes += try Data(contentsOf: URL(fileURLWithPath: folder.path(name)))
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", source, "-sample_fmt", "s16"] + channels + [folder.path(name)])
+      let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
+      bytes += bytes.isEmpty ? file[...] : flacFrames(file)
     }
     try bytes.write(to: URL(fileURLWithPath: folder.path("s.flac")))
     return folder.path("s.flac")
@@ -85,7 +86,7 @@ import Testing
     #expect(warning.span?.start == ClockTime(seconds: 2))
     #expect(abs((summary.samples.first ?? 0) - 2 * 88_200) <= 1)
     let samples = try FFmpeg.samples(folder.path("m.wav"))
-    #expect(samples[..<80_000].contains { abs($0) > 0.1 } && samples.suffix(80_000).allSatisfy { $0 == 0 })
+    #expect(samples[..<80_000].contains { abs($0) > 0.3 } && samples.suffix(80_000).allSatisfy { abs($0) < 0.2 })
   }
 
   @Test("FLAC whose form changes, and that holds fewer samples than it says, is cut")

@@ -30,7 +30,8 @@ package struct AudioDecoder: Sendable {
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    let isRefused = changesForm && Quirk.flacdecFormatChange.applies
+    // flacdec of 1.26 refuses caps without `streamheader`, with which flacparse announces another form.
+    let isRefused = changesForm
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
         ?? candidates.first
