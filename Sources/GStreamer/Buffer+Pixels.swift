@@ -4,18 +4,13 @@ extension Buffer {
   /// Whether two frames of raw video that both have `caps` show the same pixels. What pads their rows is not looked at.
   /// - Throws: ``GStreamerError``, where the memory can't be reached.
   package func hasSamePixels(as other: Buffer, _ caps: Caps) throws -> Bool {
-    var info = GstVideoInfo()
-    guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
-    var (a, b) = (GstVideoFrame(), GstVideoFrame())
-    guard gst_video_frame_map(&a, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
-    defer { gst_video_frame_unmap(&a) }
-    guard gst_video_frame_map(&b, &info, other.raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
-    defer { gst_video_frame_unmap(&b) }
-    let (first, second) = (a.planes, b.planes)
-    return info.planes.enumerated().allSatisfy { index, plane in
-      guard let x = first[index], let y = second[index] else { return false }
-      return (0..<plane.rows).allSatisfy { row in
-        memcmp(x.data + row * x.stride, y.data + row * y.stride, min(plane.rowBytes, x.stride, y.stride)) == 0
+    try withPlanes(caps) { own in
+      try other.withPlanes(caps) { others in
+        zip(own, others).allSatisfy { x, y in
+          (0..<x.rows).allSatisfy { row in
+            memcmp(x.data + row * x.stride, y.data + row * y.stride, min(x.width, y.width)) == 0
+          }
+        }
       }
     }
   }
@@ -23,35 +18,46 @@ extension Buffer {
   /// Hash of the pixels of a frame of raw video that has `caps`. What pads its rows does not count.
   /// - Throws: ``GStreamerError``, where the memory can't be reached.
   package func pixelHash(_ caps: Caps) throws -> UInt64 {
-    var info = GstVideoInfo()
-    guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
-    var frame = GstVideoFrame()
-    guard gst_video_frame_map(&frame, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
-    defer { gst_video_frame_unmap(&frame) }
-    let starts = frame.planes
-    var hash = ByteHash()
-    for (index, plane) in info.planes.enumerated() {
-      guard let start = starts[index] else { continue }
-      for row in 0..<plane.rows {
-        hash.add(
-          UnsafeRawBufferPointer(start: start.data + row * start.stride, count: min(plane.rowBytes, abs(start.stride))))
+    try withPlanes(caps) { planes in
+      var hash = ByteHash()
+      for plane in planes {
+        for row in 0..<plane.rows {
+          hash.add(UnsafeRawBufferPointer(start: plane.data + row * plane.stride, count: plane.width))
+        }
       }
+      return hash.value
     }
-    return hash.value
   }
 
   /// Means of blocks of each plane of a frame of raw video whose planes hold one byte a value.
   /// - Throws: ``GStreamerError``, where the memory can't be reached.
   package func blockMeans(_ caps: Caps) throws -> [PlaneMeans] {
+    try withPlanes(caps) { planes in planes.map { PlaneMeans($0) } }
+  }
+
+  /// A plane of a mapped frame.
+  fileprivate struct Plane {
+    let data: UnsafeRawPointer
+    /// Bytes from one row to the next.
+    let stride: Int
+    let rows: Int
+    /// Bytes of a row that are pixels.
+    let width: Int
+  }
+
+  /// - Throws: ``GStreamerError`` if the memory can't be reached, and what `body` throws.
+  private func withPlanes<Result>(_ caps: Caps, _ body: ([Plane]) throws -> Result) throws -> Result {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }
     var frame = GstVideoFrame()
     guard gst_video_frame_map(&frame, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&frame) }
-    let starts = frame.planes
-    return info.planes.enumerated().compactMap { index, plane in
-      starts[index].map { PlaneMeans($0.data, stride: $0.stride, width: plane.rowBytes, rows: plane.rows) }
+    let planes = zip(frame.planes, info.planes).compactMap { start, shape in
+      start.map {
+        Plane(data: $0.data, stride: $0.stride, rows: shape.rows, width: min(shape.rowBytes, abs($0.stride)))
+      }
     }
+    return try body(planes)
   }
 }
 
@@ -62,9 +68,10 @@ package struct PlaneMeans: Sendable {
   /// Row by row.
   package let values: [UInt16]
 
-  /// - Parameter width: in bytes, one a value.
-  init(_ data: UnsafeRawPointer, stride: Int, width: Int, rows: Int) {
+  /// - Parameter plane: one byte a value.
+  fileprivate init(_ plane: Buffer.Plane) {
     let side = PlaneMeans.side
+    let (data, stride, width, rows) = (plane.data, plane.stride, plane.width, plane.rows)
     columns = (width + side - 1) / side
     var values: [UInt16] = []
     values.reserveCapacity(columns * ((rows + side - 1) / side))

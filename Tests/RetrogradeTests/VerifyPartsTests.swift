@@ -40,7 +40,7 @@ import Testing
 
   /// A second of noise in two channels, which `change` makes the mirror's.
   private static func finding(
-    isExact: Bool = false, _ change: (_ frame: Int, _ sample: Float32) -> Float32
+    _ exactness: AudioComparison.Exactness = .alike, _ change: (_ frame: Int, _ sample: Float32) -> Float32
   ) -> SampleWindows.Finding {
     var (state, own): (UInt32, [Float32]) = (1, [])
     for _ in 0..<16_000 {
@@ -51,12 +51,12 @@ import Testing
     var windows = SampleWindows(rate: 8000, channels: 2)
     windows.add(own[...], other[...])
     windows.finish()
-    return windows.finding(isExact: isExact)
+    return windows.finding(exactness)
   }
 
-  @Test("200 ms of silence are found, and where", arguments: [true, false])
-  func silence(_ isExact: Bool) {
-    let found = VerifyPartsTests.finding(isExact: isExact) { (3200..<4800).contains($0) ? 0 : $1 }
+  @Test("200 ms of silence are found, and where", arguments: [AudioComparison.Exactness.rounded, .alike])
+  func silence(_ exactness: AudioComparison.Exactness) {
+    let found = VerifyPartsTests.finding(exactness) { (3200..<4800).contains($0) ? 0 : $1 }
     #expect(found.differing.count == 8 && found.differing.first == 8 && found.differing.last == 11)
   }
 
@@ -72,14 +72,14 @@ import Testing
     #expect(abs(try #require(found.gain) + 1) < 0.01)
   }
 
-  @Test("inverted samples are found, exact or not", arguments: [true, false])
-  func inverted(_ isExact: Bool) {
-    #expect(VerifyPartsTests.finding(isExact: isExact) { -$1 }.differing.count == 40)
+  @Test("inverted samples are found, exact or not", arguments: [AudioComparison.Exactness.rounded, .alike])
+  func inverted(_ exactness: AudioComparison.Exactness) {
+    #expect(VerifyPartsTests.finding(exactness) { -$1 }.differing.count == 40)
   }
 
   @Test("rounding to 16 bits is no difference")
   func rounding() {
-    let found = VerifyPartsTests.finding(isExact: true) { Float32(($1 * 32_768).rounded()) / 32_768 }
+    let found = VerifyPartsTests.finding(.rounded) { Float32(($1 * 32_768).rounded()) / 32_768 }
     #expect(found.differing.count == 0)
   }
 

@@ -188,7 +188,10 @@ package struct MP4Header {
   private func orderOpus(_ movie: inout [UInt8], _ track: Range<Int>) -> Int? {
     guard let table = movie.box("mdia", "minf", "stbl", "stsd", in: track), table.count > 8,
       let entry = movie.box("Opus", in: table.lowerBound + 8..<table.upperBound), entry.count > 28,
-      let opus = movie.box("dOps", in: entry.lowerBound + 28..<entry.upperBound), opus.count >= 11
+      // Sound descriptions of QuickTime's versions 1 and 2 have more fields before their boxes.
+      let fields = [0: 28, 1: 44, 2: 64][movie.number(entry.lowerBound + 8..<entry.lowerBound + 10)],
+      entry.count > fields,
+      let opus = movie.box("dOps", in: entry.lowerBound + fields..<entry.upperBound), opus.count >= 11
     else { return nil }
     // No rate is that high.
     if movie.integer(opus.lowerBound + 4) >= 1 << 24 {

@@ -21,18 +21,17 @@ struct AudioComparison {
   var largestDifference = 0.0
 
   private static let probes = 4
-  private static let probe = 4096
-  private static let reach = 8192
 
   /// How much of the time it takes to find out where it is loud.
   private static let search = 0.3
 
   /// - Parameters:
   ///   - delay: how much later the mirror's video is.
+  ///   - exactness: how exactly the samples have to be the source's.
   ///   - report: told how far it is, and how much of all is done, from 0 to 1.
   init(
     _ source: (track: AudioTrack, legs: PlaybackLegs), _ mirror: (track: AudioTrack, legs: PlaybackLegs),
-    delay: ClockTime,
+    delay: ClockTime, _ exactness: Exactness,
     _ cancellation: Cancellation, report: (ClockTime, _ share: Double) -> Void
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
@@ -40,50 +39,53 @@ struct AudioComparison {
     func stream(_ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero) throws -> SampleStream {
       try SampleStream(media.track, media.legs, from: from, rate: rate, channels: channels, cancellation)
     }
-    // One stretch of audio is as late as the one before, unless something is wrong.
-    var guess = delay.sampleIndex(rate: rate)
-    var lags: [Int] = []
     let length = source.legs.duration ?? .zero
     func share(of position: ClockTime) -> Double { length > .zero ? min(position / length, 1) : 0 }
     let loudest = try AudioComparison.loudest(try stream(source), length, rate, channels) {
       report($0, AudioComparison.search * share(of: $0))
     }
-    for start in loudest {
-      let wanted = try stream(source, from: start).take(AudioComparison.probe)
-      // From as early as the reach goes, or from the beginning.
-      let earlier = max(.zero, start + delay - ClockTime(sampleIndex: AudioComparison.reach, rate: rate))
-      let head = start.sampleIndex(rate: rate) - earlier.sampleIndex(rate: rate)
-      let given = try stream(mirror, from: earlier).take(
-        head + delay.sampleIndex(rate: rate) + AudioComparison.probe + AudioComparison.reach)
-      if let lag = AudioComparison.lag(of: wanted, in: given, head: head, channels: channels, guess: guess) {
-        lags.append(lag)
-        guess = lag
-      }
+    let late = delay.sampleIndex(rate: rate)
+    let probes = try loudest.map { start in
+      let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate)).take(AudioLag.length)
+      let wanted = Array(samples.prefix(AudioLag.length * channels))
+      // The mirror's samples from a reach before the expected place to a reach after the probe.
+      let first = start + late - AudioLag.reach
+      let silence = [Float32](repeating: 0, count: max(0, -first) * channels)
+      let count = wanted.count / channels + 2 * AudioLag.reach
+      let given = try stream(mirror, from: ClockTime(sampleIndex: max(0, first), rate: rate)).take(count + min(0, first))
+      let padding = max(0, count * channels - silence.count - given.count)
+      return AudioLag.Probe(wanted: wanted, given: silence + given + [Float32](repeating: 0, count: padding))
     }
-    lags.sort()
-    lag = lags.isEmpty ? nil : lags[lags.count / 2]
-    drift = (lags.last ?? 0) - (lags.first ?? 0)
+    let found = AudioLag(probes, channels: channels, isExact: exactness.isExact)
+    lag = found.map { $0.samples + late }
+    drift = found?.drift ?? 0
     try compare(try stream(source), try stream(mirror), channels, rate) {
       report($0, AudioComparison.search + (1 - AudioComparison.search) * share(of: $0))
     }
   }
 
-  /// Where the loudest stretch of each quarter begins.
+  /// The sample frame at which the loudest stretch of each quarter begins.
   private static func loudest(
     _ stream: SampleStream, _ length: ClockTime, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
-  ) throws -> [ClockTime] {
+  ) throws -> [Int] {
     let part = max(length.sampleIndex(rate: rate) / probes, 1)
     var loudest: [Int: (start: Int, energy: Double)] = [:]
-    var (block, start, energy) = (0, 0, 0.0)
-    while let samples = try stream.next() {
-      for value in samples { energy += Double(value) * Double(value) }
-      block += samples.count / channels
-      guard block >= probe else { continue }
+    var (start, filled, energy) = (0, 0, 0.0)
+    func close() {
       if energy > loudest[start / part]?.energy ?? 0 { loudest[start / part] = (start, energy) }
-      (start, block, energy) = (start + block, 0, 0)
+      (start, filled, energy) = (start + filled / channels, 0, 0)
+    }
+    while let samples = try stream.next() {
+      for value in samples {
+        energy += Double(value) * Double(value)
+        filled += 1
+        if filled == AudioLag.length * channels { close() }
+      }
       report(ClockTime(sampleIndex: start, rate: rate))
     }
-    return loudest.values.map { ClockTime(sampleIndex: $0.start, rate: rate) }.sorted()
+    // Sources may be shorter than one probe.
+    close()
+    return loudest.values.map(\.start).sorted()
   }
 
   /// Both streams from end to end, shifted by the lag.
@@ -128,75 +130,5 @@ struct AudioComparison {
     } else if squares + otherSquares > 0 {
       correlation = 0
     }
-  }
-
-  /// How many sample frames later than at `head` the first samples of `wanted` are found in `given`, by normalised
-  /// cross-correlation; of places that are as good, the one nearest to `guess`. Nil where it is too quiet to tell, and where
-  /// nothing is alike.
-  static func lag(of wanted: [Float32], in given: [Float32], head: Int, channels: Int, guess: Int) -> Int? {
-    guard let whole = CrossCorrelation(wanted.prefix(probe * channels), given, channels: channels) else { return nil }
-    if let near = whole.best(near: head + guess, within: 256), near.score > 0.9, abs(near.place - head - guess) < 200 {
-      return near.place - head
-    }
-    // It may be anywhere: a shorter stretch finds about where, and all of it exactly where.
-    let short = CrossCorrelation(wanted.prefix(probe / 4 * channels), given, channels: channels)
-    guard let about = short?.best(near: head + guess, within: reach),
-      let found = whole.best(near: about.place, within: 32), found.score > 0.3
-    else { return nil }
-    return found.place - head
-  }
-}
-
-/// How alike some samples are to those at a place among others.
-private struct CrossCorrelation {
-  private let wanted: ArraySlice<Float32>
-  private let given: [Float32]
-  private let channels: Int
-  private let energy: Double
-  /// Of all samples before each.
-  private var energies: [Double] = [0]
-  /// Quieter than this, by mean square, is silence.
-  private static let silence = 1e-8
-
-  /// - Returns: nil where that is silence.
-  init?(_ wanted: ArraySlice<Float32>, _ given: [Float32], channels: Int) {
-    self.wanted = wanted
-    self.given = given
-    self.channels = channels
-    energy = wanted.reduce(0) { $0 + Double($1) * Double($1) }
-    guard energy > CrossCorrelation.silence * Double(wanted.count), given.count >= wanted.count else { return nil }
-    energies.reserveCapacity(given.count + 1)
-    var sum = 0.0
-    for value in given {
-      sum += Double(value) * Double(value)
-      energies.append(sum)
-    }
-  }
-
-  /// The most alike place around `place`, in sample frames; of those that are as good, the nearest.
-  func best(near place: Int, within reach: Int) -> (place: Int, score: Double)? {
-    var best: (place: Int, score: Double)?
-    for distance in 0...reach {
-      for place in distance == 0 ? [place] : [place - distance, place + distance] {
-        guard let score = score(at: place) else { continue }
-        if best.map({ score > $0.score + 1e-4 }) ?? true { best = (place, score) }
-      }
-    }
-    return best
-  }
-
-  /// From -1 to 1; nil where there are no such samples, or nothing is heard.
-  func score(at frame: Int) -> Double? {
-    let start = frame * channels
-    guard start >= 0, start + wanted.count <= given.count else { return nil }
-    let other = energies[start + wanted.count] - energies[start]
-    guard other > CrossCorrelation.silence * Double(wanted.count) else { return nil }
-    var product: Float32 = 0
-    wanted.withUnsafeBufferPointer { wanted in
-      given.withUnsafeBufferPointer { given in
-        for index in 0..<wanted.count { product += wanted[index] * given[start + index] }
-      }
-    }
-    return Double(product) / (energy * other).squareRoot()
   }
 }

@@ -81,14 +81,14 @@ struct SampleWindows {
     filled = 0
   }
 
-  /// - Parameter isExact: nothing but rounding to 16 bits may have come between the two.
-  func finding(isExact: Bool) -> Finding {
+  /// - Parameter exactness: what lies between the two; rounding may be to 16 bits.
+  func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
     let mean = done.reduce(0) { $0 + $1.own } / Double(max(done.count, 1))
     for (place, window) in done.enumerated() {
       let number = place / channels
-      if isExact {
+      if exactness.isExact {
         finding.judged += 1
         if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
       } else {
@@ -103,9 +103,12 @@ struct SampleWindows {
         }
         finding.judged += 1
         let cross = (window.own + window.other - window.difference) / 2
-        if window.difference > 0.8 * loudness {
+        let isOther =
+          exactness == .modelled
+          ? min(window.own, window.other) < 0.1 * loudness : window.difference > 0.8 * loudness
+        if isOther {
           finding.differing.add(number)
-        } else if cross > 0.9 * (window.own * window.other).squareRoot(),
+        } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
           !(0.63...1.6).contains(window.other / window.own)
         {
           finding.louder.add(number)

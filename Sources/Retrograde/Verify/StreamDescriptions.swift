@@ -25,14 +25,19 @@ enum StreamDescriptions {
     ]
   }
 
+  /// What lossy codecs put before the first sample, in seconds, at a rate in Hz: two frames of AAC and what its encoder
+  /// looks ahead, or what muxers take for it.
+  static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
+
   /// A mirror starts at once, but for what lossy audio puts first.
   static func start(
     _ mirror: PlayableSource, _ container: Container, delay: ClockTime, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
     // The clock of a transport stream runs ahead of what is shown, by a second at most (ISO/IEC 13818-1, 2.4.2.3).
-    let most = container.isTransportStream ? 1_000_000_000 : isExact ? 20_000_000 : 120_000_000
-    let holds = abs(start.nanoseconds) <= most
+    let rate = mirror.audio.map(\.rate).min() ?? 48_000
+    let most = container.isTransportStream ? 1 : isExact ? 0.02 : mostPriming(rate)
+    let holds = abs(start.seconds) <= most
     return .init(
       "start", holds, holds ? "\(start)" : "\(start), and 0 is expected", ["ms": start.seconds * 1000])
   }
@@ -91,6 +96,15 @@ extension AudioTrack {
     guard exact.contains(codec.mediaType) else { return false }
     let format = caps.string("format") ?? ""
     return !["U8", "S8"].contains(format) || format == source.caps.string("format")
+  }
+
+  /// Whether its codec models speech, and keeps no waveform.
+  var modelsSpeech: Bool { ["audio/AMR", "audio/AMR-WB", "audio/x-speex"].contains(codec.mediaType) }
+
+  /// Whether what its codec puts before the first sample is played, as `container` can't have it cut.
+  func isPrimed(in container: Container) -> Bool {
+    let isCut = container.hasEditLists || container.isOgg || container.tagger != nil || codec.mediaType == "audio/x-opus"
+    return !isWholeByCodec && !isCut
   }
 
   /// Whether its codec can have samples of that rate.

@@ -105,12 +105,16 @@ extension AudioComparison {
 
   /// How exactly the samples have to be the source's.
   enum Exactness {
+    /// A codec that only models speech (AMR, Speex) lies between: it keeps level and pitch, not the waveform.
+    case modelled
     /// A lossy codec lies between.
     case alike
     /// Nothing but rounding lies between.
     case rounded
     /// To the bit.
     case same
+
+    var isExact: Bool { self == .rounded || self == .same }
   }
 
   /// - Parameters:
@@ -118,9 +122,10 @@ extension AudioComparison {
   ///   - keepsRate: whether the mirror's codec could have the source's rate.
   ///   - start: when the first sample is expected; containers may round that to a millisecond.
   ///   - delay: how much later the mirror's video is; nil where there is none.
+  ///   - isPrimed: the codec's priming is played, since the container can't say that it is to be cut.
   func checks(
     _ label: String, rates: (source: Int, mirror: Int), keepsRate: Bool, start: ClockTime, delay: ClockTime?,
-    _ exactness: Exactness
+    isPrimed: Bool, _ exactness: Exactness
   ) -> [Verification.Check] {
     let isResampled = rates.source != rates.mirror
     let (expected, found) = stored ?? (expected, found)
@@ -148,33 +153,41 @@ extension AudioComparison {
           ["correlation": correlation ?? 1]))
       return checks
     }
-    checks += samples(label, exactness)
-    checks.append(sync(label, lag, rates.mirror, start, delay, isExact: exactness != .alike))
+    checks += samples(label, rate: rates.mirror, exactness)
+    checks.append(sync(label, lag, rates.mirror, start, delay, isPrimed: isPrimed, isExact: exactness.isExact))
     return checks
   }
 
-  private func samples(_ label: String, _ exactness: Exactness) -> [Verification.Check] {
+  private func samples(_ label: String, rate: Int, _ exactness: Exactness) -> [Verification.Check] {
     let alike = correlation ?? 1
     let same = largestDifference == 0
-    let parts = windows.finding(isExact: exactness != .alike)
+    let parts = windows.finding(exactness)
+    let mostDrift =
+      switch exactness {
+      case .same, .rounded: 0
+      // Low notes look alike a few samples on either side.
+      case .alike: max(2, rate / 2000)
+      case .modelled: Int.max
+      }
     var text = "correlation \(Decimals.text(alike, 4)), largest difference \(Decimals.text(largestDifference, 4))"
     if same {
       text = "every sample is the same"
     } else if parts.differing.count > 0 {
       text = "not the source's between \(span(parts.differing)); " + text
-    } else if drift > 2 {
+    } else if drift > mostDrift {
       text = "some are moved by \(drift) samples against others"
-    } else if exactness == .alike, parts.quiet > 0 {
+    } else if !exactness.isExact, parts.quiet > 0 {
       text += "; \(parts.quiet) of \(parts.quiet + parts.judged) windows are too quiet to judge after a lossy codec"
     }
     let holds =
       switch exactness {
       case .same: same
-      case .rounded: parts.differing.count == 0 && drift == 0
-      case .alike: parts.differing.count == 0 && alike >= 0.7 && drift <= 2
+      case .rounded: parts.differing.count == 0 && drift <= mostDrift
+      case .alike: parts.differing.count == 0 && alike >= 0.7 && drift <= mostDrift
+      case .modelled: parts.differing.count == 0 && alike >= 0.3
       }
     let gain = parts.gain ?? 0
-    let most = exactness == .alike ? AudioComparison.mostGain.lossy : AudioComparison.mostGain.exact
+    let most = exactness.isExact ? AudioComparison.mostGain.exact : AudioComparison.mostGain.lossy
     let isLevel = parts.louder.count == 0 && abs(gain) <= most
     return [
       .init(
@@ -199,18 +212,21 @@ extension AudioComparison {
   }
 
   private func sync(
-    _ label: String, _ lag: Int, _ rate: Int, _ start: ClockTime, _ delay: ClockTime?, isExact: Bool
+    _ label: String, _ lag: Int, _ rate: Int, _ start: ClockTime, _ delay: ClockTime?, isPrimed: Bool,
+    isExact: Bool
   ) -> Verification.Check {
     let late = Double(lag) / Double(max(rate, 1))
     let sync = late - (delay?.seconds ?? 0)
-    var holds = delay == nil ? lag == 0 : abs(sync) <= AudioComparison.mostSync
+    var holds = abs(sync) <= AudioComparison.mostSync
+    // Without video nothing says that all starts later.
+    if delay == nil, isPrimed { holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late) }
     if isExact {
       // A start that is no whole millisecond may be rounded either way.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
       // Where everything is later, as priming of another stream has it, video frames' times are rounded too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
-      holds = rounded.contains(late) && holds || isLater
+      holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
     return .init(

@@ -172,9 +172,14 @@ extension Verifier {
             ["channels": Double(pair.1.channels)]))
         continue
       }
+      let exactness: AudioComparison.Exactness =
+        isLossless
+        ? .same
+        : pair.1.modelsSpeech
+          ? .modelled : pair.1.isExact(for: pair.0) && pair.0.rate == pair.1.rate ? .rounded : .alike
       let watch = Stopwatch()
       var comparison = try AudioComparison(
-        (pair.0, source.heard), (pair.1, mirror.legs), delay: delay ?? .zero, work.cancellation,
+        (pair.0, source.heard), (pair.1, mirror.legs), delay: delay ?? .zero, exactness, work.cancellation,
         report: { position, share in
           work.report(
             .comparingAudio(number), share: share, position: position, duration: source.legs.duration ?? .zero,
@@ -187,11 +192,9 @@ extension Verifier {
       }
       var unpadded = AudioPlayer(pair.0, source.heard, isPadded: false)
       let start = try unpadded.next()?.shown.start ?? .zero
-      let exactness: AudioComparison.Exactness =
-        isLossless ? .same : pair.1.isExact(for: pair.0) && pair.0.rate == pair.1.rate ? .rounded : .alike
       result.checks += comparison.checks(
         label, rates: (pair.0.rate, pair.1.rate), keepsRate: pair.1.codecHolds(rate: pair.0.rate), start: start,
-        delay: delay, exactness)
+        delay: delay, isPrimed: pair.1.isPrimed(in: container), exactness)
     }
   }
 }

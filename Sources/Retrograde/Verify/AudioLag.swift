@@ -1,0 +1,135 @@
+/// How much later a mirror's audio is than its source's, by normalised cross-correlation of a few stretches.
+///
+/// All stretches are compared at the same lag: a periodic signal is like itself one period later, but several stretches
+/// rarely have one period in common.
+struct AudioLag {
+  /// A stretch of the source's audio, and the mirror's audio around the place where it is expected.
+  struct Probe {
+    /// Interleaved.
+    var wanted: [Float32]
+    /// Interleaved, from ``AudioLag/reach`` sample frames before the expected place; silence outside of the file.
+    var given: [Float32]
+
+    /// The loudest part of the source's samples that is as short as the whole reach is searched with.
+    fileprivate func loudest(_ channels: Int) -> ArraySlice<Float32> {
+      let size = AudioLag.short * channels
+      func energy(_ part: ArraySlice<Float32>) -> Double { part.reduce(0) { $0 + Double($1) * Double($1) } }
+      let parts = stride(from: 0, to: wanted.count, by: size).map { wanted[$0..<min($0 + size, wanted.count)] }
+      return parts.max { energy($0) < energy($1) } ?? []
+    }
+  }
+
+  /// Length of a probe and the farthest lag, in sample frames.
+  static let (length, reach) = (4096, 8192)
+  /// A lag within this many sample frames of the expected one is found without a search of the whole reach.
+  private static let near = 256
+  /// Part of a probe with which the whole reach is searched, in sample frames.
+  private static let short = 1024
+
+  /// In sample frames, against the expected place.
+  let samples: Int
+  /// How far apart the lags of the single stretches are, in sample frames.
+  let drift: Int
+
+  /// - Parameters:
+  ///   - isExact: nothing but rounding lies between the two: no other lag is nearly as good as the right one.
+  /// - Returns: nil if all is too quiet to tell, or nothing is alike.
+  init?(_ probes: [Probe], channels: Int, isExact: Bool) {
+    let correlations = probes.compactMap { CrossCorrelation($0.wanted[...], $0.given, channels: channels) }
+    guard !correlations.isEmpty else { return nil }
+    let margin = isExact ? 1e-6 : nil
+    var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
+    if found.map({ $0.score < 0.9 }) ?? true {
+      let short = probes.compactMap { CrossCorrelation($0.loudest(channels), $0.given, channels: channels) }
+      guard let about = AudioLag.peak(short, near: AudioLag.reach, within: AudioLag.reach, margin),
+        let exact = AudioLag.peak(correlations, near: about.place, within: 32, margin), exact.score > 0.3
+      else { return nil }
+      found = exact
+    }
+    guard let place = found?.place else { return nil }
+    let places = correlations.compactMap { correlation -> Int? in
+      let own = AudioLag.peak([correlation], near: place, within: AudioLag.near, margin)
+      return own.flatMap { $0.score > 0.9 ? $0.place : nil }
+    }
+    samples = place - AudioLag.reach
+    drift = (places.max() ?? 0) - (places.min() ?? 0)
+  }
+
+  /// The place nearest to `place` of those at which all are most alike.
+  /// - Parameter margin: peaks whose score is less by no more than this are as good as the best; nil: what a lossy codec
+  ///   takes of it.
+  private static func peak(
+    _ correlations: [CrossCorrelation], near place: Int, within reach: Int, _ margin: Double?
+  ) -> (place: Int, score: Double)? {
+    let places = place - reach...place + reach
+    let scores = places.map { CrossCorrelation.score(correlations, at: $0) ?? -1 }
+    guard let best = scores.max(), best > -1 else { return nil }
+    let least = best - (margin ?? 0.005 + 0.1 * (1 - best))
+    // The best place is a peak by itself; others are if both neighbours are less.
+    let peaks = scores.indices.filter { index in
+      guard scores[index] >= least else { return false }
+      let isInside = index > 0 && index < scores.count - 1
+      return scores[index] == best
+        || isInside && scores[index] >= scores[index - 1] && scores[index] >= scores[index + 1]
+    }
+    return peaks.min { abs($0 - reach) < abs($1 - reach) }.map { ($0 + place - reach, scores[$0]) }
+  }
+}
+
+/// How alike some samples are to those at a place among others.
+private struct CrossCorrelation {
+  private let wanted: ArraySlice<Float32>
+  private let given: [Float32]
+  private let channels: Int
+  private let energy: Double
+  /// Energy of all samples before each.
+  private var energies: [Double] = [0]
+  /// Quieter than this, by mean square, is silence.
+  private static let silence = 1e-8
+
+  /// - Parameter wanted: interleaved; its indices say where it is in the probe.
+  /// - Returns: nil if `wanted` is silent.
+  init?(_ wanted: ArraySlice<Float32>, _ given: [Float32], channels: Int) {
+    self.wanted = wanted
+    self.given = given
+    self.channels = channels
+    energy = wanted.reduce(0) { $0 + Double($1) * Double($1) }
+    guard energy > CrossCorrelation.silence * Double(wanted.count), given.count >= wanted.count else { return nil }
+    energies.reserveCapacity(given.count + 1)
+    var sum = 0.0
+    for value in given {
+      sum += Double(value) * Double(value)
+      energies.append(sum)
+    }
+  }
+
+  /// Likeness of all at one place, from -1 to 1; nil if there are no such samples, or they are silent.
+  static func score(_ all: [CrossCorrelation], at frame: Int) -> Double? {
+    var (product, own, other, count) = (0.0, 0.0, 0.0, 0)
+    for one in all {
+      let start = frame * one.channels + one.wanted.startIndex
+      guard start >= 0, start + one.wanted.count <= one.given.count else { return nil }
+      product += one.product(at: start)
+      own += one.energy
+      other += one.energies[start + one.wanted.count] - one.energies[start]
+      count += one.wanted.count
+    }
+    guard other > silence * Double(count) else { return nil }
+    return product / (own * other).squareRoot()
+  }
+
+  private func product(at start: Int) -> Double {
+    var sum = 0.0
+    wanted.withUnsafeBufferPointer { wanted in
+      given.withUnsafeBufferPointer { given in
+        // Short sums lose nothing that counts.
+        for block in stride(from: 0, to: wanted.count, by: 256) {
+          var part: Float32 = 0
+          for index in block..<min(block + 256, wanted.count) { part += wanted[index] * given[start + index] }
+          sum += Double(part)
+        }
+      }
+    }
+    return sum
+  }
+}
