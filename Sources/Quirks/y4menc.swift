@@ -10,5 +10,12 @@ extension Quirk {
     upstream: "`gst_y4m_video_get_chroma_tag_from_format`, 7a14b9020c",
     workaround: "Its caps get the chroma site `none` in place of one without a tag.")
 
-  static let y4menc = [y4mencChromaSite]
+  package static let y4mencLayout = Quirk(
+    "y4menc-layout", element: "y4menc", releases: .before(Release(1, 26, 1)),
+    symptom:
+      "It writes a frame's memory as it is: rows and planes with padding (`GstVideoMeta`) give a file that no reader takes.",
+    upstream: "`gst_y4m_encode_handle_frame`, 2fb3dddd51",
+    workaround: "Its frames are copied into the plain layout.")
+
+  static let y4menc = [y4mencChromaSite, y4mencLayout]
 }

@@ -219,6 +219,9 @@ final class EncodingPipeline: Sendable {
     }
   }
 
+  /// True if frames have to lie in memory as their caps alone say (`Quirk.y4mencLayout`).
+  var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
+
   /// Gives caps before `y4menc` a chroma site that it has a tag for, where it refuses others.
   private static func nameY4MChromaSite(_ pipeline: Pipeline) {
     guard Quirk.y4mencChromaSite.applies else { return }

@@ -152,6 +152,7 @@ struct Feed: Sendable {
     let player = VideoPlayer(video, legs, timing: timing, work.cancellation)
     let painter = FramePainter(video, geometry)
     let painting = drawing.painting
+    let needsPlainLayout = pipeline.needsPlainLayout
     func tell(_ shown: TimeSpan) {
       let count = frames.given.count
       guard isMain, count % 8 == 0 || count == total else { return }
@@ -168,6 +169,7 @@ struct Feed: Sendable {
       source.setFieldOrder(of: frame.caps)
       frame.shown = TimeSpan(start: frame.shown.start + drawing.lead, end: frame.shown.end + drawing.lead)
       try frame.paint(painter, painting, number: frames.given.count)
+      if needsPlainLayout { frame.buffer = try frame.buffer.inPlainLayout(frame.caps) }
       try pipeline.push(frame.buffer, to: source)
       frames.given.add(1, frame.buffer)
       tell(frame.shown)
