@@ -68,6 +68,19 @@ package struct PlaneMeans: Sendable {
   /// Row by row.
   package let values: [UInt16]
 
+  /// The least and the greatest mean of a block and those around it.
+  package func levels(around place: Int) -> ClosedRange<UInt16> {
+    let (row, column) = (place / columns, place % columns)
+    var (least, greatest) = (values[place], values[place])
+    for row in max(row - 1, 0)...min(row + 1, values.count / columns - 1) {
+      for column in max(column - 1, 0)...min(column + 1, columns - 1) {
+        least = min(least, values[row * columns + column])
+        greatest = max(greatest, values[row * columns + column])
+      }
+    }
+    return least...greatest
+  }
+
   /// - Parameter plane: one byte a value.
   fileprivate init(_ plane: Buffer.Plane) {
     let side = PlaneMeans.side

@@ -10,7 +10,8 @@ struct PictureComparison {
   struct Plane {
     /// How many squares differ by so many levels.
     var differences = [Int](repeating: 0, count: 256)
-    /// The square that differs most, in levels.
+    /// The square that is farthest from the levels of its source square and the eight around that, in levels: codecs blur
+    /// and move edges, and make no level that is not there.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
     /// Of squares of about the same level in the source: how many, the sum of their differences in sixteenths.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
@@ -68,7 +69,11 @@ struct PictureComparison {
       plane.differences[min(size >> 4, 255)] += 1
       plane.byLevel[min(level >> 8, 15)].count += 1
       plane.byLevel[min(level >> 8, 15)].sum += difference
-      if size > worst.difference { worst = (size, place) }
+      if size > worst.difference, size > Int(plane.worst.difference * 16) {
+        let levels = own.levels(around: place)
+        let beyond = max(level + difference - Int(levels.upperBound), Int(levels.lowerBound) - level - difference, 0)
+        if beyond > worst.difference { worst = (beyond, place) }
+      }
     }
     if Double(worst.difference) / 16 > plane.worst.difference {
       plane.worst = (
