@@ -20,12 +20,18 @@ extension CarriedDetails {
 
 extension Container {
   /// Names of the tags of the whole file that its muxer writes; nil if that is not known.
-  fileprivate var heldTags: Set<String>? {
+  var heldTags: Set<String>? {
+    if imageFormat != nil || isTransportStream { return [] }
     guard let caps else { return nil }
-    if isTransportStream { return [] }
     if caps.hasPrefix("video/quicktime") { return Container.tagsInMP4 }
+    if caps == "video/x-msvideo" { return Container.tagsInAVI }
     return ["video/x-matroska", "video/webm"].contains(caps) ? Container.tagsInMatroska : nil
   }
+
+  /// `gst_avi_mux_write_tag` of gstavimux.c, 1.22 to 1.28.
+  private static let tagsInAVI: Set = [
+    "location", "artist", "comment", "copyright", "date", "genre", "keywords", "title", "encoder", "isrc",
+  ]
 
   /// `gst_matroska_tag_conv` of matroska-mux.c, 1.22 to 1.28.
   private static let tagsInMatroska: Set = [

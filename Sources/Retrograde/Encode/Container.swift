@@ -34,6 +34,8 @@ struct Container: Sendable {
   var holdsTitles: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
   }
+  /// Its muxer writes chapters.
+  var holdsChapters: Bool { holdsTitles || isWave || caps == nil && audioCodecs == ["audio/x-flac"] }
   /// It holds comments of any name.
   var holdsComments: Bool { isOgg || caps == nil && audioCodecs == ["audio/x-flac"] }
   /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.

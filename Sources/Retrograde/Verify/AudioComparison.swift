@@ -52,7 +52,8 @@ struct AudioComparison {
       let first = start + late - AudioLag.reach
       let silence = [Float32](repeating: 0, count: max(0, -first) * channels)
       let count = wanted.count / channels + 2 * AudioLag.reach
-      let given = try stream(mirror, from: ClockTime(sampleIndex: max(0, first), rate: rate)).take(count + min(0, first))
+      let given = try stream(mirror, from: ClockTime(sampleIndex: max(0, first), rate: rate)).take(
+        count + min(0, first))
       let padding = max(0, count * channels - silence.count - given.count)
       return AudioLag.Probe(wanted: wanted, given: silence + given + [Float32](repeating: 0, count: padding))
     }

@@ -39,7 +39,9 @@ struct AudioLag {
     guard !correlations.isEmpty else { return nil }
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
-    if found.map({ $0.score < 0.9 }) ?? true {
+    // A periodic signal is nearly like itself at other lags; what was only rounded is like itself.
+    let least = isExact ? 0.9999 : 0.9
+    if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.loudest(channels), $0.given, channels: channels) }
       guard let about = AudioLag.peak(short, near: AudioLag.reach, within: AudioLag.reach, margin),
         let exact = AudioLag.peak(correlations, near: about.place, within: 32, margin), exact.score > 0.3

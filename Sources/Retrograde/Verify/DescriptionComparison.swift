@@ -12,14 +12,20 @@ enum DescriptionComparison {
     // What a container has no place for, `reverse` leaves out with a warning.
     let holdsAudio = container.imageFormat == nil
     let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
-    let counts: [(subject: String, expected: Int, found: Int)] = [
-      ("video streams", holdsVideo ? source.videos.count : 0, mirror.videos.count),
-      ("audio streams", holdsAudio ? source.audio.count : 0, mirror.audio.count),
-      ("subtitle streams", source.index.subtitles.count, mirror.index.subtitles.count),
+    let videos = holdsVideo ? container.holdsOneVideo ? 1 : source.videos.count : 0
+    let audio = holdsAudio ? container.holdsOneStream ? 1 : source.audio.count : 0
+    let counts: [(subject: String, own: Int, expected: Int, found: Int)] = [
+      ("video streams", source.videos.count, min(videos, source.videos.count), mirror.videos.count),
+      ("audio streams", source.audio.count, min(audio, source.audio.count), mirror.audio.count),
+      (
+        "subtitle streams", source.index.subtitles.count, source.subtitles(for: container).count,
+        mirror.index.subtitles.count
+      ),
     ]
-    return counts.filter { $0.expected > 0 || $0.found > 0 }.map { count in
-      Verification.Check(
-        count.subject, count.found == count.expected, amount(count.found, count.expected),
+    return counts.filter { $0.own > 0 || $0.found > 0 }.map { count in
+      let left = count.own > count.expected ? "; the container can't hold the source's \(count.own)" : ""
+      return Verification.Check(
+        count.subject, count.found == count.expected, amount(count.found, count.expected) + left,
         ["found": Double(count.found), "expected": Double(count.expected)])
     }
   }
@@ -96,9 +102,10 @@ enum DescriptionComparison {
   /// Subtitles, chapters and tags.
   /// - Parameter delay: how much later than in the presentation everything is.
   static func details(
-    _ source: PlayableSource, _ mirror: PlayableSource, delay: ClockTime
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
-    subtitles(source, mirror, delay) + chapters(source, mirror, delay) + tags(source.index.tags, mirror.index.tags)
+    subtitles(source, mirror, container, delay) + chapters(source, mirror, container, delay)
+      + tags(source, mirror, container)
   }
 
   private static let tolerance = 2_000_000
@@ -117,10 +124,10 @@ enum DescriptionComparison {
   }
 
   private static func subtitles(
-    _ source: PlayableSource, _ mirror: PlayableSource, _ delay: ClockTime
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime
   ) -> [Verification.Check] {
     let start = mirror.legs.presentation.span.start
-    return zip(source.index.subtitles, mirror.index.subtitles).enumerated().map { number, pair in
+    return zip(source.subtitles(for: container), mirror.index.subtitles).enumerated().map { number, pair in
       let wanted = pair.0.played(source.legs.all).map { (span: $0.span, text: pair.0.text(of: $0)) }
       // MP4 has an empty text where nothing is shown.
       let given = pair.1.cues.map { (span: $0.span, text: pair.1.text(of: $0)) }.filter { !$0.text.isEmpty }
@@ -141,13 +148,16 @@ enum DescriptionComparison {
   }
 
   private static func chapters(
-    _ source: PlayableSource, _ mirror: PlayableSource, _ delay: ClockTime
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime
   ) -> [Verification.Check] {
     func flat(_ chapters: [Chapter]) -> [Chapter] { chapters.flatMap { [$0] + flat($0.children) } }
     let start = mirror.legs.presentation.span.start
     let wanted = flat(Chapter.played(source.index.chapters, source.legs.all))
     let given = flat(mirror.index.chapters)
     guard !wanted.isEmpty || !given.isEmpty else { return [] }
+    if given.isEmpty, !container.holdsChapters {
+      return [.init("chapters", true, "none; the container can't hold the source's \(wanted.count)")]
+    }
     let differing = zip(wanted, given).first { own, other in
       own.title != other.title || !near(own.span.start + delay, other.span.start - start)
     }
@@ -162,15 +172,21 @@ enum DescriptionComparison {
     ]
   }
 
-  /// What every container has a word for.
-  private static let kept = ["title", "artist", "album", "comment", "copyright", "genre"]
+  private static let compared = ["title", "artist", "album", "comment", "copyright", "genre"]
 
-  private static func tags(_ source: TagList?, _ mirror: TagList?) -> [Verification.Check] {
-    let wanted = kept.filter { source?.string($0) != nil }
-    let hasCover = source?.has("image") ?? false
+  private static func tags(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> [Verification.Check] {
+    // Ogg says of a stream what others say of the file.
+    let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
+    func value(_ name: String) -> String? { given.lazy.compactMap { $0?.string(name) }.first }
+    let source = source.index.tags
+    let held = container.heldTags
+    let wanted = compared.filter { source?.string($0) != nil && held?.contains($0) ?? true }
+    let hasCover = container.carriesCoverArt && source?.has("image") ?? false
     guard !wanted.isEmpty || hasCover else { return [] }
-    var differing = wanted.filter { source?.string($0) != mirror?.string($0) }
-    if hasCover, mirror?.has("image") != true { differing.append("cover art") }
+    var differing = wanted.filter { source?.string($0) != value($0) }
+    if hasCover, !given.contains(where: { $0?.has("image") ?? false }) { differing.append("cover art") }
     return [
       .init(
         "tags", differing.isEmpty,
@@ -178,6 +194,13 @@ enum DescriptionComparison {
           ? (wanted + (hasCover ? ["cover art"] : [])).joined(separator: ", ")
           : "not kept: \(differing.joined(separator: ", "))")
     ]
+  }
+}
+
+extension PlayableSource {
+  /// The subtitles that `container` can hold in any form.
+  func subtitles(for container: Container) -> [SubtitleTrack] {
+    index.subtitles.filter { $0.form(for: container) != nil }
   }
 }
 

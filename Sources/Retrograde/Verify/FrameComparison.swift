@@ -31,18 +31,20 @@ struct FrameComparison {
   ///   - mirror: gives those that are there.
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
   ///   - geometry: what was to become of the source's frames; nil: nothing.
+  ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut off first.
   ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
   ///   - plain: the source's frames by a plain decode; nil where there are none.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
-    geometry: FrameGeometry?, comparesPixels: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
+    geometry: FrameGeometry?, isForRGB: Bool, comparesPixels: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
     report: (ClockTime) -> Void
   ) throws {
     sourceFrames = plain.map { SourceFrameCheck($0) }
     var squares: SquaredFrames?
     let preparation = geometry?.elements ?? []
     let ownOrientation = geometry.map(\.orientation) ?? orientations.source
-    var wanted = try ThumbnailedFrames(source, preparation, orientation: ownOrientation, cancellation)
+    let clip = isForRGB ? ["videoconvert dither=none", "capsfilter caps=video/x-raw,format=BGRx"] : []
+    var wanted = try ThumbnailedFrames(source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
     // Where the pixels themselves were turned, those of the source have to be turned too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation

@@ -11,7 +11,7 @@ enum StreamDescriptions {
     var disposition: Disposition?
   }
 
-  private static func streams(_ media: PlayableSource) -> [[Stream]] {
+  private static func streams(_ media: PlayableSource, _ container: Container) -> [[Stream]] {
     func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
       all.enumerated().map { number, stream in
         let language = stream.0?.string("language-code").flatMap { ["und", ""].contains($0) ? nil : $0 }
@@ -21,7 +21,7 @@ enum StreamDescriptions {
     return [
       named("video", media.videos.map { ($0.video.tags, $0.video.disposition) }),
       named("audio", media.audio.map { ($0.tags, $0.disposition) }),
-      named("subtitles", media.index.subtitles.map { ($0.tags, $0.disposition) }),
+      named("subtitles", media.subtitles(for: container).map { ($0.tags, $0.disposition) }),
     ]
   }
 
@@ -30,14 +30,15 @@ enum StreamDescriptions {
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
   /// A mirror starts at once, but for what lossy audio puts first.
+  /// - Parameter frame: how long each frame is shown in a container that counts frames, and says no times.
   static func start(
-    _ mirror: PlayableSource, _ container: Container, delay: ClockTime, isExact: Bool
+    _ mirror: PlayableSource, _ container: Container, delay: ClockTime, frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
     // The clock of a transport stream runs ahead of what is shown, by a second at most (ISO/IEC 13818-1, 2.4.2.3).
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
     let most = container.isTransportStream ? 1 : isExact ? 0.02 : mostPriming(rate)
-    let holds = abs(start.seconds) <= most
+    let holds = abs(start.seconds) <= max(most, (frame?.seconds ?? 0) / 2)
     return .init(
       "start", holds, holds ? "\(start)" : "\(start), and 0 is expected", ["ms": start.seconds * 1000])
   }
@@ -47,7 +48,7 @@ enum StreamDescriptions {
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
     // Streams that are missing are named by another check.
-    let pairs = zip(streams(source), streams(mirror)).flatMap { Array(zip($0.0, $0.1)) }
+    let pairs = zip(streams(source, container), streams(mirror, container)).flatMap { Array(zip($0.0, $0.1)) }
     let (own, other) = (pairs.map(\.0), pairs.map(\.1))
     guard own.contains(where: { $0.language != nil }) || other.contains(where: { $0.language != nil }) else {
       return []
@@ -71,9 +72,12 @@ enum StreamDescriptions {
   }
 
   /// Which stream of each kind is played where nobody chooses, and which are shown whatever is chosen.
-  static func dispositions(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
+  static func dispositions(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> [Verification.Check] {
     var findings: [String] = []
-    for (own, other) in zip(streams(source), streams(mirror)) where own.count == other.count && !own.isEmpty {
+    for (own, other) in zip(streams(source, container), streams(mirror, container))
+    where own.count == other.count && !own.isEmpty {
       guard (own + other).allSatisfy({ $0.disposition != nil }) else { continue }
       func chosen(_ streams: [Stream]) -> Int { streams.firstIndex { $0.disposition?.isDefault ?? false } ?? 0 }
       if chosen(own) != chosen(other) {
@@ -103,7 +107,8 @@ extension AudioTrack {
 
   /// Whether what its codec puts before the first sample is played, as `container` can't have it cut.
   func isPrimed(in container: Container) -> Bool {
-    let isCut = container.hasEditLists || container.isOgg || container.tagger != nil || codec.mediaType == "audio/x-opus"
+    let isCut =
+      container.hasEditLists || container.isOgg || container.tagger != nil || codec.mediaType == "audio/x-opus"
     return !isWholeByCodec && !isCut
   }
 

@@ -122,10 +122,11 @@ extension AudioComparison {
   ///   - keepsRate: whether the mirror's codec could have the source's rate.
   ///   - start: when the first sample is expected; containers may round that to a millisecond.
   ///   - delay: how much later the mirror's video is; nil where there is none.
+  ///   - frame: how long each frame is shown in a container that counts frames, and says no times.
   ///   - isPrimed: the codec's priming is played, since the container can't say that it is to be cut.
   func checks(
     _ label: String, rates: (source: Int, mirror: Int), keepsRate: Bool, start: ClockTime, delay: ClockTime?,
-    isPrimed: Bool, _ exactness: Exactness
+    isPrimed: Bool, frame: ClockTime?, _ exactness: Exactness
   ) -> [Verification.Check] {
     let isResampled = rates.source != rates.mirror
     let (expected, found) = stored ?? (expected, found)
@@ -154,7 +155,8 @@ extension AudioComparison {
       return checks
     }
     checks += samples(label, rate: rates.mirror, exactness)
-    checks.append(sync(label, lag, rates.mirror, start, delay, isPrimed: isPrimed, isExact: exactness.isExact))
+    checks.append(
+      sync(label, lag, rates.mirror, start, delay, isPrimed: isPrimed, frame: frame, isExact: exactness.isExact))
     return checks
   }
 
@@ -213,13 +215,15 @@ extension AudioComparison {
 
   private func sync(
     _ label: String, _ lag: Int, _ rate: Int, _ start: ClockTime, _ delay: ClockTime?, isPrimed: Bool,
-    isExact: Bool
+    frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let late = Double(lag) / Double(max(rate, 1))
     let sync = late - (delay?.seconds ?? 0)
     var holds = abs(sync) <= AudioComparison.mostSync
     // Without video nothing says that all starts later.
-    if delay == nil, isPrimed { holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late) }
+    if delay == nil, isPrimed {
+      holds = (-AudioComparison.mostSync...StreamDescriptions.mostPriming(rate)).contains(late)
+    }
     if isExact {
       // A start that is no whole millisecond may be rounded either way.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
@@ -228,6 +232,8 @@ extension AudioComparison {
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }
+    // Sync can be no nearer than half a frame.
+    if let frame, lag == 0 || !isExact { holds = holds || abs(sync) <= frame.seconds / 2 + 0.0005 }
     let moved = "\(Decimals.text(abs(sync) * 1000, 1)) ms \(sync < 0 ? "early" : "late")"
     return .init(
       "\(label) sync", holds,

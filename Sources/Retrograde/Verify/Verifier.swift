@@ -93,15 +93,21 @@ extension Verifier {
     var result = Verification(source: sourceName, mirror: name)
     result.checks = DescriptionComparison.streams(source, mirror, container)
     do {
+      // Frames that are counted, not timed, start where the frames before them end.
+      let frame =
+        container.lacksTimes
+        ? mirror.videos.first.flatMap { $0.timeline.count > 1 ? $0.timeline.starts[1] - $0.timeline.starts[0] : nil }
+        : nil
       let delays = try videos(
         source, mirror, container, isLossless: isLossless || turnsPackets, work, &result)
       result.checks.append(
         StreamDescriptions.start(
-          mirror, container, delay: delays.first ?? .zero, isExact: mirror.audio.allSatisfy(\.isWholeByCodec)))
-      try audio(source, mirror, container, delays.first, work, &result)
+          mirror, container, delay: delays.first ?? .zero, frame: frame,
+          isExact: mirror.audio.allSatisfy(\.isWholeByCodec)))
+      try audio(source, mirror, container, delays.first, frame: frame, work, &result)
       result.checks += StreamDescriptions.languages(source, mirror, container)
-      result.checks += StreamDescriptions.dispositions(source, mirror)
-      result.checks += DescriptionComparison.details(source, mirror, delay: delays.first ?? .zero)
+      result.checks += StreamDescriptions.dispositions(source, mirror, container)
+      result.checks += DescriptionComparison.details(source, mirror, container, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
       throw RetrogradeError(
         .internalFailure, about: "\(sourceName), \(name)", "can't be compared: \(error.description)", underlying: error
@@ -144,7 +150,8 @@ extension Verifier {
       let frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
-        geometry: geometry, comparesPixels: isLossless, plain: plain, work.cancellation,
+        geometry: geometry, isForRGB: pair.1.caps.isRGB && !pair.0.caps.isRGB, comparesPixels: isLossless, plain: plain,
+        work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
       // Nobody has the whole frames that were made of fields.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
@@ -160,8 +167,8 @@ extension Verifier {
   }
 
   private func audio(
-    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime?, _ work: Work,
-    _ result: inout Verification
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, _ delay: ClockTime?,
+    frame: ClockTime?, _ work: Work, _ result: inout Verification
   ) throws {
     for (number, pair) in zip(source.audio, mirror.audio).enumerated() {
       let label = "audio \(number)"
@@ -194,7 +201,7 @@ extension Verifier {
       let start = try unpadded.next()?.shown.start ?? .zero
       result.checks += comparison.checks(
         label, rates: (pair.0.rate, pair.1.rate), keepsRate: pair.1.codecHolds(rate: pair.0.rate), start: start,
-        delay: delay, isPrimed: pair.1.isPrimed(in: container), exactness)
+        delay: delay, isPrimed: pair.1.isPrimed(in: container), frame: frame, exactness)
     }
   }
 }
