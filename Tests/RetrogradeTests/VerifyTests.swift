@@ -81,6 +81,55 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror).contains("order"))
   }
 
+  @Test("Opus that starts later than the video is in sync", arguments: ["m.mkv", "m.webm", "m.mov"])
+  func lateOpus(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = try VerifyTests.source(folder) { ($0.sampleCount, $0.click) = (90_000, 40_000) }
+    let mirror = try await VerifyTests.mirror(source, to: folder.path(name)) { options in
+      options.encoding.quality = .source
+      options.encoding.audioCodec = "opus"
+    }
+    #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == [])
+  }
+
+  @Test("subtitles, chapters and tags that a container has no place for are not missed", arguments: ["m.ts", "m.gif"])
+  func unheldDetails(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    try Data("1\n00:00:00,200 --> 00:00:00,600\nHello\n".utf8).write(to: URL(fileURLWithPath: folder.path("a.srt")))
+    let chapter = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=500\ntitle=One\n"
+    try Data(chapter.utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-i", folder.path("a.srt"), "-i", folder.path("c.txt")]
+        + ["-map_chapters", "2", "-metadata", "artist=Ada", folder.path("s.mkv")])
+    let mirror = try await VerifyTests.mirror(folder.path("s.mkv"), to: folder.path(name)) {
+      $0.encoding.quality = .source
+    }
+    #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
+  }
+
+  @Test("a tone that is the same after each period is found at the right one")
+  func periodicTone() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-f", "lavfi", "-i", "sine=f=440:r=44100:d=2"]
+        + ["-c:a", "aac", folder.path("s.mkv")])
+    let mirror = try await VerifyTests.mirror(folder.path("s.mkv"), to: folder.path("m.ts")) {
+      $0.encoding.quality = .source
+    }
+    #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
+  }
+
+  @Test("4:4:4 in Y4M is the same to the pixel")
+  func paddedFrames() async throws {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path("s.mkv"), folder.path("m.y4m"))
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc2=s=320x240:r=25:d=0.4", "-pix_fmt", "yuv444p", "-c:v", "libx264", source,
+    ])
+    try await Reverser(source).reverse(to: mirror)
+    #expect(try FFmpeg.frames(mirror).map(\.sum) == FFmpeg.frames(source).reversed().map(\.sum))
+  }
+
   @Test func aLoopIsVerifiedInItsOrderOfPlay() async throws {
     let folder = try TemporaryFolder()
     let source = try VerifyTests.source(folder)
