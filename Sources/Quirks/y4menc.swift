@@ -12,8 +12,10 @@ extension Quirk {
 
   package static let y4mencLayout = Quirk(
     "y4menc-layout", element: "y4menc", releases: .before(Release(1, 26, 1)),
-    symptom:
-      "It writes a frame's memory as it is: rows and planes with padding (`GstVideoMeta`) give a file that no reader takes.",
+    symptom: """
+      It writes a frame's memory as it is: rows and planes with padding (`GstVideoMeta`) give a file that no reader \
+      takes.
+      """,
     upstream: "`gst_y4m_encode_handle_frame`, 2fb3dddd51",
     workaround: "Its frames are copied into the plain layout.")
 

@@ -200,6 +200,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     Fault(
       "a chapter starts 100 ms late", "-map_chapters 1", .lossless, "chapters", chapters((0, "Two"), (1000, "One"))),
     Fault(
-      "chapters have each other's titles", "-map_chapters 1", .lossless, "chapters", chapters((0, "One"), (900, "Two"))),
+      "chapters have each other's titles", "-map_chapters 1", .lossless, "chapters",
+      chapters((0, "One"), (900, "Two"))),
   ]
 }

@@ -58,8 +58,8 @@ struct AudioLag {
   }
 
   /// The place nearest to `place` of those at which all are most alike.
-  /// - Parameter margin: peaks whose score is less by no more than this are as good as the best; nil: what a lossy codec
-  ///   takes of it.
+  /// - Parameter margin: peaks whose score is less by no more than this are as good as the best; nil: what a lossy
+  ///   codec takes of it.
   private static func peak(
     _ correlations: [CrossCorrelation], near place: Int, within reach: Int, _ margin: Double?
   ) -> (place: Int, score: Double)? {

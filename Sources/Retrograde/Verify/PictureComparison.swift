@@ -10,8 +10,8 @@ struct PictureComparison {
   struct Plane {
     /// How many squares differ by so many levels.
     var differences = [Int](repeating: 0, count: 256)
-    /// The square that is farthest from the levels of its source square and the eight around that, in levels: codecs blur
-    /// and move edges, and make no level that is not there.
+    /// The square that is farthest from the levels of its source square and the eight around that, in levels:
+    /// codecs blur and move edges, and make no level that is not there.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
     /// Of squares of about the same level in the source: how many, the sum of their differences in sixteenths.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
