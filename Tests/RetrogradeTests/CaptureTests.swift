@@ -76,8 +76,8 @@ import RetrogradePlayer
       try await capture(frames: 10) { capture in
         capture.options.output.isStrict = isStrict
         capture.source =
-          "concat name=c videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48,pixel-aspect-ratio=1/1 ! c. "
-          + "videotestsrc ! video/x-raw,width=64,height=48,pixel-aspect-ratio=2/1 ! c. c."
+          "concat name=c videotestsrc num-buffers=5 ! video/x-raw,format=I420,width=64,height=48,pixel-aspect-ratio=1/1 ! c. "
+          + "videotestsrc ! video/x-raw,format=I420,width=64,height=48,pixel-aspect-ratio=2/1 ! c. c."
       }.start(to: folder.path("a.mkv")).reversal.summary()
     }
     let error = await #expect(throws: RetrogradeError.self) { try await record(isStrict: true) }

@@ -154,12 +154,8 @@ struct EncodingChoice: Sendable {
               "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and \(setting: .videoCodec) ffv1"
             ))
         }
-        if options.quality == .lossless, !codec.encodes(raw) {
-          choice.format = try exactFormat(for: raw, codec, output)
-          // Colour at full resolution has no odd half.
-        } else if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) {
-          choice.format = "Y444"
-        }
+        // Colour at full resolution has no odd half.
+        if !codec.encodes(raw), EncoderSettings.hasOddSubsampledSize(raw) { choice.format = "Y444" }
         // Video encoders would take it at full resolution too, which phones and browsers don't play.
         if video.raw.isRGB, options.quality != .lossless, EncoderSettings.chroma420Codecs.contains(codec.text) {
           choice.format = EncoderSettings.isOdd(raw) ? "Y444" : "I420"
@@ -173,6 +169,9 @@ struct EncodingChoice: Sendable {
             },
             frameRate: frameRate)
           choice.settings = try settings.video(encoder, raw)
+          if options.quality == .lossless, !codec.encodes(raw) {
+            choice.format = try exactFormat(for: raw, codec, output)
+          }
           choice.bitrate = settings.bitrate(of: encoder, raw)
           try EncodingChoice.check(options.encoderOptions, of: encoder)
           if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }
