@@ -17,17 +17,6 @@ import Testing
     }
   }
 
-  @Test("the first block of Opus that starts later than the file is late by the priming")
-  func opusStart() throws {
-    try expect(.matroskamuxOpusStart) {
-      let file = try MuxedFile(
-        "\(Self.video) ! matroskamux name=mux",
-        "audiotestsrc num-buffers=5 timestamp-offset=100000000 ! audio/x-raw,rate=48000,channels=1 ! opusenc ! mux.")
-      // Track 2, the time in milliseconds, flags: 106.5 in place of 100.
-      return [106, 107].contains { file.contains([0x82, 0, $0, 0]) }
-    }
-  }
-
   @Test("tracks of Matroska have made-up names")
   func trackNames() throws {
     try expect(.matroskamuxTrackNames) {
