@@ -38,8 +38,8 @@ struct FileArguments: ParsableArguments {
   var stallLimit: Double?
 
   func validate() throws {
-    if let stallLimit, !(0.1...86400).contains(stallLimit) {
-      throw ValidationError("--stall-limit must be 0.1 to 86400 seconds.")
+    if let stallLimit, !(1...86400).contains(stallLimit) {
+      throw ValidationError("--stall-limit must be 1 to 86400 seconds.")
     }
     if stallLimit != nil, into == nil { throw ValidationError("--stall-limit needs --into.") }
     if watch != nil {
