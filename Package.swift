@@ -89,7 +89,8 @@ let package = Package(
     .target(
       name: "RetrogradeServer",
       dependencies: [
-        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "Paths", "Soup", "CVersion", "CSystemSupport",
+        "Retrograde", "RetrogradeEngine", "Containers", "GStreamer", "MediaTime", "Paths", "Soup", "CVersion",
+        "CSystemSupport",
       ],
       resources: [.embedInCode("Page/page.html"), .embedInCode("Page/list.html")],
       swiftSettings: strict),
@@ -136,7 +137,8 @@ let package = Package(
     .testTarget(
       name: "RetrogradeServerTests",
       dependencies: [
-        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "Paths", "Soup", "TestSupport", "CSystemSupport",
+        "RetrogradeServer", "Retrograde", "RetrogradeEngine", "MediaTime", "Paths", "Soup", "TestSupport",
+        "CSystemSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -39,7 +39,8 @@ final class OpenFile: Sendable {
     var info = stat()
     guard fstat(found, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size > 0 else { return nil }
     if let root {
-      guard let real = OpenFile.realPath(of: found), real.utf8.starts(with: (root.hasSuffix("/") ? root : root + "/").utf8)
+      guard let real = OpenFile.realPath(of: found),
+        real.utf8.starts(with: (root.hasSuffix("/") ? root : root + "/").utf8)
       else {
         return nil
       }
