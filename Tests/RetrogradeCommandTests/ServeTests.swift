@@ -189,7 +189,7 @@ import Testing
 
   @Test("pages of other sites and ports can link to the page in a browser, and have nothing made")
   func foreignPages() throws {
-    try serve { page in
+    try serve { page, _ in
       let text = try Program.run(
         "/usr/bin/python3", [ServeTests.programs.appending(path: "foreign.py").path, page])
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]])
