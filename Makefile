@@ -6,7 +6,7 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
 CORPUS ?= ../shared/media
-BIN = .build/release/retrograde
+BIN = .build/command/retrograde
 PLUGIN = .build/plugin/libgstretrograde.so
 VERSION := $(shell sed -n 's/^.define RETROGRADE_VERSION "\(.*\)"/\1/p' Sources/CVersion/include/CVersion.h)
 LIBDIR ?= $(PREFIX)/lib
@@ -87,17 +87,27 @@ setup-cluster:
 BUILD_FLAGS = -c release -Xswiftc -enable-testing -Xswiftc -use-ld=lld --use-integrated-swift-driver \
   -Xswiftc -emit-module-separately-wmo -Xswiftc -disable-cmo -Xswiftc -driver-filelist-threshold=100000
 
-# With the Swift runtime in it: it runs where no Swift is.
-build: setup
-	$(SWIFT) build $(BUILD_FLAGS) --product retrograde --static-swift-stdlib
+comma = ,
+# libraries PACKAGES: what the linker needs for them, without options that swiftc does not know.
+libraries = $(filter-out -pthread -Wl$(comma)%,$(shell pkg-config --libs $(1)))
+GSTREAMER = gstreamer-1.0 gstreamer-app-1.0 gstreamer-pbutils-1.0 gstreamer-video-1.0 gstreamer-audio-1.0
+# link PRODUCT: its objects, with the Swift runtime: the result runs where no Swift is. SwiftPM would compile all of them anew
+# for that, and again for the tests (--static-swift-stdlib).
+link = @.build/release/$(1).product/Objects.LinkFileList -static-stdlib -l_FoundationCollections -l_FoundationCShims \
+  -use-ld=lld -Xlinker --gc-sections
 
-# One file, with the Swift runtime in it, that exports GStreamer's entry points only.
+build: setup
+	$(SWIFT) build $(BUILD_FLAGS) --product retrograde
+	mkdir -p $(dir $(BIN))
+	$(SWIFT)c -emit-executable -o $(BIN) $(call link,retrograde) -Xlinker --defsym=main=RetrogradeCommand_main \
+	  $(call libraries,$(GSTREAMER) pangocairo libsoup-3.0)
+
+# One file that exports GStreamer's entry points only.
 plugin: setup
-	$(SWIFT) build $(BUILD_FLAGS) --product gstretrograde --static-swift-stdlib
+	$(SWIFT) build $(BUILD_FLAGS) --product gstretrograde
 	mkdir -p $(dir $(PLUGIN))
-	$(SWIFT)c -emit-library -static-stdlib -o $(PLUGIN) @.build/release/gstretrograde.product/Objects.LinkFileList \
-	  $(shell pkg-config --libs gstreamer-1.0 gstreamer-app-1.0 gstreamer-pbutils-1.0 gstreamer-video-1.0 gstreamer-audio-1.0) \
-	  -use-ld=lld -Xlinker -s -Xlinker --gc-sections -Xlinker --version-script=scripts/plugin-exports.map
+	$(SWIFT)c -emit-library -o $(PLUGIN) $(call link,gstretrograde) -Xlinker -s \
+	  -Xlinker --version-script=scripts/plugin-exports.map $(call libraries,$(GSTREAMER))
 
 run: build
 	@scripts/run $(BIN) "$(INPUT)" "$(OUTPUT)"

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """A mirror that a Slurm cluster makes in chunks has the same bytes as one that is made at home, also when a node dies.
 
-    scripts/cluster_test.py .build/release/retrograde
+    scripts/cluster_test.py .build/command/retrograde
 
 A cluster of two nodes is started on this machine, in a folder of its own: munged, slurmctld, and a slurmd for each node. `retrograde submit`
 gives it a film in 12 chunks. While the first node makes one, the node is killed with all that runs on it; Slurm finds out, and begins the

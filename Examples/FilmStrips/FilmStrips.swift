@@ -17,9 +17,9 @@ import Retrograde
     defer { try? FileManager.default.removeItem(at: folder) }
     let clip = folder.appending(path: "dominoes.mov")
     let mirror = folder.appending(path: "seonimod.mov")
-    let lossless = ReverseOptions(encoding: EncodingOptions(quality: .lossless))
-    try await drawClip(clip, lossless)
-    try await Reverser(clip, options: lossless).reverse(to: mirror)
+    let options = ReverseOptions(encoding: EncodingOptions(quality: .high))
+    try await drawClip(clip, options)
+    try await Reverser(clip, options: options).reverse(to: mirror)
     let before = try await frames(of: clip, count: 6)
     let after = try await frames(of: mirror, count: 6)
 

@@ -133,8 +133,9 @@ import Testing
       let size = count > 0 ? 116 : 16
       frames += bytes(little(UInt32(size)), [UInt8]([0xFA, 0xF1, count, 0]), zeros(size - 8))
     }
-    let type: [UInt8] = [0x11, 0xAF, UInt8(declared), 0]
-    return bytes(little(UInt32(128 + frames.count)), type, zeros(120), frames)
+    // Number of frames, width, height, depth.
+    let header: [UInt8] = [0x11, 0xAF, UInt8(declared), 0, 64, 0, 48, 0, 8, 0]
+    return bytes(little(UInt32(128 + frames.count)), header, zeros(114), frames)
   }
 
   @Test("a FLIC file that is shorter than its header says is cut")

@@ -194,7 +194,7 @@ import Testing
     }
     #expect(try child.waveform(0..<100, of: 100, none) == own.waveform(0..<100, of: 100, none))
     let picture = try child.picture(at: ClockTime(seconds: 1), height: 64, isExact: true, none)
-    #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 64, none))
+    #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 64, isExact: true, none))
     let error = #expect(throws: RetrogradeError.self) { try child.segment(99, from: 0, of: 0, none) { _ in } }
     #expect(error?.code == .usage)
     let stopped = Cancellation()

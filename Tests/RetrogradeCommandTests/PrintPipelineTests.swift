@@ -37,6 +37,7 @@ import Testing
     Case("name", "--into", "FOLDER", "--name", "{stem}-r.{ext}", to: nil, fate: several),
     Case("recursive", "--into", "FOLDER", "--recursive", to: nil, fate: several),
     Case("watch", "--into", "FOLDER", "--watch", "FOLDER", to: nil, fate: several),
+    Case("stall-limit", "--into", "FOLDER", "--stall-limit", "60", to: nil, fate: several),
     Case("memory", "--memory", "1MiB"), Case("spool-dir", "--spool-dir", "FOLDER"),
     Case("start", "--start", "0.4"), Case("start", "--start", "\"Two\"", to: "o.mp4"), Case("start", "--start", "6f"),
     Case("end", "--end", "0.7"), Case("no-audio", "--no-audio"), Case("no-video", "--no-video", to: "o.mka"),
