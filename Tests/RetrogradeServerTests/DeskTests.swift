@@ -1,4 +1,5 @@
 import Foundation
+import Paths
 import Retrograde
 import RetrogradeEngine
 import Soup
@@ -176,7 +177,7 @@ import Testing
     let fake = try FakeDesk(
       names: ["a.wav", "b.wav"], tell: { _ in told.add() },
       open: { path, _, _ in
-        guard path.hasSuffix("a.wav") else { return FakeStream() }
+        guard realPath(path)?.hasSuffix("a.wav") ?? false else { return FakeStream() }
         opened.add()
         throw RetrogradeError(.crashed, about: "a film", "its process crashed")
       })

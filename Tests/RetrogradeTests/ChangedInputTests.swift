@@ -89,11 +89,13 @@ import Testing
     media.times = TestMedia.regular(300, rate: 30)
     (media.name, media.muxer) = ("s.ts", "mpegtsmux")
     let path = try media.write(to: folder)
-    let reversal = Reverser(path).start(to: folder.path("o.mkv"))
+    let isOver = Cancellation()
+    let writer = try Worker("writer") { [self] in while !isOver.isCancelled { try append("more", path) } }
     let error = await #expect(throws: RetrogradeError.self) {
-      for try await _ in reversal.progress { try append("more", path) }
-      _ = try await reversal.summary()
+      try await Reverser(path).reverse(to: folder.path("o.mkv"))
     }
+    isOver.cancel()
+    try writer.join()
     #expect(error?.code == .inputOutput, "\(error as Any)")
     try await Reverser(path).reverse(to: folder.path("o.mkv"))
     let checked = await #expect(throws: RetrogradeError.self) {

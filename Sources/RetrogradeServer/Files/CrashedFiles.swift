@@ -1,10 +1,12 @@
+import Paths
 import Retrograde
 import RetrogradeEngine
 import Synchronization
 
 /// Files that crashed the process that read them. None is tried again until it changes.
 final class CrashedFiles: Sendable {
-  private let known = Mutex<[String: (stamp: FileStamp, error: RetrogradeError)]>([:])
+  /// By the bytes of paths.
+  private let known = Mutex<[[UInt8]: (stamp: FileStamp, error: RetrogradeError)]>([:])
   private let tell: @Sendable (RetrogradeError) -> Void
 
   /// - Parameter tell: gets the error of each file once.
@@ -12,7 +14,7 @@ final class CrashedFiles: Sendable {
 
   /// - Throws: the error of a file that crashed, if it is the same since.
   func check(_ path: String) async throws {
-    guard let crash = known.withLock({ $0[path] }) else { return }
+    guard let crash = known.withLock({ $0[path.pathBytes] }) else { return }
     if try await CrashedFiles.stamp(path) == crash.stamp { throw crash.error }
   }
 
@@ -23,7 +25,7 @@ final class CrashedFiles: Sendable {
     do {
       return try await body()
     } catch let error as RetrogradeError where error.code == .crashed {
-      if let stamp { known.withLock { $0[path] = (stamp, error) } }
+      if let stamp { known.withLock { $0[path.pathBytes] = (stamp, error) } }
       tell(error)
       throw error
     }
