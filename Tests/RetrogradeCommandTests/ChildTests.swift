@@ -193,8 +193,9 @@ import Testing
       #expect(bytes.0.all == bytes.1.all && !bytes.0.all.isEmpty)
     }
     #expect(try child.waveform(0..<100, of: 100, none) == own.waveform(0..<100, of: 100, none))
-    let picture = try child.picture(at: ClockTime(seconds: 1), height: 64, isExact: true, none)
-    #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 64, isExact: true, none))
+    // At widths that are no multiple of 16, jpegenc encodes what is in memory behind each row.
+    let picture = try child.picture(at: ClockTime(seconds: 1), height: 48, isExact: true, none)
+    #expect(try picture == own.picture(at: ClockTime(seconds: 1), height: 48, isExact: true, none))
     let error = #expect(throws: RetrogradeError.self) { try child.segment(99, from: 0, of: 0, none) { _ in } }
     #expect(error?.code == .usage)
     let stopped = Cancellation()
