@@ -144,7 +144,8 @@ let package = Package(
     .testTarget(
       name: "RetrogradeCommandTests",
       dependencies: [
-        "RetrogradeCommand", "Retrograde", "GStreamer", "MediaTime", "Paths", "TestSupport", "RetrogradeEngine",
+        "RetrogradeCommand", "Retrograde", "RetrogradeEngine", "GStreamer", "MediaTime", "Paths", "Quirks",
+        "TestSupport",
       ],
       swiftSettings: strict),
   ] + fuzzing,

@@ -154,15 +154,17 @@ package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 
-  /// What to install to decode `mediaType`, as caps name it; nil where GStreamer has no plugin for it.
+  /// What to install to decode `mediaType`, as caps name it; nil if GStreamer has no plugin for it, or that package is
+  /// installed.
   package static func decoding(_ mediaType: String?) -> String? {
-    switch mediaType {
-    case nil: all
-    case let type? where type.contains("-fourcc-"): nil
-    case "audio/x-opus", "audio/x-vorbis", "video/x-theora": "install gstreamer1.0-plugins-base"
-    case "audio/x-flac", "audio/x-speex", "video/x-vp8", "video/x-vp9": "install gstreamer1.0-plugins-good"
-    default: "install gstreamer1.0-libav"
-    }
+    guard let mediaType else { return all }
+    let (package, element) =
+      switch mediaType {
+      case "audio/x-opus", "audio/x-vorbis", "video/x-theora": ("gstreamer1.0-plugins-base", "playbin")
+      case "audio/x-flac", "audio/x-speex", "video/x-vp8", "video/x-vp9": ("gstreamer1.0-plugins-good", "matroskademux")
+      default: ("gstreamer1.0-libav", "avdec_h264")
+      }
+    return Registry.has(element) ? nil : "install \(package)"
   }
 }
 

@@ -40,7 +40,8 @@ import Testing
 
   @Test(
     "pixels that H.264 cannot hold exactly are refused, and .mkv takes them",
-    arguments: [("BGRA", 64), ("GRAY8", 64), ("I420_12LE", 64), ("I420", 65)])
+    // Not GRAY8, which x264enc takes since 1.24.
+    arguments: [("BGRA", 64), ("I420_12LE", 64), ("I420", 65)])
   func inexactPixels(format: String, width: Int) async throws {
     let folder = try TemporaryFolder()
     let source = try source(folder, format, width: width)

@@ -58,7 +58,7 @@ struct Container: Sendable {
     /// One file, which players repeat for ever.
     case animation(AnimationFormat)
     /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
-    /// - Parameter opaque: the pixel formats that it takes of frames that nothing can be seen through.
+    /// - Parameter opaque: caps of what it takes of frames without transparency.
     case sequence(encoder: String, opaque: String)
     /// One file of all that this encoder gives out: a single image, or raw frames one after the other.
     /// - Parameter opaque: as of a sequence; nil where the encoder knows no transparency.
@@ -191,20 +191,25 @@ struct Container: Sendable {
     Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .animation(format))
   }
 
-  private static let jpeg = (
-    encoder: "jpegenc quality=95",
-    opaque: "I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,RGB,BGR,RGBx,xRGB,BGRx,xBGR,GRAY8"
-  )
+  /// Raw video as JPEG has it, of which readers know nothing else: full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
+  static let jpegFrames =
+    "video/x-raw,format={I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,GRAY8},colorimetry=(string)1:4:0:0;"
+    + opaque("RGB,BGR,RGBx,xRGB,BGRx,xBGR")
+
+  private static let jpeg = (encoder: "jpegenc quality=95", opaque: jpegFrames)
+
+  private static func opaque(_ formats: String) -> String { "video/x-raw,format={\(formats)}" }
 
   private static let y4m = Container(
     caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, lacksTimes: true,
     imageFormat: .file(encoder: "y4menc", opaque: nil))
 
   private static let sequenceEncoders = [
-    "png": (encoder: "pngenc", opaque: "RGB,GRAY8,GRAY16_BE"), "jpg": jpeg, "jpeg": jpeg,
-    "webp": (encoder: "webpenc quality=95", opaque: "I420,YV12,RGB"),
-    "tiff": (encoder: "avenc_tiff", opaque: "RGB,GRAY8,GRAY16_LE,I420,Y42B,Y444,Y41B"),
-    "bmp": (encoder: "avenc_bmp", opaque: "BGR,GRAY8"),
+    "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
+    // libwebp makes the YUV of RGB that WebP has; webpenc takes other YUV for that.
+    "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
+    "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE,I420,Y42B,Y444,Y41B")),
+    "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),
   ]
 
   private static let byExtension: [String: Container] = [

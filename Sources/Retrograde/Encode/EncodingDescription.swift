@@ -109,14 +109,14 @@ struct EncodingDescription {
         + ["appsink name=frames sync=false enable-last-sample=false max-buffers=4"]
     case .sequence(let encoder, let opaque):
       // Quirk.videoconvertAlphaForOpaque
-      return parts + (frame.hasAlpha ? [] : ["video/x-raw,format={\(opaque)}"]) + [
+      return parts + (frame.hasAlpha ? [] : [EncodingDescription.filter(opaque)]) + [
         encoder, "multifilesink name=file index=1 location=\(Description.quoted(path))",
       ]
     case .file(let encoder, let opaque):
       let formats = frame.hasAlpha ? nil : opaque
       return parts
         + [
-          formats.map { "video/x-raw,format={\($0)}" }, encoder,
+          formats.map(EncodingDescription.filter), encoder,
           "filesink name=file location=\(Description.quoted(path))",
         ].compactMap { $0 }
     }
@@ -141,8 +141,11 @@ struct EncodingDescription {
     parts += frame.geometry?.scaling ?? []
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
+    if frame.codec?.caps.mediaType == "image/jpeg" { parts += [EncodingDescription.filter(Container.jpegFrames)] }
     return parts
   }
+
+  private static func filter(_ caps: String) -> String { "capsfilter caps=\(Description.quoted(caps))" }
 
   private func audio(_ number: Int, _ tags: TagList?) -> [String] {
     samples(number, tags)

@@ -1,0 +1,45 @@
+import Retrograde
+import TestSupport
+import Testing
+
+/// Colours of formats that have a matrix and a range of their own.
+@Suite struct ImageColourTests {
+  private let folder: TemporaryFolder
+  private let red: [UInt8] = [0xCC, 0x33, 0x22]
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A red film in BT.709 of limited range.
+  private func film() throws -> String {
+    let path = folder.path("red.mkv")
+    try run(
+      pipeline: "videotestsrc num-buffers=3 pattern=solid-color foreground-color=0xffcc3322 ! "
+        + "video/x-raw,format=I420,width=64,height=48,framerate=25/1,colorimetry=bt709 ! avenc_ffv1 ! matroskamux ! "
+        + "filesink location=\(path)")
+    return path
+  }
+
+  private func expectRed(_ path: String) throws {
+    let bytes = try FFmpeg.bytes(["-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
+    #expect(bytes.count == 64 * 48 * 3)
+    let farthest = bytes.indices.map { abs(Int(bytes[$0]) - Int(red[$0 % 3])) }.max() ?? 255
+    #expect(farthest <= 4, "\(path)")
+  }
+
+  @Test("frames get the colours that JPEG has", arguments: ["avi", "mov", "mkv"])
+  func motionJPEG(container: String) async throws {
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "mjpeg"
+    let (source, mirror) = (try film(), folder.path("der.\(container)"))
+    try await Reverser(source, options: options).reverse(to: mirror)
+    try expectRed(mirror)
+    #expect(try await Verifier(source, mirror: mirror, options: options).verify().isMirror)
+  }
+
+  @Test("images get the colours that their format has", arguments: ["jpg", "webp", "png", "tiff", "bmp"])
+  func images(format: String) async throws {
+    let picture = folder.path("red.\(format)")
+    try await FrameGrab(try film(), at: [.start]).write(to: picture)
+    try expectRed(picture)
+  }
+}
