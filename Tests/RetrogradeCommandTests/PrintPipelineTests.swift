@@ -149,8 +149,10 @@ import Testing
 
   /// Runs the command with one thread of x264: several spend the bits of an average bit rate differently from run to run.
   private func onOneProcessor(_ arguments: [String]) throws -> Command.Result {
-    try Command.run(
-      ["--cpu-list", "\(sched_getcpu())", Command.url.path] + arguments, of: URL(fileURLWithPath: "/usr/bin/taskset"))
+    let script = """
+      exec taskset --cpu-list "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\\([0-9]*\\).*/\\1/p' /proc/self/status)" "$0" "$@"
+      """
+    return try Command.run(["-c", script, Command.url.path] + arguments, of: URL(fileURLWithPath: "/bin/sh"))
   }
 
   @Test("a printed pipeline gives the same file, or nothing is printed", arguments: cases)

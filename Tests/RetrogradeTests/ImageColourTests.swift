@@ -6,15 +6,18 @@ import Testing
 @Suite struct ImageColourTests {
   private let folder: TemporaryFolder
   private let red: [UInt8] = [0xCC, 0x33, 0x22]
+  private static let bare = "video/x-raw,format=I420,width=64,height=48,framerate=25/1"
 
   init() throws { folder = try TemporaryFolder() }
 
-  /// A red film in BT.709 of limited range.
-  private func film() throws -> String {
+  /// A red film of limited range.
+  /// - Parameter colours: as its header has them; nil if it says nothing of colours, which BT.601 is meant by at that size.
+  private func film(_ colours: String?) throws -> String {
     let path = folder.path("red.mkv")
     try run(
       pipeline: "videotestsrc num-buffers=3 pattern=solid-color foreground-color=0xffcc3322 ! "
-        + "video/x-raw,format=I420,width=64,height=48,framerate=25/1,colorimetry=bt709 ! avenc_ffv1 ! matroskamux ! "
+        + "video/x-raw,format=I420,width=64,height=48,framerate=25/1,colorimetry=\(colours ?? "bt601") ! "
+        + (colours == nil ? "capssetter replace=true caps=\(Self.bare) ! " : "") + "avenc_ffv1 ! matroskamux ! "
         + "filesink location=\(path)")
     return path
   }
@@ -26,20 +29,20 @@ import Testing
     #expect(farthest <= 4, "\(path)")
   }
 
-  @Test("frames get the colours that JPEG has", arguments: ["avi", "mov", "mkv"])
-  func motionJPEG(container: String) async throws {
+  @Test("frames get the colours that JPEG has", arguments: ["avi", "mov", "mkv"], ["bt709", nil])
+  func motionJPEG(container: String, colours: String?) async throws {
     var options = ReverseOptions()
     options.encoding.videoCodec = "mjpeg"
-    let (source, mirror) = (try film(), folder.path("der.\(container)"))
+    let (source, mirror) = (try film(colours), folder.path("der.\(container)"))
     try await Reverser(source, options: options).reverse(to: mirror)
     try expectRed(mirror)
     #expect(try await Verifier(source, mirror: mirror, options: options).verify().isMirror)
   }
 
-  @Test("images get the colours that their format has", arguments: ["jpg", "webp", "png", "tiff", "bmp"])
-  func images(format: String) async throws {
+  @Test("images get the colours that their format has", arguments: ["jpg", "webp", "png", "tiff", "bmp"], ["bt709", nil])
+  func images(format: String, colours: String?) async throws {
     let picture = folder.path("red.\(format)")
-    try await FrameGrab(try film(), at: [.start]).write(to: picture)
+    try await FrameGrab(try film(colours), at: [.start]).write(to: picture)
     try expectRed(picture)
   }
 }

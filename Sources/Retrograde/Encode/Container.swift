@@ -36,6 +36,13 @@ struct Container: Sendable {
   }
   /// Its muxer writes chapters.
   var holdsChapters: Bool { holdsTitles || isWave || caps == nil && audioCodecs == ["audio/x-flac"] }
+  /// It is JPEG images.
+  var isJPEG: Bool {
+    switch imageFormat {
+    case .sequence(_, let opaque), .file(_, let opaque?): opaque == Container.jpegFrames
+    case .animation, .file, nil: false
+    }
+  }
   /// It holds comments of any name.
   var holdsComments: Bool { isOgg || caps == nil && audioCodecs == ["audio/x-flac"] }
   /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.
@@ -208,7 +215,7 @@ struct Container: Sendable {
     "png": (encoder: "pngenc", opaque: opaque("RGB,GRAY8,GRAY16_BE")), "jpg": jpeg, "jpeg": jpeg,
     // libwebp makes the YUV of RGB that WebP has; webpenc takes other YUV for that.
     "webp": (encoder: "webpenc quality=95", opaque: opaque("RGB")),
-    "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE,I420,Y42B,Y444,Y41B")),
+    "tiff": (encoder: "avenc_tiff", opaque: opaque("RGB,GRAY8,GRAY16_LE")),
     "bmp": (encoder: "avenc_bmp", opaque: opaque("BGR,GRAY8")),
   ]
 

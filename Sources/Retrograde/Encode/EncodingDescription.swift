@@ -139,9 +139,16 @@ struct EncodingDescription {
     parts += frame.geometry?.cutting ?? []
     parts += EncodingDescription.inject(written(number, tags))
     parts += frame.geometry?.scaling ?? []
+    let isMotionJPEG = frame.codec?.caps.mediaType == "image/jpeg"
+    if isMotionJPEG || choice.container.isJPEG, let caps = frame.geometry?.caps, !caps.isRGB,
+      let colours = caps.withRange.string("colorimetry"), colours != caps.string("colorimetry")
+    {
+      // What has no colorimetry would pass for any, and is not converted.
+      parts += ["capssetter caps=\(Description.quoted("video/x-raw,colorimetry=(string)\(colours)"))"]
+    }
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
-    if frame.codec?.caps.mediaType == "image/jpeg" { parts += [EncodingDescription.filter(Container.jpegFrames)] }
+    if isMotionJPEG { parts += [EncodingDescription.filter(Container.jpegFrames)] }
     return parts
   }
 

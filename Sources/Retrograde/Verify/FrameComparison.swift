@@ -214,11 +214,5 @@ extension Caps {
     "video/x-raw,format=\(string("format") ?? "I420"),width=\(int("width") ?? 0),height=\(int("height") ?? 0)"
   }
 
-  /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
-  fileprivate var withRange: Caps {
-    guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
-    return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
-  }
-
   fileprivate func isSameForm(as other: Caps) -> Bool { pixelForm == other.pixelForm }
 }

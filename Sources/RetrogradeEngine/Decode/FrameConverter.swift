@@ -72,4 +72,10 @@ extension Caps {
     guard !has("colorimetry"), !isRGB else { return self }
     return setting("colorimetry", (int("height") ?? 0) > 576 ? "bt709" : "bt601")
   }
+
+  /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
+  package var withRange: Caps {
+    guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
+    return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)
+  }
 }
