@@ -26,7 +26,8 @@ import Testing
     let bytes = try FFmpeg.bytes(["-i", path, "-frames:v", "1", "-pix_fmt", "rgb24", "-f", "rawvideo", "-"])
     #expect(bytes.count == 64 * 48 * 3)
     let farthest = bytes.indices.map { abs(Int(bytes[$0]) - Int(red[$0 % 3])) }.max() ?? 255
-    #expect(farthest <= 4, "\(path)")
+    // Lossy coding and the rounding of YUV; a wrong range or matrix is off by 13 at the least.
+    #expect(farthest <= 8, "\(path)")
   }
 
   @Test("frames get the colours that JPEG has", arguments: ["avi", "mov", "mkv"], ["bt709", nil])
