@@ -13,10 +13,10 @@ extension Quirk {
   package static let wavparseChannelMask = Quirk(
     "wavparse-channel-mask", element: "wavparse", releases: .all,
     symptom: """
-      Caps of 3, 7 and more than 8 channels have no channel mask if the file has none: `audioconvert`, and whatever \
-      else reads the caps, refuses them.
+      Caps of more than 8 channels, and before 1.27.50 of 3 and 7, have no channel mask if the file has none: \
+      `audioconvert`, and whatever else reads the caps, refuses them.
       """,
-    upstream: "`gst_riff_wave_add_default_channel_mask`",
+    upstream: "`gst_riff_wave_add_default_channel_mask`, f6ed2e24fe",
     workaround: "The mask is set to 0: channels for no loudspeakers.")
 
   static let wavparse = [wavparseSize, wavparseChannelMask]

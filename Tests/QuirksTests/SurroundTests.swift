@@ -60,14 +60,14 @@ import Testing
     }
   }
 
-  @Test("three channels without a mask get caps without one")
+  @Test("ten channels without a mask get caps without one")
   func wavparse() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.wav")
     func word(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
     }
-    let form = word(1, 2) + word(3, 2) + word(8000, 4) + word(48_000, 4) + word(6, 2) + word(16, 2)
+    let form = word(1, 2) + word(10, 2) + word(8000, 4) + word(160_000, 4) + word(20, 2) + word(16, 2)
     let body = Array("WAVEfmt ".utf8) + word(16, 4) + form + Array("data".utf8) + word(6000, 4)
     try Data(Array("RIFF".utf8) + word(body.count + 6000, 4) + body + [UInt8](repeating: 1, count: 6000))
       .write(to: URL(fileURLWithPath: path))

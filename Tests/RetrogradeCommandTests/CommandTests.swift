@@ -41,7 +41,7 @@ struct Command {
       while let byte = try? errors.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
         line += byte
       }
-      seen += line
+      seen += line + Data("\n".utf8)
       return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
     let text = output.fileHandleForReading.readDataToEndOfFile()
