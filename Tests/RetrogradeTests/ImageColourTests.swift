@@ -40,7 +40,8 @@ import Testing
     #expect(try await Verifier(source, mirror: mirror, options: options).verify().isMirror)
   }
 
-  @Test("images get the colours that their format has", arguments: ["jpg", "webp", "png", "tiff", "bmp"], ["bt709", nil])
+  @Test(
+    "images get the colours that their format has", arguments: ["jpg", "webp", "png", "tiff", "bmp"], ["bt709", nil])
   func images(format: String, colours: String?) async throws {
     let picture = folder.path("red.\(format)")
     try await FrameGrab(try film(colours), at: [.start]).write(to: picture)
