@@ -73,7 +73,9 @@ import Testing
     Case("chunks", "--chunks", "2", fate: chunks), Case("chunk-length", "--chunk-length", "1", fate: chunks),
     // Each container, with all that it holds of the source's description.
     Case("print-pipeline", to: "o.mp4"), Case("print-pipeline", to: "o.mov"), Case("print-pipeline", to: "o.mkv"),
-    Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ogv"), Case("print-pipeline", to: "o.ts"),
+    Case("print-pipeline", to: "o.webm"), Case("print-pipeline", to: "o.ts"),
+    // In Ogg, streams of one kind come in the order of random numbers.
+    Case("print-pipeline", "--streams", "video,audio:0", to: "o.ogv"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.m4b"),
     Case("print-pipeline", "--streams", "audio:0,chapters", to: "o.mp3"),
     Case("print-pipeline", "--streams", "audio:1,chapters", to: "o.flac"),

@@ -255,7 +255,10 @@ import Testing
     let mirror = folder.path("m.flac")
     guard FLACBlocks.fewestSamples > 16 else {
       try await Reverser(source).reverse(to: mirror)
-      #expect(try FFmpeg.samples(mirror) == FFmpeg.samples(source).reversed())
+      let samples = try FFmpeg.samples(source)
+      let frames = stride(from: 0, to: samples.count, by: 2).map { Array(samples[$0..<$0 + 2]) }
+      #expect(frames.count == 16)
+      #expect(try FFmpeg.samples(mirror) == Array(frames.reversed().joined()))
       return
     }
     let error = await #expect(throws: RetrogradeError.self) { try await Reverser(source).reverse(to: mirror) }

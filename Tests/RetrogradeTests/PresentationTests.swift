@@ -322,8 +322,9 @@ import Testing
     let after = try Reversed(folder.path(output)).fields
     // matroskademux since 1.26.1 (123a7a515f, in 1.24.13 too) overrides the frames' own order by FieldOrder, and
     // knows only 9 and 14 of its values. Players and FFmpeg take 6, which is in the file, for bottom field first.
+    // On 1.28.8 the frames' own order was seen again.
     let release = try #require(Registry.release(ofPluginWith: "matroskademux"))
-    let isOverridden = output.hasSuffix(".mkv") && release >= Release(1, 26, 1)
+    let isOverridden = output.hasSuffix(".mkv") && (Release(1, 26, 1)..<Release(1, 28)).contains(release)
     #expect(after.count == 25 && after.allSatisfy { $0 == (isOverridden ? nil : false) })
     if output == "ffv1.mkv" {
       // FlagInterlaced 1, FieldOrder 6: bottom field first.

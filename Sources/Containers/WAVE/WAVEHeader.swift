@@ -15,6 +15,8 @@ package struct WAVEHeader: Sendable {
   package let wave64: PCMFormat?
   /// Sample frames per second; nil if it holds no PCM.
   package let rate: Int?
+  /// It does not say which loudspeakers its channels are for.
+  package let lacksChannelMask: Bool
   /// What else is in it.
   package let chunks: WAVEChunks
 
@@ -31,6 +33,9 @@ package struct WAVEHeader: Sendable {
     // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
+    let isExtensible = file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE
+    lacksChannelMask =
+      !isExtensible || format.size < 24 || file.number(at: format.body + 20, 4, isLittleEndian: true) == 0
     let pcm = PCMFormat(file, at: format)
     wave64 = isWave64 ? pcm : nil
     rate = pcm?.rate

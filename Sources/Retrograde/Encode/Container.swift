@@ -199,9 +199,9 @@ struct Container: Sendable {
   }
 
   /// Raw video as JPEG has it, of which readers know nothing else: full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
+  /// `jpegenc` writes RGB as such, which few readers know.
   static let jpegFrames =
-    "video/x-raw,format={I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,GRAY8},colorimetry=(string)1:4:0:0;"
-    + opaque("RGB,BGR,RGBx,xRGB,BGRx,xBGR")
+    opaque("I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,GRAY8") + ",colorimetry=(string)1:4:0:0"
 
   private static let jpeg = (encoder: "jpegenc quality=95", opaque: jpegFrames)
 

@@ -26,6 +26,8 @@ package struct StreamPath: Sendable {
   var stored: StoredAudio?
   /// Its packets differ in rate, channels or depth, and so do the rates that their timestamps count in.
   var changesForm = false
+  /// Its channels are for no loudspeakers, whatever its caps say.
+  var isUnpositioned = false
   /// What they are, in a file of Wave64.
   var wave64: PCMFormat?
   let globalTags: TagList?
@@ -360,6 +362,9 @@ extension StreamPath {
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }
+    // The layout that wavparse gives them since 1.27.50 (f6ed2e24fe) is made up.
+    let isOdd = stream.caps.int("channels").map { [3, 7].contains($0) } ?? false
+    stream.isUnpositioned = isOdd && facts.wave?.lacksChannelMask ?? false
     stream.changesForm = facts.changesForm
     if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
       steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
