@@ -13,5 +13,12 @@ extension Quirk {
     upstream: "`set_default_colorimetry`",
     workaround: "The colours that GStreamer takes for granted are named in the caps of such frames.")
 
-  static let videoconvert = [videoconvertAlphaForOpaque, videoconvertUnsaidColorimetry]
+  package static let videoconvertRange = Quirk(
+    "videoconvert-range", element: "videoconvert", releases: .all,
+    symptom:
+      "Between formats that have a fast path, limited range does not become full range if the matrix is the same.",
+    upstream: "`video_converter_lookup_fastpath`",
+    workaround: "Frames for JPEG are converted by way of `ARGB64`, which has no such path.")
+
+  static let videoconvert = [videoconvertAlphaForOpaque, videoconvertUnsaidColorimetry, videoconvertRange]
 }

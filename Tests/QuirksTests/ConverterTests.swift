@@ -41,6 +41,18 @@ import Testing
     }
   }
 
+  @Test("limited range stays as it is if the matrix is the same")
+  func range() throws {
+    try expect(.videoconvertRange) {
+      let white = try bytes(
+        of: """
+          videotestsrc num-buffers=1 pattern=white ! video/x-raw,format=I420,width=64,height=64,colorimetry=bt601 !
+          videoconvert dither=none ! video/x-raw,format=I420,colorimetry=(string)1:4:0:0
+          """)
+      return white.first == 235
+    }
+  }
+
   @Test("videocrop does not take all formats", arguments: ["NV16", "P010_10LE", "Y444_16LE"])
   func cropFormats(_ format: String) throws {
     try expect(.videocropFormats) {

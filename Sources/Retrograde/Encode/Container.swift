@@ -39,8 +39,8 @@ struct Container: Sendable {
   /// It is JPEG images.
   var isJPEG: Bool {
     switch imageFormat {
-    case .sequence(_, let opaque), .file(_, let opaque?): opaque == Container.jpegFrames
-    case .animation, .file, nil: false
+    case .sequence(let encoder, _), .file(let encoder, _): encoder == Container.jpeg.encoder
+    case .animation, nil: false
     }
   }
   /// It holds comments of any name.
@@ -198,12 +198,9 @@ struct Container: Sendable {
     Container(caps: nil, videoCodecs: [], audioCodecs: [], holdsOneVideo: true, imageFormat: .animation(format))
   }
 
-  /// Raw video as JPEG has it, of which readers know nothing else: full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
-  /// `jpegenc` writes RGB as such, which few readers know.
-  static let jpegFrames =
-    opaque("I420,YV12,NV12,NV21,YUY2,UYVY,YVYU,Y42B,Y41B,Y444,GRAY8") + ",colorimetry=(string)1:4:0:0"
-
-  private static let jpeg = (encoder: "jpegenc quality=95", opaque: jpegFrames)
+  private static let jpeg = (
+    encoder: "jpegenc quality=95", opaque: opaque(JPEGFrames.formats.joined(separator: ","))
+  )
 
   private static func opaque(_ formats: String) -> String { "video/x-raw,format={\(formats)}" }
 

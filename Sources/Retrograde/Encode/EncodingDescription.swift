@@ -139,16 +139,13 @@ struct EncodingDescription {
     parts += frame.geometry?.cutting ?? []
     parts += EncodingDescription.inject(written(number, tags))
     parts += frame.geometry?.scaling ?? []
-    let isMotionJPEG = frame.codec?.caps.mediaType == "image/jpeg"
-    if isMotionJPEG || choice.container.isJPEG, let caps = frame.geometry?.caps, !caps.isRGB,
-      let colours = caps.withRange.string("colorimetry"), colours != caps.string("colorimetry")
-    {
-      // What has no colorimetry would pass for any, and is not converted.
-      parts += ["capssetter caps=\(Description.quoted("video/x-raw,colorimetry=(string)\(colours)"))"]
-    }
+    let isJPEG = frame.codec?.caps.mediaType == "image/jpeg" || choice.container.isJPEG
+    let jpeg = isJPEG ? frame.geometry.map { JPEGFrames($0.caps) } : nil
+    if let colours = jpeg?.colours { parts += ["capssetter caps=\(Description.quoted(colours))"] }
+    if let detour = jpeg?.detour { parts += ["videoconvert n-threads=2 dither=none", "video/x-raw,format=\(detour)"] }
     parts += ["videoconvert n-threads=2 dither=none"]
     if let format = frame.format { parts += ["video/x-raw,format=\(format)"] }
-    if isMotionJPEG { parts += [EncodingDescription.filter(Container.jpegFrames)] }
+    if let jpeg { parts += [EncodingDescription.filter(jpeg.caps)] }
     return parts
   }
 

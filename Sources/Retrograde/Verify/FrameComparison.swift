@@ -193,8 +193,14 @@ private struct SquaredFrames {
     }
     self.form = form
     isRGB = colours == nil
+    // As they were converted for JPEG, whose range is full.
+    let isFull = colours?.hasPrefix("1:") ?? false
+    let jpeg = isFull ? JPEGFrames(own.caps) : nil
+    let detour = jpeg?.detour.map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] } ?? []
+    let named = jpeg?.colours.map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
     converters = (
-      try FrameConverter(own.caps.withRange, own.preparation, orientation: own.orientation, to: text, cancellation),
+      try FrameConverter(
+        own.caps.withRange, named + own.preparation + detour, orientation: own.orientation, to: text, cancellation),
       try FrameConverter(other.caps.withRange, orientation: other.orientation, to: text, cancellation)
     )
   }

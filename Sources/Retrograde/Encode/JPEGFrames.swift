@@ -1,0 +1,42 @@
+import GStreamer
+import RetrogradeEngine
+
+/// What frames become before they are encoded as JPEG.
+///
+/// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7). `jpegenc`
+/// writes whatever comes, and RGB as such, which few readers know.
+struct JPEGFrames {
+  /// Pixel formats that `jpegenc` writes as YUV or grey.
+  static let formats = ["I420", "YV12", "NV12", "NV21", "YUY2", "UYVY", "YVYU", "Y42B", "Y41B", "Y444", "GRAY8"]
+
+  /// Caps of what is encoded.
+  let caps: String
+  /// Caps that say the colours of what comes, if it does not say all: unsaid ones would pass for any, unconverted.
+  let colours: String?
+  /// A pixel format to go through on the way; nil if none is needed (`Quirk.videoconvertRange`).
+  let detour: String?
+
+  /// - Parameter source: caps of what comes.
+  init(_ source: Caps) {
+    let format = source.string("format") ?? "I420"
+    // Of several, the converter would choose 4:4:4.
+    let halved = ["I420", "A420", "P010", "P012", "P016", "NV12"].contains { format.hasPrefix($0) }
+    let wide = ["I422", "A422", "v210", "UYVP", "Y210", "Y212"].contains { format.hasPrefix($0) }
+    let formats =
+      JPEGFrames.formats.contains(format) ? [format] : halved ? ["I420"] : wide ? ["Y42B"] : JPEGFrames.formats
+    caps = "video/x-raw,format={\(formats.joined(separator: ","))},colorimetry=(string)1:4:0:0"
+    let said = source.string("colorimetry")
+    let known = source.isRGB ? said : source.withRange.string("colorimetry").map { JPEGFrames.withMatrix($0, source) }
+    let isLimited = known.map { $0 == "bt601" || $0.hasPrefix("2:4:") } ?? false
+    detour = isLimited && !source.isRGB ? "ARGB64" : nil
+    colours = known == said ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
+  }
+
+  /// Colours as `range:matrix:transfer:primaries` with the matrix that GStreamer takes for granted if they leave it open (0).
+  private static func withMatrix(_ colours: String, _ caps: Caps) -> String {
+    var parts = colours.split(separator: ":").map(String.init)
+    guard parts.count == 4, parts[1] == "0" else { return colours }
+    parts[1] = (caps.int("height") ?? 0) > 576 ? "3" : "4"
+    return parts.joined(separator: ":")
+  }
+}
