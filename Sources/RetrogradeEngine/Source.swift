@@ -201,7 +201,7 @@ private final class HeldFile: Sendable {
   /// - Parameter path: `/proc/self/fd/N`; nil for all others, and if the file cannot be opened.
   init?(_ path: String) {
     guard path.hasPrefix("/proc/self/fd/") else { return nil }
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
   }
 

@@ -1,5 +1,6 @@
 import CSystemSupport
 import Glibc
+import Paths
 import RetrogradeEngine
 import Synchronization
 
@@ -107,7 +108,7 @@ final class ChildProcess: Sendable {
 
   /// Text of a small file of proc(5); empty if it cannot be read.
   private static func text(of path: String) -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 4096)

@@ -1,4 +1,5 @@
 import Glibc
+import Paths
 
 /// The limit on the addresses of this process (`ulimit -v`, `RLIMIT_AS`), which also counts what is reserved and never used.
 enum AddressSpace {
@@ -16,7 +17,7 @@ enum AddressSpace {
 
   /// The most addresses so far, in bytes; nil if that cannot be known.
   private static var peak: Int? {
-    let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
+    let descriptor = open("/proc/self/status".cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, filled in

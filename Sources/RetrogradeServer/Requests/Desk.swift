@@ -42,7 +42,7 @@ final class Desk: Sendable {
     guard catalog.isSingle, let file = catalog.files.first else { return }
     // What stands in the way is said to who asks.
     Task { [self] in
-      guard let (file, content) = try? await open(file.id),
+      guard let (file, content) = try? await opened(file.id),
         let stream = try? await streams.stream(file, content, .usual)
       else { return }
       parts.makeFirst(of: stream)
@@ -133,9 +133,9 @@ final class Desk: Sendable {
       let part = StreamPart.master(prefix: "\(id)/\(StreamName.usual.text)/")
       return try await answer(part, of: id, .usual, path.query, suffix(isByQuery))
     case .page(let id):
-      return try await open(id) == nil ? Desk.nothing : page.player
+      return try await opened(id) == nil ? Desk.nothing : page.player
     case .picture(let id):
-      guard let (file, content) = try await open(id) else { return Desk.nothing }
+      guard let (file, content) = try await opened(id) else { return Desk.nothing }
       return try await picture(of: file, content)
     case .stream(let id, let name, let part):
       return try await answer(part, of: id, name, path.query, suffix(isByQuery))
@@ -146,7 +146,7 @@ final class Desk: Sendable {
   private func answer(
     _ part: StreamPart, of id: String, _ name: StreamName, _ query: [String: String], _ suffix: String
   ) async throws -> Answer {
-    guard let (file, content) = try await open(id) else { return Desk.nothing }
+    guard let (file, content) = try await opened(id) else { return Desk.nothing }
     do {
       return try await answer(part, of: streams.stream(file, content, name), query, suffix)
     } catch let error as RetrogradeError {
@@ -166,7 +166,7 @@ final class Desk: Sendable {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }
 
-  private func open(_ id: String) async throws -> (file: Catalog.File, content: OpenFile)? {
+  private func opened(_ id: String) async throws -> (file: Catalog.File, content: OpenFile)? {
     try await looking { $0.open(id) }
   }
 
