@@ -134,8 +134,13 @@ test: export TSAN_OPTIONS = exitcode=99
 test: export ASAN_OPTIONS = exitcode=99:detect_leaks=0:quarantine_size_mb=16
 endif
 
+# testable FLAGS: writes the interface of the command, which is no library. SwiftPM 6.3 with the integrated driver does not
+# know that tests wait for it.
+testable = $(SWIFT) build $(1) --target RetrogradeCommand
+
 test: plugin
 	@scripts/install-packages $(PACKAGES) $(TEST_PACKAGES)
+	$(call testable,$(TEST_FLAGS))
 	RETROGRADE_PLUGIN_DIR=$(CURDIR)/$(dir $(PLUGIN)) scripts/test $(SWIFT) test $(TEST_FLAGS) --skip '$(SERVING)'
 # By themselves: the other tests keep the threads waiting that a server in their process answers on, and a browser from what it is to show.
 	scripts/test $(SWIFT) test $(TEST_FLAGS) --skip-build --filter '$(SERVING)'
@@ -155,6 +160,7 @@ lint: setup
 	scripts/check-version $(VERSION)
 	@! grep -rnE '^([a-z]+ )?import Foundation$$' Sources --exclude-dir=Retrograde.docc || { echo "import FoundationEssentials: Foundation links ICU in, 40 MB" >&2; exit 1; }
 	@! grep -rnE '(^|[^.A-Za-z_])(l?stat|open|access|unlink|mkdir|rmdir|rename|statvfs|pathconf|realpath|fopen|opendir|inotify_add_watch|EGifOpenFileName|gst_filename_to_uri|gst_encoding_target_load_from_file|g_key_file_load_from_file|system_(open_unnamed|rename_new|exchange))\(([^)]|$$)|FileManager' Sources --include='*.swift' | grep -vE '\.cPath|: *///|func (open|stat)|open\((until|for|"/dev/null"|OutputRequirements)|try open\($$' || { echo "give C a path as its bytes (cPath in Sources/Paths), not a string that has to be UTF-8" >&2; exit 1; }
+	$(call testable,$(BUILD_FLAGS))
 	$(SWIFT) build $(BUILD_FLAGS) --build-tests --explicit-target-dependency-import-check error
 
 # The picture of the targets in docs/how-it-works.md.
