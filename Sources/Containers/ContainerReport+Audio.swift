@@ -18,8 +18,8 @@ extension ContainerReport {
     return report
   }
 
-  /// Goes from frame to frame: whether the file ends within one, and where there is none though others follow. What follows the
-  /// last one, tags and padding, is nobody's loss.
+  /// Goes from frame to frame: whether the file ends within one, and where there is none though others follow. What
+  /// follows the last one, tags and padding, is nobody's loss.
   static func walk(
     _ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?
   ) -> (isCut: Bool, brokenAt: Int?) {

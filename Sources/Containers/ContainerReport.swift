@@ -41,8 +41,8 @@ package struct ContainerReport: Equatable, Sendable {
   package var slack: ClockTime?
   /// What it says is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false
-  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of Matroska and WebM no more than two are
-  /// counted.
+  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of Matroska and WebM no more than
+  /// two are counted.
   package var links = 1
 
   /// nil where nothing is missing, or nothing is counted.

@@ -88,8 +88,8 @@ package final class Caps: @unchecked Sendable, CustomStringConvertible {
     return takeString(gst_pb_utils_get_codec_description(raw)) ?? mediaType
   }
 
-  /// MPEG-4 Audio Lossless Coding, which GStreamer takes for AAC: object type 36 (ISO/IEC 14496-3, 1.6.2.1), written as 31, and 4 more
-  /// than 32.
+  /// MPEG-4 Audio Lossless Coding, which GStreamer takes for AAC: object type 36 (ISO/IEC 14496-3, 1.6.2.1), written as
+  /// 31, and 4 more than 32.
   package var isALS: Bool {
     guard mediaType == "audio/mpeg", int("mpegversion") == 4, let start = buffer("codec_data"),
       start.count >= 2

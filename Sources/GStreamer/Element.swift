@@ -72,9 +72,9 @@ package final class Element: @unchecked Sendable {
 
   private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// True if a thread drives it or what follows it. Sources and demuxers pause theirs (`GstTask`) before they send the end of the
-  /// stream on, and a decoder may give out much on hearing that; typefind stops its own before the next element is connected. Such
-  /// a thread holds the pad's stream lock until it has come back.
+  /// True if a thread drives it or what follows it. Sources and demuxers pause theirs (`GstTask`) before they send the
+  /// end of the stream on, and a decoder may give out much on hearing that; typefind stops its own before the next
+  /// element is connected. Such a thread holds the pad's stream lock until it has come back.
   var isRunning: Bool {
     pads(gst_element_foreach_pad).contains { pad in
       if gst_pad_get_task_state(pad.raw) == GST_TASK_STARTED { return true }

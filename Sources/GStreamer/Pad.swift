@@ -311,10 +311,10 @@ extension Pipeline {
   }
 
   /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts: the time of the
-  /// first frame for the audio beside it (flvdemux, tsdemux), of the first fragment for what stands before the fragments (qtdemux), of a
-  /// clock reference that is not the first (mpegpsdemux, which counts from the first nevertheless):
-  /// `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`.
-  /// Frames of an FLV that are shown before its first keyframe can't be decoded.
+  /// first frame for the audio beside it (flvdemux, tsdemux), of the first fragment for what stands before the
+  /// fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux, which counts from the first
+  /// nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. Frames of an FLV
+  /// that are shown before its first keyframe can't be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }

@@ -100,10 +100,11 @@ package final class Pipeline: @unchecked Sendable {
     }
   }
 
-  /// True if anything may still come: elements go on after some of the errors that they post, and pause their threads after others.
+  /// True if anything may still come: elements go on after some of the errors that they post, and pause their threads
+  /// after others.
   ///
-  /// A thread starts those of the elements after it, and adds them, before it ends. So the oldest elements are looked at first, and
-  /// the result is that nothing comes only if no element was added meanwhile.
+  /// A thread starts those of the elements after it, and adds them, before it ends. So the oldest elements are looked
+  /// at first, and the result is that nothing comes only if no element was added meanwhile.
   package var isStreaming: Bool {
     let elements = elements
     if elements.reversed().contains(where: \.isRunning) { return true }

@@ -48,8 +48,8 @@ package enum Shell {
     return (0..<Int(count)).compactMap { words?[$0].map { String(cString: $0) } }
   }
 
-  /// One word of a command that people copy, as `bash`, `zsh` and `ksh` take it: in quotes if it holds any character with a meaning
-  /// there, and as `$'caf\xe9.mp4'` if a terminal cannot show all of it.
+  /// One word of a command that people copy, as `bash`, `zsh` and `ksh` take it: in quotes if it holds any character
+  /// with a meaning there, and as `$'caf\xe9.mp4'` if a terminal cannot show all of it.
   package static func quoted(_ word: String) -> String {
     let isHidden = word.unicodeScalars.contains { $0.rawByte != nil || $0.properties.generalCategory == .control }
     guard isHidden else { return quotedInScript(word) }

@@ -1,10 +1,10 @@
-// A Linux file name is any bytes but `/` and NUL; a `String` holds Unicode only. Here, as Python does with `surrogateescape`, a path is a
-// `String` in which U+10E080 to U+10E0FF stand for the bytes 0x80 to 0xFF that are not part of valid UTF-8. The real
-// characters U+10E080 to U+10E0FF, which are private use, are written as their four bytes, so each sequence of bytes has one
-// `String`, and gets back from it unchanged.
+// A Linux file name is any bytes but `/` and NUL; a `String` holds Unicode only. Here, as Python does with
+// `surrogateescape`, a path is a `String` in which U+10E080 to U+10E0FF stand for the bytes 0x80 to 0xFF that are not
+// part of valid UTF-8. The real characters U+10E080 to U+10E0FF, which are private use, are written as their four
+// bytes, so each sequence of bytes has one `String`, and gets back from it unchanged.
 //
-// Paths become strings where they come in: arguments, readdir(3), inotify(7), the environment, URIs. They become bytes where
-// they go out: `cPath`, in each call of C.
+// Paths become strings where they come in: arguments, readdir(3), inotify(7), the environment, URIs. They become bytes
+// where they go out: `cPath`, in each call of C.
 
 /// The code points that stand for the bytes 0x80 to 0xFF.
 private let rawBytes: ClosedRange<UInt32> = 0x10E080...0x10E0FF

@@ -1,8 +1,8 @@
 import Paths
 
 extension String {
-  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`; and bytes of file names that are not UTF-8 as
-  /// `\xe9`.
+  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`; and bytes of file names that
+  /// are not UTF-8 as `\xe9`.
   ///
   /// Names of files, tags and titles come from strangers. What a terminal takes for a command (ECMA-48: C0, DEL and C1) could
   /// colour it, clear it or feign what this program says.
@@ -18,7 +18,8 @@ extension String {
     }
   }
 
-  /// JSON whose strings spell control characters out, and bytes of file names that are not UTF-8: 0xE9 as `\udbf8\udce9` (U+10E0E9).
+  /// JSON whose strings spell control characters out, and bytes of file names that are not UTF-8: 0xE9 as
+  /// `\udbf8\udce9` (U+10E0E9).
   var safeJSON: String {
     spellingControls { $0 == "\n" ? "\n" : $0.escapedForJSON }
   }

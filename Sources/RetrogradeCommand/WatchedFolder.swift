@@ -8,8 +8,8 @@ import Paths
 /// A folder of which each file that is whole becomes a mirror in another one, once.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Those that wait or are being made, by the bytes of their names, with what they were then. Strings are equal that spell the same
-    /// letters in other ways.
+    /// Those that wait or are being made, by the bytes of their names, with what they were then. Strings are equal that
+    /// spell the same letters in other ways.
     var underWay: [[UInt8]: FileStamp] = [:]
     /// Those that came anew meanwhile.
     var again: Set<[UInt8]> = []

@@ -70,7 +70,8 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     RetrogradeError(code, about: subject, reason, remedy: remedy, underlying: underlying)
   }
 
-  /// Elements that refuse whole files of their own format: JPEG 2000 of four components or in high throughput, and Musepack.
+  /// Elements that refuse whole files of their own format: JPEG 2000 of four components or in high throughput, and
+  /// Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
   /// What GStreamer's `error` means for somebody who was reading `path`.

@@ -192,8 +192,8 @@ package struct Source: Sendable {
   }
 }
 
-/// The file of an open descriptor, which is opened once more: whoever opened it may close it, and the same number is another
-/// file's then.
+/// The file of an open descriptor, which is opened once more: whoever opened it may close it, and the same number is
+/// another file's then.
 private final class HeldFile: Sendable {
   private let descriptor: Int32
   var path: String { "/proc/self/fd/\(descriptor)" }

@@ -4,7 +4,8 @@ import Retrograde
 import TestSupport
 import Testing
 
-/// `--print-pipeline` beside every other option of `reverse`: what is printed gives the same file, or nothing is printed.
+/// `--print-pipeline` beside every other option of `reverse`: what is printed gives the same file, or nothing is
+/// printed.
 @Suite struct PrintPipelineTests {
   /// What becomes of an option.
   enum Fate: Sendable {
@@ -149,7 +150,8 @@ import Testing
     }
   }
 
-  /// Runs the command with one thread of x264: several spend the bits of an average bit rate differently from run to run.
+  /// Runs the command with one thread of x264: several spend the bits of an average bit rate differently from run to
+  /// run.
   private func onOneProcessor(_ arguments: [String]) throws -> Command.Result {
     let script = """
       exec taskset --cpu-list "$(sed -n 's/^Cpus_allowed_list:[[:space:]]*\\([0-9]*\\).*/\\1/p' /proc/self/status)" "$0" "$@"

@@ -11,7 +11,8 @@ import Testing
   init() throws { folder = try TemporaryFolder() }
 
   /// A red film of limited range.
-  /// - Parameter colours: as its header has them; nil if it says nothing of colours, which BT.601 is meant by at that size.
+  /// - Parameter colours: as its header has them; nil if it says nothing of colours, which BT.601 is meant by at that
+  ///   size.
   private func film(_ colours: String?) throws -> String {
     let path = folder.path("red.mkv")
     try run(

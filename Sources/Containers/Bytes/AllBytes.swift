@@ -8,6 +8,14 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at 
   }
 }
 
+/// Writes all bytes where the descriptor stands, as to a pipe.
+/// - Returns: false if that fails; `errno` says why.
+package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+  transferAll(bytes.count) { done in
+    bytes.baseAddress.map { write(descriptor, $0 + done, bytes.count - done) } ?? 0
+  }
+}
+
 /// Reads as many bytes as `bytes` has, from `offset` of a file.
 /// - Returns: false where there are not so many, or reading fails; `errno` says why.
 package func readAll(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: Int32, at offset: Int) -> Bool {

@@ -1,4 +1,4 @@
-/// What a frame of FLAC is made of.
+/// Rate, channels and depth of the samples in a frame of FLAC.
 struct FLACForm: Equatable {
   /// In Hz.
   var rate: Int

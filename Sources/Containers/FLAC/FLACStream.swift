@@ -29,7 +29,8 @@ struct FLACStream {
     framesPlace = next
   }
 
-  /// True if a frame has another rate, number of channels or depth than STREAMINFO says. Reads the file up to that frame.
+  /// True if a frame has another rate, number of channels or depth than STREAMINFO says. Reads the file up to that
+  /// frame.
   ///
   /// A header looks like one by chance about forty times in an hour of audio: a frame is one if its checksum is right.
   func changesForm() -> Bool {
@@ -44,7 +45,8 @@ struct FLACStream {
     return changes || other.map { isFrame($0..<file.size) } ?? false
   }
 
-  /// When the last frame ends, by the frames' own sizes and rates, with what STREAMINFO counts beyond them. Reads all of the file.
+  /// When the last frame ends, by the frames' own sizes and rates, with what STREAMINFO counts beyond them. Reads all
+  /// of the file.
   func end() -> ClockTime? {
     guard let total else { return nil }
     var (seconds, count, rate) = (0.0, 0, form.rate)

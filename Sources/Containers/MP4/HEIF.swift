@@ -10,8 +10,8 @@ extension ContainerFacts {
     }
   }
 
-  /// Place of the film in a motion photo: a whole MP4 file in a box of its own (Android's Motion Photo format 1.0, `mpvd`).
-  /// nil if the file is no such photo.
+  /// Place of the film in a motion photo: a whole MP4 file in a box of its own (Android's Motion Photo format 1.0,
+  /// `mpvd`). nil if the file is no such photo.
   package func film(in path: String) -> Range<Int>? {
     guard boxedImage != nil, let file = RandomAccessFile(path) else { return nil }
     var offset = 0

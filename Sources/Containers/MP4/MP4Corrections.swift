@@ -46,8 +46,8 @@ struct MP4Corrections: FileCorrection {
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
     }
-    // Without an edit list frames are shown later than they are decoded, but the length of all fragments (`mehd`, ISO/IEC
-    // 14496-12, 8.8.2) counts from the first that is decoded: the last frames would be clipped.
+    // Without an edit list frames are shown later than they are decoded, but the length of all fragments (`mehd`,
+    // ISO/IEC 14496-12, 8.8.2) counts from the first that is decoded: the last frames would be clipped.
     if isFragmented, tracks.contains(where: { $0.kind == .video && $0.edits.isEmpty }),
       let length = header.box("mvex", "mehd", in: 0..<header.count)
     {

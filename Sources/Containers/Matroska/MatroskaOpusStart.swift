@@ -1,7 +1,7 @@
 /// Corrects the time of the first packet of Opus in a finished file (`Quirk.matroskamuxOpusStart`).
 ///
-/// Times of blocks count the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so that the first block is as long before the second as
-/// its packet lasts.
+/// Times of blocks count the priming (`CodecDelay`, RFC 9559, 5.1.4.1.25), so that the first block is as long before
+/// the second as its packet lasts.
 struct MatroskaOpusStart {
   private let file: RandomAccessFile
   private let segment: Range<Int>

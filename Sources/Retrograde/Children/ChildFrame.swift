@@ -54,10 +54,10 @@ struct ChildFrame: Sendable {
   }
 }
 
-/// What is known of a source once it is open as segments.
+/// Facts about a source, sent once when it has been opened for segments.
 struct SegmentsOpened: Codable, Sendable {
   var renditions: [SegmentedMirror.Rendition]
-  /// Of each rendition.
+  /// Initialization segment of each rendition.
   var initializations: [[UInt8]]
   /// Number of pieces of each segment of each rendition.
   var pieces: [[Int]]

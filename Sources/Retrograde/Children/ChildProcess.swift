@@ -1,3 +1,4 @@
+import Containers
 import CSystemSupport
 import Glibc
 import Paths
@@ -32,7 +33,7 @@ final class ChildProcess: Sendable {
   ///   - arguments: without the name of the program.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
   init(_ program: String, _ arguments: [String]) throws {
-    var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0) } + [nil]
+    var words: [UnsafeMutablePointer<CChar>?] = (["retrograde"] + arguments).map { strdup($0.cPath) } + [nil]
     defer { for word in words { free(word) } }
     var ends: [Int32] = [-1, -1, -1]
     // Under the lock: no process is missed by `killAll`.
@@ -63,7 +64,7 @@ final class ChildProcess: Sendable {
   func send(_ bytes: [UInt8]) -> Bool {
     input.withLock { input in
       guard let input else { return false }
-      return bytes.withUnsafeBytes { write(all: $0, to: input) }
+      return bytes.withUnsafeBytes { writeAll($0, to: input) }
     }
   }
 
@@ -119,16 +120,3 @@ final class ChildProcess: Sendable {
 
 /// Ends all child processes at once.
 package func killChildren() { ChildProcess.killAll() }
-
-/// Writes all bytes. Blocks.
-/// - Returns: false if that fails.
-func write(all bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
-  var done = 0
-  while done < bytes.count {
-    let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-    if count < 0 && errno == EINTR { continue }
-    guard count > 0 else { return false }
-    done += count
-  }
-  return true
-}

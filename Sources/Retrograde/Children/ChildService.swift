@@ -1,3 +1,4 @@
+import Containers
 import CSystemSupport
 package import FoundationEssentials
 import Dispatch
@@ -6,7 +7,8 @@ import RetrogradeEngine
 
 /// The other side of ``ChildRunner``: what a child process does.
 package enum ChildService {
-  /// Time to clean up when the parent has closed the pipe. It may be dead, so that nobody ends this process if it hangs.
+  /// Time to clean up when the parent has closed the pipe. It may be dead, so that nobody ends this process if it
+  /// hangs.
   private static let grace = DispatchTimeInterval.seconds(10)
 
   /// Has signals that a terminal sends to the whole process group be the parent's only, which closes the pipe.
@@ -45,7 +47,7 @@ package enum ChildService {
     }
     func report(_ report: ChildReport) throws {
       let line = Array(try encoder.encode(report)) + [10]
-      _ = line.withUnsafeBytes { write(all: $0, to: output) }
+      _ = line.withUnsafeBytes { writeAll($0, to: output) }
     }
     for await progress in reversal.progress { try report(.progress(progress)) }
     do {

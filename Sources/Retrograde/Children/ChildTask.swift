@@ -1,6 +1,6 @@
 import RetrogradeEngine
 
-/// What a child process is to do: the first line on its standard input, in JSON.
+/// Order to a child process. It is the first line on its standard input, in JSON.
 enum ChildOrder: Codable, Sendable {
   /// Does one piece of work, and ends.
   case once(ChildTask)

@@ -1,7 +1,7 @@
 import Glibc
 import RetrogradeEngine
 
-/// What a child process says, and the limits it is held to.
+/// Reads the output of a child process, and kills it if it exceeds its limits.
 struct ChildWatch {
   let process: ChildProcess
   private let limits: ChildLimits
@@ -55,7 +55,7 @@ struct ChildWatch {
   private mutating func pass(on message: String) {
     guard !message.isEmpty else { return }
     lastMessage = message
-    // What the crash handler says becomes the error.
+    // The line of the crash handler is not passed on here: `crash` puts it into the error.
     if message.hasPrefix("crashed") { return }
     messageCount += 1
     if messageCount <= ChildWatch.mostMessages { said(message) }

@@ -1,3 +1,4 @@
+import Containers
 import FoundationEssentials
 import Glibc
 import MediaTime
@@ -121,6 +122,6 @@ final class SegmentService: Sendable {
 
   private func send(_ frame: ChildFrame) {
     let bytes = frame.encoded
-    writing.withLock { _ in _ = bytes.withUnsafeBytes { write(all: $0, to: output) } }
+    writing.withLock { _ in _ = bytes.withUnsafeBytes { writeAll($0, to: output) } }
   }
 }

@@ -12,7 +12,8 @@ extension CarriedDetails {
     return [
       Warning(
         .detailLeftOut,
-        "left out: the tag\(names.count == 1 ? "" : "s") \(names.sorted().joined(separator: ", ")), which this container's muxer does not write",
+        "left out: the tag\(names.count == 1 ? "" : "s") \(names.sorted().joined(separator: ", ")), which this "
+          + "container's muxer does not write",
         count: names.count)
     ]
   }

@@ -1,8 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-/// What describes a source beside its frames and samples, as an output holds it: chapters, names of streams, markers,
-/// comments, tags.
+/// Chapters, names of streams, markers, comments and tags of a source, as an output holds them.
 struct CarriedDetails: Sendable {
   let source: PlayableSource
   let playback: PlaybackOptions
@@ -58,7 +57,7 @@ struct CarriedDetails: Sendable {
       title: video.video.tags?.streamTitle)
   }
 
-  /// What of the source's description the container cannot hold, or does not hold for the output.
+  /// Warnings for the details that the output does not hold.
   var unheld: [Warning] {
     let lacksCover = source.index.tags?.has("image") ?? false && !(container?.carriesCoverArt ?? false)
     let losesAttachments = source.index.tags?.has("attachment") ?? false
@@ -77,7 +76,7 @@ struct CarriedDetails: Sendable {
 }
 
 extension TagList {
-  /// What people call a stream; nil for the names that matroskamux gives to streams without one
+  /// Title that somebody gave to a stream; nil for titles that matroskamux makes up
   /// (`gst_matroska_mux_request_new_pad`).
   fileprivate var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }

@@ -125,7 +125,8 @@ extension Codec {
 }
 
 extension Container {
-  /// The reason why a codec is not written to `output`. MP4, MOV, Matroska and AVI hold more codecs than GStreamer's muxers take.
+  /// The reason why a codec is not written to `output`. MP4, MOV, Matroska and AVI hold more codecs than GStreamer's
+  /// muxers take.
   fileprivate func cannotHold(_ output: String) -> Message {
     [".mov", ".mp4", ".m4v", ".m4a", ".mkv", ".mka", ".avi"].contains(output.dotExtension)
       ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"

@@ -231,8 +231,8 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// The container that a pipeline of the user's writes, by its muxer or, without one, what stands in its place; nil if none
-  /// of these writes it.
+  /// The container that a pipeline of the user's writes, by its muxer or, without one, what stands in its place; nil if
+  /// none of these writes it.
   static func written(by pipeline: Pipeline) -> Container? {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }

@@ -1,9 +1,11 @@
 import GStreamer
 import RetrogradeEngine
 
-// What `--quality lossless` means for pixels and samples that the codec does not take as they are.
+// Checks for `--quality lossless`: pixels that the codec cannot hold exactly are refused, and rounded samples are
+// named.
 extension EncodingChoice {
-  /// The pixel format in which `codec` takes frames like `raw` so that no value changes; nil, with a warning, if FFV1 has none.
+  /// The pixel format in which `codec` takes frames like `raw` so that no value changes; nil, with a warning, if FFV1
+  /// has none.
   ///
   /// - Throws: ``RetrogradeError`` of code `usage` if another codec has none.
   mutating func exactFormat(for raw: Caps, _ codec: Codec, _ output: String) throws -> String? {

@@ -1,10 +1,10 @@
 import GStreamer
 import RetrogradeEngine
 
-/// What frames become before they are encoded as JPEG.
+/// Conversion of frames that are to be encoded as JPEG.
 ///
-/// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7). `jpegenc`
-/// writes whatever comes, and RGB as such, which few readers know.
+/// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
+/// `jpegenc` writes whatever comes, and RGB as such, which few readers know.
 struct JPEGFrames {
   /// Pixel formats that `jpegenc` writes as YUV or grey.
   static let formats = ["I420", "YV12", "NV12", "NV21", "YUY2", "UYVY", "YVYU", "Y42B", "Y41B", "Y444", "GRAY8"]
@@ -32,11 +32,12 @@ struct JPEGFrames {
     colours = known == said ? nil : known.map { "video/x-raw,colorimetry=(string)\($0)" }
   }
 
-  /// Colours as `range:matrix:transfer:primaries` with the matrix that GStreamer takes for granted if they leave it open (0).
+  /// Colours as `range:matrix:transfer:primaries` with the matrix that GStreamer takes for granted if they leave it
+  /// open (0).
   private static func withMatrix(_ colours: String, _ caps: Caps) -> String {
     var parts = colours.split(separator: ":").map(String.init)
     guard parts.count == 4, parts[1] == "0" else { return colours }
-    parts[1] = (caps.int("height") ?? 0) > 576 ? "3" : "4"
+    parts[1] = caps.isHighDefinition ? "3" : "4"
     return parts.joined(separator: ":")
   }
 }

@@ -33,8 +33,8 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// All of them, by name, without hidden files. A file whose content is not known counts if its name is that of media: it has to fail
-  /// by its name, and not go missing.
+  /// All of them, by name, without hidden files. A file whose content is not known counts if its name is that of media:
+  /// it has to fail by its name, and not go missing.
   ///
   /// - Parameters:
   ///   - isDeep: whether folders in it are looked into.

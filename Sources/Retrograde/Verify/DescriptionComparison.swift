@@ -72,7 +72,8 @@ enum DescriptionComparison {
               ? orientations.source ?? ""
               : "\(orientations.mirror ?? "none"), and \(orientations.source ?? "none") is expected"))
     }
-    // JPEG has colours of its own, and frames are converted to them. A source that leaves a part of it open (0 in "range:matrix:transfer:primaries") is shown by each player's own guess.
+    // JPEG has colours of its own, and frames are converted to them. A source that leaves a part of it open (0 in
+    // "range:matrix:transfer:primaries") is shown by each player's own guess.
     if let own = source.caps.string("colorimetry"), let other = mirror.caps.string("colorimetry"),
       !source.caps.isRGB, !mirror.caps.isRGB, mirror.video.caps.mediaType != "image/jpeg",
       !own.split(separator: ":").contains("0")

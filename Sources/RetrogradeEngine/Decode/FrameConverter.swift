@@ -70,8 +70,11 @@ extension Caps {
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
-    return setting("colorimetry", (int("height") ?? 0) > 576 ? "bt709" : "bt601")
+    return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
+
+  /// True if GStreamer takes colours that are not said for BT.709, by the height.
+  package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
 
   /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
   package var withRange: Caps {

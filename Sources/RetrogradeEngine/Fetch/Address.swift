@@ -45,7 +45,8 @@ package enum Address: Sendable, Hashable {
     if let address = try? Address(input), case .file(let path) = address { path } else { input }
   }
 
-  /// Path with `%20` and the like decoded (RFC 3986, 2.1), whose bytes need not be UTF-8; nil if an escape is not valid, or stands for NUL.
+  /// Path with `%20` and the like decoded (RFC 3986, 2.1), whose bytes need not be UTF-8; nil if an escape is not
+  /// valid, or stands for NUL.
   package static func decoded(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = String(text).pathBytes[...]

@@ -93,8 +93,7 @@ package final class AudioIndexer: Sendable {
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
     // Opus does not have, 44.1 kHz, but says beforehand that it does not.
-    let hasPlaces = !stream.isUnpositioned && !stream.caps.lacksChannelMask
-    let open = stream.isMisnamed || isOpus ? "capssetter ! " : hasPlaces ? "" : unpositioned
+    let open = stream.isMisnamed || isOpus ? "capssetter ! " : stream.caps.lacksChannelMask ? unpositioned : ""
     return "\(open)\(queue)\(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }

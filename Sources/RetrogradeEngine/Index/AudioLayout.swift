@@ -112,8 +112,8 @@ struct AudioLayout: Sendable {
     }
   }
 
-  /// Numbers of the buffers that are silence which the decoder made up: another one of the same packet follows, and between
-  /// that packet and the audio before it there is as much time.
+  /// Numbers of the buffers that are silence which the decoder made up: another one of the same packet follows, and
+  /// between that packet and the audio before it there is as much time.
   private func fillings(_ buffers: [DecodedAudio]) -> Set<Int> {
     guard fillsGaps, !ignoresTimestamps else { return [] }
     // Timestamps on both sides may be rounded to a millisecond.

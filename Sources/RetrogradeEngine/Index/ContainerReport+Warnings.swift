@@ -113,7 +113,8 @@ extension ContainerReport {
     return [
       Warning(
         .streamLeftOut,
-        "left out: what follows the first of \(links) files in this one; cut it at \(end.inSeconds) to have the parts mirrored one by one",
+        "left out: what follows the first of \(links) files in this one; cut it at \(end.inSeconds) to have the parts "
+          + "mirrored one by one",
         count: links - 1, span: TimeSpan(start: end, end: end))
     ]
   }

@@ -1,7 +1,8 @@
 import Glibc
 import Paths
 
-/// The limit on the addresses of this process (`ulimit -v`, `RLIMIT_AS`), which also counts what is reserved and never used.
+/// The limit on the addresses of this process (`ulimit -v`, `RLIMIT_AS`), which also counts what is reserved and never
+/// used.
 enum AddressSpace {
   /// Bytes that plugins, encoders and threads ask for at once; below that, something has been refused.
   private static let margin = 256 << 20
@@ -27,7 +28,8 @@ enum AddressSpace {
     return text.firstMatch(of: /VmPeak:\s*([0-9]{1,12}) kB/).flatMap { Int($0.1) }.map { $0 * 1024 }
   }
 
-  /// An error that names the limit if that explains `error`: without memory, plugins are taken for missing and files for damaged.
+  /// An error that names the limit if that explains `error`: without memory, plugins are taken for missing and files
+  /// for damaged.
   static func explained(_ error: any Error) -> any Error {
     let explicable: [RetrogradeError.Code] = [.usage, .damagedInput, .missingPlugin, .internalFailure]
     guard let error = error as? RetrogradeError, explicable.contains(error.code), isExhausted else { return error }

@@ -37,7 +37,8 @@ final class Desk: Sendable {
   /// How much is being made, and how much waits.
   var load: (running: Int, waiting: Int) { line.load }
 
-  /// Opens the file already that is the only one, and makes what its first picture takes: it is what is going to be asked for.
+  /// Opens the file already that is the only one, and makes what its first picture takes: it is what is going to be
+  /// asked for.
   func prepare() {
     guard catalog.isSingle, let file = catalog.files.first else { return }
     // What stands in the way is said to who asks.

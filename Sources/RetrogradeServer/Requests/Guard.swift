@@ -35,14 +35,14 @@ struct Guard: Sendable {
     return .refused(401, "This server asks for its token: open the address that it printed.")
   }
 
-  /// true if a browser opens the address in a window of its own, as a link does: not in a frame, `<object>` or `<embed>`
-  /// of another page (https://www.w3.org/TR/fetch-metadata/).
+  /// true if a browser opens the address in a window of its own, as a link does: not in a frame, `<object>` or
+  /// `<embed>` of another page (https://www.w3.org/TR/fetch-metadata/).
   private static func isNavigation(_ field: (String) -> String?) -> Bool {
     field("sec-fetch-mode") == "navigate" && field("sec-fetch-dest") == "document" && field("origin") == nil
   }
 
-  /// true if the request comes from a page of this server, from a person who entered the address, or from a program that
-  /// is no browser. A site of the same name at another port is `same-site`, which is not enough.
+  /// true if the request comes from a page of this server, from a person who entered the address, or from a program
+  /// that is no browser. A site of the same name at another port is `same-site`, which is not enough.
   private static func isOwn(_ field: (String) -> String?) -> Bool {
     if let site = field("sec-fetch-site"), site != "same-origin", site != "none" { return false }
     // Browsers that send no Sec-Fetch-Site, or none to an address that is not local, send this with some requests.

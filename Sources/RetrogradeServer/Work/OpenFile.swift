@@ -30,7 +30,8 @@ final class OpenFile: Sendable {
   ///
   /// The file is found once, and what it is and where it lies is asked of that file: its name may lead elsewhere at any
   /// moment. Devices and pipes are not opened.
-  /// - Parameter root: real path of the folder that the file must lie in, wherever links lead; nil: it may lie anywhere.
+  /// - Parameter root: real path of the folder that the file must lie in, wherever links lead; nil: it may lie
+  ///   anywhere.
   /// - Returns: nil if there is no such file, or it cannot be read.
   init?(plainFile path: String, in root: String? = nil) {
     let found = system_find(path.cPath)

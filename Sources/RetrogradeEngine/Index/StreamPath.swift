@@ -1,0 +1,167 @@
+package import Containers
+package import GStreamer
+import MediaTime
+import Quirks
+
+/// The way from the file to one stream's packets: the elements that `parsebin` found, in order.
+package struct StreamPath: Sendable {
+  struct Step: Sendable {
+    /// Names the same element in the paths of all streams.
+    let element: Int
+    let factory: String
+    let pad: String
+  }
+
+  let kind: StreamKind
+  private(set) var caps: Caps
+  /// The stream's own tags, and those of the file that came with it.
+  package internal(set) var tags: TagList?
+  var trim = GaplessInfo()
+  /// nil where the container has no word for it.
+  package internal(set) var disposition: Disposition?
+  /// Where its samples lie, if the container says so.
+  var stored: StoredAudio?
+  /// Its packets differ in rate, channels or depth, and so do the rates that their timestamps count in.
+  var changesForm = false
+  /// What they are, in a file of Wave64.
+  var wave64: PCMFormat?
+  let globalTags: TagList?
+  private(set) var steps: [Step]
+
+  /// The container names another codec than the parser finds, as transport streams of discs name AC-3 E-AC-3.
+  let isMisnamed: Bool
+  /// The file is the stream: what decodes it also reads it, where it likes.
+  var isFile: Bool { steps.isEmpty }
+  /// False for video without an installed decoder. Audio is checked by `AudioDecoder`.
+  var isDecodable: Bool {
+    kind != .video || caps.mediaType == "video/x-raw" || !Registry.factories(.decoder, sinks: caps).isEmpty
+  }
+}
+
+extension StreamPath {
+  /// The way to packets of H.264 and HEVC as the container holds them, if it holds them with lengths before their
+  /// units: the parser puts parameter sets into the first one (`Quirk.h264parseParameterSets`).
+  var unparsed: StreamPath {
+    var path = self
+    guard let last = steps.last, ["h264parse", "h265parse"].contains(last.factory),
+      let demuxer = steps.dropLast().last, ["qtdemux", "matroskademux"].contains(demuxer.factory),
+      caps.string("stream-format") != "byte-stream"
+    else { return self }
+    path.steps.removeLast()
+    return path
+  }
+
+  /// The way to packets of JPEG 2000 in the boxes that MOV has around them (`Quirk.jpeg2000parseBox`).
+  var boxed: StreamPath {
+    var path = self
+    if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
+    return path
+  }
+
+  /// Whether its packets are JPEG 2000 out of such boxes.
+  var isBoxed: Bool { steps.last?.factory == "jpeg2000parse" && steps.dropLast().last?.factory == "qtdemux" }
+
+  /// True if its demuxer gives each packet the duration that the container states.
+  var declaresDurations: Bool { StreamPath.declaringDemuxers.contains(where: passes) }
+
+  /// Demuxers that read durations of frames and make up none.
+  package static let declaringDemuxers = ["qtdemux", "matroskademux"]
+
+  /// Whether an element of that name is on the way.
+  func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
+
+  /// This path with the facts that the container states and GStreamer's demuxers do not: orientation
+  /// (`Quirk.qtdemuxMirroredOrientation`), priming of audio other than Opus (`Quirk.matroskademuxCodecDelay`,
+  /// `Quirk.mpegaudioparseFFmpegPadding`, `Quirk.qtdemuxGapless`), and the default stream.
+  func completed(from facts: ContainerFacts) -> StreamPath {
+    var stream = self
+    // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a
+    // file that is read to its end is none either. sfdec fills its last buffer where the file is cut.
+    if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
+    if isFile || steps.map(\.factory) == ["wavparse"] {
+      (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
+    }
+    // Since 1.27.50 (f6ed2e24fe) wavparse makes up loudspeakers for 3 and 7 channels.
+    if facts.wave?.lacksChannelMask ?? false, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
+      stream.caps = caps.removing(["channel-mask"])
+    }
+    stream.changesForm = facts.changesForm
+    if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
+      steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
+    {
+      stream.trim = gapless
+    }
+    // A demuxer's pads are named and numbered by kind, in the order of the tracks.
+    let pad = steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
+    let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
+    guard let pad, let kind = pad.first.flatMap({ kinds[$0] }), let number = pad.last.flatMap({ Int($0) }),
+      let track = facts.tracks.filter({ $0.kind == kind }).dropFirst(number).first
+    else { return stream }
+    stream.disposition = track.disposition
+    stream.stored = track.stored
+    if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
+    if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
+    if let title = track.title, tags?.has("title") != true,
+      let tag = TagList("taglist, title=(string)\(Description.quoted(title))")
+    {
+      stream.tags = tags?.merging(tag) ?? tag
+    }
+    if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation,
+      tags?.has("image-orientation") != true,
+      let tag = TagList("taglist, image-orientation=\(orientation)")
+    {
+      stream.tags = stream.tags?.merging(tag) ?? tag
+    }
+    return stream
+  }
+}
+
+extension TagList? {
+  /// Both lists' tags, as far as there are any; where both have one, this list's.
+  package func merging(_ other: TagList?) -> TagList? {
+    guard let self, let other else { return self ?? other }
+    return self.merging(other)
+  }
+}
+
+extension StreamKind {
+  init(mediaType type: String) {
+    self =
+      type.hasPrefix("audio/") && !type.hasPrefix("audio/x-gst-fourcc") && type != "audio/x-midi"
+      ? .audio : type.hasPrefix("video/") || type.hasPrefix("image/") ? .video : .other
+  }
+}
+
+extension StreamPath {
+  /// - Returns: nil if the pad has no caps yet.
+  init?(pad: Pad, number: (Element) -> Int) {
+    guard let caps = pad.caps else { return nil }
+    self.caps = caps
+    var (tags, globalTags) = (pad.tags(global: false), pad.tags(global: true))
+    let type = caps.mediaType
+    kind = StreamKind(mediaType: type)
+    var steps: [Step] = []
+    var isMisnamed = false
+    var next: Pad? = pad
+    while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
+      guard factory != "typefind" else { break }
+      // parsebin's capsfilters only say what a parser may give out; linking says that too.
+      if factory != "capsfilter" {
+        steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
+        let named = origin.element.firstSinkPad?.caps?.mediaType
+        isMisnamed = isMisnamed || origin.element.isOfClass("Parser") && named != type && named != nil
+      }
+      next = origin.element.firstSinkPad?.peer
+      // A parser gives the demuxer's tags on with its first packet (gst_base_parse_push_pending_events), which may not
+      // have come.
+      tags = tags.merging(origin.pad.tags(global: false))
+      globalTags = globalTags.merging(origin.pad.tags(global: true))
+    }
+    (self.tags, self.globalTags) = (tags, globalTags)
+    // Quirk.mpeg4videoparsePackedFrames: old encoders put a B-frame into the packet of the frame before it, and an
+    // empty packet where it belongs. FFmpeg's decoder fixes that if it gets the packets as they are.
+    if steps.last?.factory == "mpeg4videoparse", steps.dropLast().last?.factory == "avidemux" { steps.removeLast() }
+    self.steps = steps
+    self.isMisnamed = isMisnamed
+  }
+}
