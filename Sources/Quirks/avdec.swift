@@ -42,7 +42,16 @@ extension Quirk {
       it begin there at once.
       """)
 
+  package static let avdecMJPEGContainerColors = Quirk(
+    "avdec_mjpeg-container-colors", element: "avdec_mjpeg", releases: .all,
+    symptom: """
+      The container's colours override those of JPEG, which has full range. MOV cannot say the range: qtdemux of 1.26 \
+      and later calls it limited, and frames look pale.
+      """,
+    upstream: "`gst_ffmpegviddec_negotiate`",
+    workaround: "The caps that reach it have no `colorimetry`.")
+
   static let avdec = [
-    avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames,
+    avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames, avdecMJPEGContainerColors,
   ]
 }

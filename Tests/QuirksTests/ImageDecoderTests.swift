@@ -4,6 +4,18 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of decoders of images") struct ImageDecoderTests {
+  @Test("avdec_mjpeg believes the container's colours rather than JPEG's")
+  func containerColors() throws {
+    try expect(.avdecMJPEGContainerColors) {
+      let caps = try caps(
+        of: """
+          videotestsrc num-buffers=1 ! video/x-raw,format=I420,width=64,height=64 ! jpegenc ! jpegparse !
+          capssetter caps=image/jpeg,colorimetry=(string)2:4:0:0 ! avdec_mjpeg
+          """)
+      return caps.string("colorimetry")?.hasPrefix("2:") ?? false
+    }
+  }
+
   @Test("jpegdec halves the colour of 4:4:4")
   func jpegChroma() throws {
     try expect(.jpegdecChroma) {

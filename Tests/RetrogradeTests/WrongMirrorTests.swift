@@ -72,7 +72,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     for text in texts { arguments += ["-i", folder.path(text.name)] }
     arguments += words("-map 0 -map 1 -map 2 -map_chapters 3 -metadata:s:a language=fre")
     arguments += ["-metadata", "title=A day"]
-    arguments += words("-colorspace bt709 -color_primaries bt709 -color_trc bt709 -color_range tv")
+    arguments += words("-vf setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709")
     arguments += words("-c:v ffv1 -c:a pcm_s16le -c:s srt")
     _ = try FFmpeg.bytes(arguments + [source])
     var options = ReverseOptions()
