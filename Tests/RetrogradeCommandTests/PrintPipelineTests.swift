@@ -185,6 +185,8 @@ import Testing
     for line in wanted.difference(from: found) { Issue.record("\(line)") }
     let warnings = [printed, run].map { $0.errors.split(separator: "\n").filter { $0.contains("warning: ") } }
     for warning in direct.errors.split(separator: "\n") where warning.contains("warning: ") {
+      // Encoding targets repeat frames (since 1.28 the last one, too). `run` does not count what a user's pipeline makes.
+      if given.option == "profile", warning.contains("more than the mirror") { continue }
       #expect(warnings.contains { $0.contains(warning) }, "\(warning)")
     }
   }
