@@ -30,7 +30,9 @@ package struct PixelFormat: Sendable {
 
   /// Formats with the same values in another order, this one first.
   package var equivalents: [PixelFormat] {
-    let others = (GST_VIDEO_FORMAT_ENCODED.rawValue + 1..<256).lazy.compactMap { PixelFormat(GstVideoFormat($0)) }
+    var count: UInt32 = 0
+    let all = UnsafeBufferPointer(start: gst_video_formats_raw(&count), count: Int(count))
+    let others = all.sorted { $0.rawValue < $1.rawValue }.compactMap { PixelFormat($0) }
     return [self] + others.filter { $0.layout == layout && $0.name != name }
   }
 }
