@@ -70,6 +70,14 @@ import Testing
     #expect(verified.status == 0, "\(verified.output)\(verified.errors)")
   }
 
+  /// A format that GStreamer does not have is a critical since 1.26.
+  @Test func onlyFormatsOfPixelsThatThereAreAreLookedAt() throws {
+    let environment = ProcessInfo.processInfo.environment.merging(["G_DEBUG": "fatal-criticals"]) { $1 }
+    let result = try Command.run(
+      ["reverse", scratch.path("a.mp4"), scratch.path("b.mkv"), "--quality", "lossless"], environment: environment)
+    #expect(result.status == 0, "\(result.errors)")
+  }
+
   /// Snow: without loss it takes three times as much.
   @Test(arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
   func aRateThatIsAskedForIsKeptMoreOrLess(codec: String) throws {
