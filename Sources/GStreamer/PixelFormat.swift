@@ -28,7 +28,7 @@ package struct PixelFormat: Sendable {
       [info.flags.rawValue & model] + listed(info.depth) + listed(info.w_sub) + listed(info.h_sub)
   }
 
-  /// Formats with the same values in another order, this one first.
+  /// Formats with the same values in another order: this one first, the others by GStreamer's numbers.
   package var equivalents: [PixelFormat] {
     var count: UInt32 = 0
     let all = UnsafeBufferPointer(start: gst_video_formats_raw(&count), count: Int(count))
