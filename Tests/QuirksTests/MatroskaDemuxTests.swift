@@ -3,6 +3,7 @@ import Foundation
 import GStreamer
 import MediaTime
 import Quirks
+import Synchronization
 import TestSupport
 import Testing
 
@@ -35,6 +36,44 @@ import Testing
       }
       return found.map(\.buffer.pts) == plain && !isCut
     }
+  }
+
+  @Test("four times as many chapters take about sixteen times as long")
+  func chapters() throws {
+    let folder = try TemporaryFolder()
+    /// Processor time of the demuxer's thread from its first read to its first packet, in nanoseconds.
+    func cost(_ count: Int) throws -> Int {
+      let list = (0..<count).map { "[CHAPTER]\nTIMEBASE=1/100000\nSTART=\($0)\nEND=\($0 + 1)\ntitle=a\n" }
+      let text = folder.path("chapters.txt")
+      try (";FFMETADATA1\n" + list.joined()).write(toFile: text, atomically: true, encoding: .utf8)
+      let path = try ffmpeg(folder, "a.mkv", tenFrames, "-i \(text) -c:v mjpeg")
+      let times = Mutex<[Int]>([])
+      _ = try packets(
+        of: "filesrc name=file location=\(path) ! matroskademux name=demux", limit: ClockTime(seconds: 60)
+      ) {
+        $0.element("file")?.staticPad("src")?.onPull { _ in
+          times.withLock { if $0.isEmpty { $0.append(Self.threadTime) } }
+        }
+        $0.element("demux")?.onPadAdded { pad in
+          pad.onBuffer { _ in
+            times.withLock { if $0.count == 1 { $0.append(Self.threadTime) } }
+            return nil
+          }
+        }
+      }
+      let found = times.withLock { $0 }
+      try #require(found.count == 2)
+      return found[1] - found[0]
+    }
+    // If the time were proportional to the number, this would be less than 4.
+    try expect(.matroskademuxChapters) { try cost(20_000) > 8 * cost(5000) }
+  }
+
+  /// Processor time that the calling thread has used, in nanoseconds.
+  private static var threadTime: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
   @Test("after a seek the last frame is lost that begins where the file says that it ends")

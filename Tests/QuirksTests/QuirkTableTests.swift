@@ -20,6 +20,22 @@ import Testing
     for quirk in all { #expect(quirk.name.contains("-"), "\(quirk.name)") }
   }
 
+  @Test("a test expects the symptom of each quirk and each limit")
+  func tests() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    func text(in folder: URL) throws -> String {
+      let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      return try files.filter { $0.pathExtension == "swift" }
+        .map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+    }
+    let tests = try text(in: folder)
+    let expected = Set(tests.matches(of: /expect\(\s*\.(\w+)/).map(\.1))
+    let values = try text(in: folder.appendingPathComponent("../../Sources/Quirks"))
+      .matches(of: /static let (\w+) = Quirk\(/).map(\.1)
+    #expect(values.count == (Quirk.all + Quirk.limits).count)
+    #expect(Set(values).subtracting(expected).sorted() == [], "no test expects them")
+  }
+
   @Test("docs/limits.md says in which release each limit ends")
   func limits() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(

@@ -1,3 +1,4 @@
+import CGStreamer
 import GStreamer
 import MediaTime
 import Quirks
@@ -21,6 +22,27 @@ import Testing
     let frame = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=48,format=\(format)"
     #expect(!fails("\(frame),chroma-site=none ! y4menc"))
     try expect(.y4mencChromaSite) { fails("\(frame),chroma-site=\(site) ! y4menc") }
+  }
+
+  @Test("y4menc writes the padding of rows")
+  func layout() throws {
+    let caps = "video/x-raw,format=(string)Y444,width=16,height=16,framerate=(fraction)25/1"
+    let pipeline = try Pipeline("appsrc name=in caps=\"\(caps)\" format=time ! y4menc ! appsink name=sink sync=false")
+    // Rows of 24 bytes, of which 16 are pixels.
+    let frame = try Buffer(size: 3 * 24 * 16) { bytes in
+      for index in bytes.indices { bytes[index] = index % 24 < 16 ? 50 : 99 }
+    }
+    var offsets: [gsize] = [0, 24 * 16, 2 * 24 * 16, 0]
+    var strides: [gint] = [24, 24, 24, 0]
+    gst_buffer_add_video_meta_full(
+      frame.raw, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_Y444, 16, 16, 3, &offsets, &strides)
+    frame.stamp(pts: .zero, duration: .milliseconds(40))
+    let source = try pipeline.appSource("in")
+    _ = source.push(frame)
+    source.endOfStream()
+    let written = try samples(of: pipeline).flatMap { try $0.buffer.withBytes { Array($0) } }
+    #expect(written.contains(50))
+    try expect(.y4mencLayout) { written.contains(99) }
   }
 
   @Test("av1enc exceeds its rate unless max-quantizer is set")
