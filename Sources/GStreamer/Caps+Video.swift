@@ -20,10 +20,6 @@ extension Caps {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
     caps = caps.withPossiblePixels
-    // The colours that H.264 and HEVC state override the container's (Quirk.h264parseContainerColors).
-    if ["video/x-h264", "video/x-h265"].contains(packets.mediaType), let own = packets.string("colorimetry") {
-      caps = caps.setting("colorimetry", "(string)\"\(own)\"")
-    }
     // GstVideoInfo forgets the range of a frame whose matrix is unknown. Name the one that everybody assumes.
     if let colorimetry = string("colorimetry"), colorimetry.hasPrefix("1:0:") {
       let matrix = (int("height") ?? 0) >= 720 ? "3" : "4"

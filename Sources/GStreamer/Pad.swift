@@ -204,9 +204,6 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets caps pass without `fields`.
-  package func removeFromCaps(_ fields: [String]) { onCaps { caps, _ in caps.removing(fields) } }
-
   /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which must not
   /// hold the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {

@@ -55,10 +55,6 @@ struct PipelineIndexer: Sendable {
       if let packets = PipelineIndexer.packets(before: element) {
         // No frame is decoded for the index.
         Log.index.info("\(name): appsink \(element.name): is indexed by its packets; its frames come out one by one")
-        // Quirk.h264parseContainerColors, Quirk.h265parseContainerColors
-        for parser in element.upstream where ["h264parse", "h265parse"].contains(parser.factoryName) {
-          parser.staticPad("sink")?.removeFromCaps(["colorimetry"])
-        }
         let isAsDecoded =
           element.upstream.dropFirst().first { !["queue", "capsfilter"].contains($0.factoryName) }?
           .isOfClass("Decoder") ?? false
@@ -118,8 +114,9 @@ struct PipelineIndexer: Sendable {
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if let source {
       source.prepare(pipeline)
-    } else if Quirk.matroskademuxStartTime.applies {
-      pipeline.keepMatroskaTimes()
+    } else {
+      if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
+      pipeline.preferColorsOfStreams()
     }
     pipeline.failWhereSpeedHasNoRate()
     for sink in pipeline.elements(ofFactory: "appsink") {

@@ -60,10 +60,6 @@ final class IndexingPipeline {
     for (number, stream) in streams.videos.enumerated() where stream.declaresDurations {
       pipeline.element(IndexingPipeline.videoName(number)).map(pipeline.keepDemuxedDurations)
     }
-    // Quirk.h264parseContainerColors, Quirk.h265parseContainerColors
-    for step in streams.videos.flatMap(\.steps) where ["h264parse", "h265parse"].contains(step.factory) {
-      pipeline.element("e\(step.element)")?.staticPad("sink")?.removeFromCaps(["colorimetry"])
-    }
     disk = DiskWatch(pipeline, reading: topology.source)
     late = topology.lateStreams(pipeline, after: tally.samples)
     skipped = streams.videos.compactMap { SkippedStart($0, in: pipeline) }

@@ -86,10 +86,7 @@ package struct Topology: Sendable {
     if Quirk.matroskademuxStartTime.applies { pipeline.keepMatroskaTimes() }
     // Quirk.flvdemuxEarlyAudio, Quirk.mpegpsdemuxStart, and fragments of MP4: changes nothing in other segments.
     pipeline.keepEarlyPackets()
-    // Quirk.avdecMJPEGContainerColors
-    for decoder in pipeline.elements(ofFactory: "avdec_mjpeg") {
-      decoder.staticPad("sink")?.removeFromCaps(["colorimetry"])
-    }
+    pipeline.preferColorsOfStreams()
   }
 
   /// Makes a pipeline from a description of ours end where the file does (`Quirk.avdemuxGIFEnd`).

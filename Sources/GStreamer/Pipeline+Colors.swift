@@ -1,0 +1,36 @@
+import Synchronization
+
+extension Pipeline {
+  /// Has the colours that a stream states itself override the container's, as in FFmpeg and most players
+  /// (`Quirk.h264parseContainerColors`, `Quirk.h265parseContainerColors`, `Quirk.avdecMJPEGContainerColors`).
+  /// Call this before the pipeline starts.
+  package func preferColorsOfStreams() {
+    for factory in ["h264parse", "h265parse"] {
+      for parser in elements(ofFactory: factory) {
+        ContainerColors.fillIn(from: parser.staticPad("sink"), to: parser.staticPad("src"))
+      }
+    }
+    // JPEG has colours of its own (JFIF).
+    for decoder in elements(ofFactory: "avdec_mjpeg") {
+      decoder.staticPad("sink")?.onCaps { caps, _ in caps.removing(["colorimetry"]) }
+    }
+  }
+}
+
+/// Colours that a container states, hidden from a parser.
+private final class ContainerColors: Sendable {
+  private let stated = Mutex<String?>(nil)
+
+  /// Hides the colours at `first` from the element, and states them at `second` if the element states none.
+  static func fillIn(from first: Pad?, to second: Pad?) {
+    let colors = ContainerColors()
+    first?.onCaps { caps, _ in
+      colors.stated.withLock { $0 = caps.string("colorimetry") }
+      return caps.removing(["colorimetry"])
+    }
+    second?.onCaps { caps, _ in
+      guard !caps.has("colorimetry"), let stated = colors.stated.withLock({ $0 }) else { return nil }
+      return caps.setting("colorimetry", "(string)\"\(stated)\"")
+    }
+  }
+}
