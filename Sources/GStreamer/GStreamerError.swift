@@ -24,13 +24,13 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
   public let debug: String?
 
   public var description: String {
-    element.map { "\($0): \(message)" } ?? message
+    element.map { "\($0): \(cause)" } ?? cause
   }
 
-  /// What is said of the reason: where the message is GStreamer's general one ("Internal data stream error."), what goes to
-  /// programmers with it.
+  /// What is said of the reason: where the message is a general one of GStreamer's, what goes to programmers with it.
   package var cause: String {
-    guard message.hasPrefix("Internal data"), let detail = debug?.split(separator: "\n").last, detail != debug ?? ""
+    let general = ["Internal data", "Could not multiplex stream"]
+    guard general.contains(where: message.hasPrefix), let detail = debug?.split(separator: "\n").last, detail != debug ?? ""
     else {
       return message
     }
