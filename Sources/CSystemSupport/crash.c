@@ -1,14 +1,39 @@
 #define _GNU_SOURCE
 #include "system_support.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-static const char *crash_text;
-static int crash_status;
+/// Bytes that plugins, encoders and threads ask for at once. Nearer to the limit, something was refused.
+static const rlim_t address_margin = 256 << 20;
+
+/// Only what POSIX allows in a signal handler, and getrlimit, which is a system call and nothing else.
+int system_addresses_are_exhausted(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 0;
+  int descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  char text[4096];
+  ssize_t size = read(descriptor, text, sizeof text - 1);
+  close(descriptor);
+  text[size < 0 ? 0 : size] = 0;
+  const char *place = strstr(text, "VmPeak:");
+  if (!place) return 0;
+  for (place += strlen("VmPeak:"); *place == ' ' || *place == '\t'; place++) {}
+  rlim_t peak = 0;  // kilobytes
+  for (; *place >= '0' && *place <= '9'; place++) peak = peak * 10 + (rlim_t)(*place - '0');
+  return limit.rlim_cur < peak * 1024 + address_margin;
+}
+
+static const char *crash_text, *exhausted_text;
+static int crash_status, exhausted_status;
+static atomic_flag is_crashing = ATOMIC_FLAG_INIT;
 
 static size_t put(char *line, size_t place, const char *text) {
   while (*text && place < 500) line[place++] = *text++;
@@ -17,24 +42,31 @@ static size_t put(char *line, size_t place, const char *text) {
 
 /// Only what POSIX allows in a signal handler, and prctl, which is a system call and nothing else.
 static void crashed(int number) {
+  // Other threads that crash meanwhile wait for the end of the process.
+  while (atomic_flag_test_and_set(&is_crashing)) pause();
+  int is_exhausted = system_addresses_are_exhausted();
+  int status = is_exhausted ? exhausted_status : crash_status;
   char line[512], thread[16] = "", digits[3] = {'0' + number / 10, '0' + number % 10, 0};
   prctl(PR_GET_NAME, thread);
-  size_t size = put(line, 0, crash_text);
+  size_t size = put(line, 0, is_exhausted ? exhausted_text : crash_text);
   size = put(line, size, " (signal ");
   size = put(line, size, number < 10 ? digits + 1 : digits);
   size = put(line, size, " in the thread “");
   size = put(line, size, thread);
   size = put(line, size, "”)\n");
-  if (write(STDERR_FILENO, line, size) < 0) _exit(crash_status);
-  _exit(crash_status);
+  if (write(STDERR_FILENO, line, size) < 0) _exit(status);
+  _exit(status);
 }
 
-void system_end_on_crash(const char *text, int status) {
+void system_end_on_crash(const char *text, int status, const char *exhausted, int other) {
   crash_text = strdup(text);
   crash_status = status;
-  if (!crash_text) return;
-  struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_RESETHAND | SA_ONSTACK};
-  sigemptyset(&action.sa_mask);
+  exhausted_text = strdup(exhausted);
+  exhausted_status = other;
+  if (!crash_text || !exhausted_text) return;
+  struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
+  // A second fault in the handler ends the process.
+  sigfillset(&action.sa_mask);
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
 }

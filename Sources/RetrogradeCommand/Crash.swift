@@ -2,6 +2,7 @@ import CSystemSupport
 import GStreamer
 import Glibc
 import Retrograde
+import RetrogradeEngine
 
 /// Plugins of GStreamer, and the libraries below them, abort or crash on some damaged files. They run in this process, which ends
 /// with them; that there was no output, and why, is said all the same.
@@ -11,18 +12,20 @@ enum Crash {
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {
-      Terminal.error(
-        "retrograde: no thread can be started; no output was made; let this user, or this container, have more processes "
-          + "(ulimit -u)")
+      Terminal.error(lastWords(RetrogradeError.noThread.message))
       _exit(RetrogradeError.Code.inputOutput.exitStatus)
     }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
-    // The parent of a child process says what it was working on.
+    let cause: Message =
+      "GStreamer, one of its plugins, or this program can't cope with this input; SWIFT_BACKTRACE=enable=yes shows where"
     system_end_on_crash(
-      Child.isThisProcess
-        ? "crashed"
-        : "retrograde: crashed: GStreamer, one of its plugins, or this program can't cope with this input; no output was made; "
-          + "SWIFT_BACKTRACE=enable=yes shows where it was",
-      RetrogradeError.Code.internalFailure.exitStatus)
+      Child.isThisProcess ? "crashed" : lastWords(cause), RetrogradeError.Code.internalFailure.exitStatus,
+      lastWords("the limit on addresses (ulimit -v) is reached; \(AddressSpace.remedy)"),
+      RetrogradeError.Code.inputOutput.exitStatus)
+  }
+
+  /// The line with which a process ends. The parent of a child process says what it was working on.
+  private static func lastWords(_ cause: Message) -> String {
+    Child.isThisProcess ? "crashed: \(cause.inOptions)" : "retrograde: crashed, no output was made: \(cause.inOptions)"
   }
 }

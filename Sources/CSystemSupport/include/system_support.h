@@ -29,8 +29,13 @@ int system_flush_output(void);
 void system_name_thread(const char *name);
 
 /// From here on, a signal that only a fault in this process sends itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT) writes `text`, the
-/// signal and the thread to standard error, and ends the process with `status`.
-void system_end_on_crash(const char *text, int status);
+/// signal and the thread to standard error, and ends the process with `status`; or `exhausted` and `other`, if
+/// system_addresses_are_exhausted.
+void system_end_on_crash(const char *text, int status, const char *exhausted, int other);
+
+/// True if the process has come so near to the limit on its addresses (`ulimit -v`, RLIMIT_AS) that memory was refused.
+/// The limit also counts what is reserved and never used.
+int system_addresses_are_exhausted(void);
 
 /// Whether anybody has the file open to write to it: 1 or 0; -1 and errno where nobody can tell, as of another user's file, or on NFS. It is
 /// found out by a lease (F_SETLEASE, fcntl(2)), which is given back at once.

@@ -97,6 +97,10 @@ struct ChildWatch {
   /// Error for a process that ended before it had said all.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
+    // What it lacked is not the input's fault, and its last words say what to do.
+    if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
+      return RetrogradeError(.inputOutput, about: input, "the process that read it \(lastMessage)")
+    }
     let reason: Message =
       switch (exceeded, ending) {
       case (let exceeded?, _): exceeded

@@ -1,32 +1,12 @@
-import Glibc
-import Paths
+import CSystemSupport
 
-/// The limit on the addresses of this process (`ulimit -v`, `RLIMIT_AS`), which also counts what is reserved and never
-/// used.
-enum AddressSpace {
-  /// Bytes that plugins, encoders and threads ask for at once; below that, something has been refused.
-  private static let margin = 256 << 20
+/// The limit on the addresses of this process (`ulimit -v`, `RLIMIT_AS`).
+package enum AddressSpace {
+  /// True if the process came so near to its limit that memory was refused.
+  package static var isExhausted: Bool { system_addresses_are_exhausted() != 0 }
 
-  /// true if the process came so near to its limit that memory was refused.
-  private static var isExhausted: Bool {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, let limit = Int(exactly: limit.rlim_cur),
-      let peak
-    else { return false }
-    return limit - peak < margin
-  }
-
-  /// The most addresses so far, in bytes; nil if that cannot be known.
-  private static var peak: Int? {
-    let descriptor = open("/proc/self/status".cPath, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    let bytes = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, filled in
-      filled = max(read(descriptor, buffer.baseAddress, 4096), 0)
-    }
-    let text = String(decoding: bytes, as: UTF8.self)
-    return text.firstMatch(of: /VmPeak:\s*([0-9]{1,12}) kB/).flatMap { Int($0.1) }.map { $0 * 1024 }
-  }
+  /// What to do about the limit.
+  package static let remedy: Message = "raise it; \(setting: .memory) limits memory"
 
   /// An error that names the limit if that explains `error`: without memory, plugins are taken for missing and files
   /// for damaged.
@@ -35,6 +15,19 @@ enum AddressSpace {
     guard let error = error as? RetrogradeError, explicable.contains(error.code), isExhausted else { return error }
     return RetrogradeError(
       .inputOutput, about: error.subject, "the limit on addresses (ulimit -v) is reached: \(error.reason)",
-      remedy: "raise it; \(setting: .memory) limits memory", underlying: error.underlying)
+      remedy: remedy, underlying: error.underlying)
+  }
+}
+
+extension RetrogradeError {
+  /// The system starts no thread.
+  package static var noThread: RetrogradeError {
+    AddressSpace.isExhausted
+      ? RetrogradeError(
+        .inputOutput, "no thread can be started: the limit on addresses (ulimit -v) is reached",
+        remedy: AddressSpace.remedy)
+      : RetrogradeError(
+        .inputOutput, "no thread can be started",
+        remedy: "let this user, or this container, have more processes (ulimit -u)")
   }
 }

@@ -65,7 +65,7 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
     }, box.toOpaque())
   guard status == 0 else {
     box.release()
-    throw RetrogradeError(.inputOutput, "no thread can be started: \(String(cString: strerror(status)))")
+    throw RetrogradeError.noThread
   }
   return thread
 }
