@@ -16,5 +16,15 @@ extension Quirk {
     upstream: "`gst_avi_demux_parse_stream`",
     workaround: "A ratio that is not positive is replaced by 1:1.")
 
-  static let avidemux = [avidemuxKeyframeTimes, avidemuxPixelAspect]
+  package static let avidemuxEmptyStream = Quirk(
+    "avidemux-empty-stream", element: "avidemux", releases: .all,
+    symptom: """
+      A stream of which the file holds no packet, as where it is cut, has no pad, and a critical warning each time \
+      that it would be its turn (`gst_flow_combiner_update_pad_flow: assertion 'pad != NULL' failed`). The other \
+      streams are whole.
+      """,
+    upstream: "`gst_avi_demux_loop_data`",
+    workaround: "The command prints the line once. What is missing of the file is named as of any that is cut.")
+
+  static let avidemux = [avidemuxKeyframeTimes, avidemuxPixelAspect, avidemuxEmptyStream]
 }

@@ -26,4 +26,31 @@ import Testing
       return try #require(caps?.fraction("pixel-aspect-ratio")).numerator < 0
     }
   }
+
+  @Test("a stream without packets ends in a critical warning")
+  func emptyStream() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.avi")
+    let whole = try launch([
+      "videotestsrc", "num-buffers=10", "!", "video/x-raw,width=64,height=48,framerate=25/1", "!", "jpegenc", "!",
+      "avimux", "name=m", "!", "filesink", "location=\(path)",
+      "audiotestsrc", "num-buffers=10", "!", "audio/x-raw,channels=1", "!", "m.",
+    ])
+    try #require(whole.status == 0, "\(whole.errors)")
+    var file = try FileBytes(path)
+    // Before the first packet of the stream that begins second; the headers name both streams.
+    let packets = try #require(file.bytes.ranges(of: Array("movi".utf8)).first).upperBound
+    let first = ["00db", "01wb"].compactMap { name in
+      file.bytes.ranges(of: Array(name.utf8)).map(\.lowerBound).first { $0 >= packets }
+    }
+    try #require(first.count == 2)
+    file.bytes.removeSubrange(max(first[0], first[1])...)
+    try file.write()
+    try expect(.avidemuxEmptyStream) {
+      let ending = try launch(
+        ["filesrc", "location=\(path)", "!", "avidemux", "name=d", "d.", "!", "fakesink"],
+        environment: ["G_DEBUG": "fatal-criticals"])
+      return ending.isCrash && ending.errors.contains("pad != NULL")
+    }
+  }
 }
