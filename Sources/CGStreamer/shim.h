@@ -5,4 +5,5 @@
 #include <gst/base/gsttypefindhelper.h>
 #include <gst/audio/audio.h>
 #include <gst/pbutils/pbutils.h>
+#include <gst/tag/tag.h>
 #include <gst/video/video.h>

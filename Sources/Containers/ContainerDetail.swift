@@ -1,17 +1,29 @@
-/// Something that a container holds and no output does: a track of another kind, or what goes with one.
+/// Something that a container holds and no output does: a track of another kind, what goes with one, or with the file.
 package struct ContainerDetail: Hashable, Sendable {
+  package enum Owner: Hashable, Sendable {
+    /// It is a track of its own, neither video, audio nor subtitles.
+    case track
+    /// Goes with streams of a kind.
+    case streams(StreamKind)
+    case file
+  }
+
   /// For people, such as `timecode (tmcd)`.
   package let what: String
-  /// nil if it is a track of its own, neither video, audio nor subtitles.
-  package let kind: StreamKind?
+  package let owner: Owner
 
   init(track what: String) {
     self.what = what
-    kind = nil
+    owner = .track
+  }
+
+  init(file what: String) {
+    self.what = what
+    owner = .file
   }
 
   init(_ what: String, of kind: StreamKind) {
     self.what = what
-    self.kind = kind
+    owner = .streams(kind)
   }
 }

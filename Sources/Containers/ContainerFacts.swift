@@ -10,10 +10,16 @@ package struct ContainerFacts: Sendable {
   package private(set) var size = 0
   /// What the file says that it holds; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
-  /// In order, of all kinds; MP4, MOV, Matroska and WebM, and the only one of an AVI file that holds nothing but PCM.
+  /// In order, of all kinds; MP4, MOV, Matroska, WebM and AVI.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that no output can hold. Of MP4, MOV, Matroska and WebM.
+  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM and MP3.
   package private(set) var details: [ContainerDetail] = []
+  /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, AVI, WAVE and MP3.
+  package private(set) var tags: [NamedTag] = []
+  /// The same of MP4 and MOV, as they lie there.
+  package private(set) var mp4Tags: [MP4Tag] = []
+  /// When it was made, in seconds since 1970. Of MP4 and MOV, where a date without a time of day hides it from GStreamer.
+  package private(set) var created: Int?
   /// MP4, MOV, Matroska and WebM.
   package private(set) var chapters: [ChapterMark] = []
   /// How many chapters there are in an ID3 tag.
@@ -73,13 +79,16 @@ package struct ContainerFacts: Sendable {
       lacksIndex = index == nil && ContainerReport.lacksIndex(file)
       guard let index else { return }
       tracks = MP4Track.all(in: index, fileSize: file.size)
-      details = MP4Details.all(in: index)
+      let found = MP4Tags(index)
+      (tags, mp4Tags, created) = (found.named, found.tags, found.created)
+      details = MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
       chapters = MP4Chapters.read(index, file)
       let corrections = MP4Corrections(index)
       (correction, gapless) = (corrections, corrections?.gapless)
     case .matroska:
       report = .matroska(file)
       (tracks, details) = MatroskaTrack.all(in: file)
+      details += MatroskaTags.details(of: file)
       let chapters = MatroskaChapters(file)
       self.chapters = chapters?.chapters ?? []
       correction = MatroskaCorrection(file, chapters)
@@ -87,6 +96,7 @@ package struct ContainerFacts: Sendable {
       wave = WAVEHeader(file)
       isEmptyWave = WAVEHeader.isEmpty(file)
       report = wave.map { ContainerReport($0) }
+      tags = wave?.chunks.tags ?? []
     case .transportStream(let packets):
       guard let scan = TransportScan(file, packets) else { return }
       report = .transportStream(scan)
@@ -96,7 +106,10 @@ package struct ContainerFacts: Sendable {
     case .au: report = .au(file)
     case .avi:
       report = .avi(file)
-      tracks = StoredAudio(avi: file).map { [ContainerTrack(kind: .audio, disposition: nil, stored: $0)] } ?? []
+      tags = file.aviTags
+      tracks = file.aviTracks
+      // Of a file that holds nothing but PCM.
+      if let stored = StoredAudio(avi: file) { tracks[0].stored = stored }
     case .ogg:
       report = .ogg(file)
       isContinuous = true
@@ -121,7 +134,8 @@ package struct ContainerFacts: Sendable {
       report = .audio(file)
       isContinuous = report != nil
       gapless = InfoFrame(file)?.gapless
-      tagChapterCount = ID3Tag.chapterCount(in: file)
+      let found = ID3Tag.unread(in: file)
+      (tagChapterCount, tags, details) = (found.chapterCount, found.tags, found.details)
     }
   }
 }

@@ -29,6 +29,11 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     return takeString(value)
   }
 
+  package func double(_ tag: String) -> Double? {
+    var value = 0.0
+    return gst_tag_list_get_double(raw, tag, &value) != 0 ? value : nil
+  }
+
   /// All values of a tag.
   package func strings(_ tag: String) -> [String] {
     (0..<gst_tag_list_get_tag_size(raw, tag)).compactMap { number in

@@ -69,6 +69,13 @@ extension Quirk {
     symptom: "No chapters are written: the muxer is no `GstTocSetter`.",
     workaround: "A list of chapters (`chpl`) is added to the finished file.")
 
+  package static let qtmuxShowNumbers = Quirk(
+    "qtmux-show-numbers", element: "mp4mux", releases: .all,
+    symptom:
+      "The tags `show-season-number` and `show-episode-number` are written as texts of two bytes, which no demuxer reads.",
+    upstream: "`gst_qt_mux_add_mp4_tag`, `atom_udta_add_uint_tag`",
+    workaround: "The muxer does not get them; they are added to the finished file (`MP4Tag`).")
+
   package static let qtmuxOverlappingText = Quirk(
     "qtmux-overlapping-text", element: "mp4mux", releases: .all,
     symptom: "A subtitle that begins before the last one ends gets a gap of negative length before it.",
@@ -92,6 +99,7 @@ extension Quirk {
 
   static let qtmux = [
     qtmuxOpusByteOrder, qtmuxOpusPriming, qtmuxAudioPriming, qtmuxVideoDuration, qtmuxOrientation,
-    qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxOverlappingText, qtmuxChromaSite, qtmuxVP9Level,
+    qtmuxGlobalOrientation, qtmuxTrackFlags, qtmuxChapters, qtmuxShowNumbers, qtmuxOverlappingText, qtmuxChromaSite,
+    qtmuxVP9Level,
   ]
 }

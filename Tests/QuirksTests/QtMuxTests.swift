@@ -91,6 +91,17 @@ import Testing
     }
   }
 
+  @Test("mp4mux writes numbers of seasons and episodes as text")
+  func showNumbers() throws {
+    try expect(.qtmuxShowNumbers) {
+      let file = try MuxedFile(
+        "\(Self.audio) ! taginject tags=show-season-number=(uint)3 ! avenc_aac ! mp4mux name=mux")
+      let place = try #require(file.bytes.firstRange(of: Array("tvsn".utf8)))
+      // The size of the data, its type, and what is there.
+      return Array(file.bytes[place.upperBound..<place.upperBound + 18]).suffix(10) == [0, 0, 0, 1, 0, 0, 0, 0, 0, 3]
+    }
+  }
+
   @Test("overlapping subtitles in MP4 have a negative gap between them")
   func overlappingText() throws {
     try expect(.qtmuxOverlappingText) {

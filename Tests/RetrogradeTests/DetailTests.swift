@@ -159,6 +159,17 @@ import Testing
     #expect(lossy.warnings.contains { $0.message.description.contains("names of the tracks") })
   }
 
+  @Test("a name that a track has in its handler only is kept", arguments: ["s.mp4", "s.mov"])
+  func namesOfHandlersAreKept(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let streams = Self.movie.filter { !$0.contains("title=") && !$0.hasPrefix("-metadata") }
+    _ = try FFmpeg.bytes(streams + ["-metadata:s:a:1", "handler_name=Commentary", folder.path(name)])
+    #expect(ContainerFacts(folder.path(name)).tracks.map(\.title) == [nil, nil, "Commentary"])
+    let summary = try await Reverser(folder.path(name)).reverse(to: folder.path("m.mkv"))
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("m.mkv")))
+    #expect(summary.warnings.isEmpty && bytes.range(of: Data("Commentary".utf8)) != nil)
+  }
+
   @Test("a timecode track, and an edit at another speed, are named")
   func tracksOfOtherKindsAreNamed() async throws {
     let folder = try TemporaryFolder()

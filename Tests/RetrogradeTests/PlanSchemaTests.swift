@@ -1,3 +1,4 @@
+import Containers
 import Foundation
 import GStreamer
 import TestSupport
@@ -49,6 +50,7 @@ import Testing
       KeptChange(
         CodecChange(kind: .video, source: "HEVC", output: "H.264", reason: "\(setting: .videoCodec) asks for it"))
     ]
+    plan.mp4Tags = [MP4Tag(NamedTag(name: "SHOW_SEASON_NUMBER", text: "3"))]
     plan.videos[0].orientation = "rotate-90"
     plan.videos[0].fieldOrder = .bottomFirst
     return try #require(JSONSerialization.jsonObject(with: JSONEncoder().encode(plan)) as? [String: Any])

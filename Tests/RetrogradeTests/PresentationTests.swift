@@ -182,6 +182,24 @@ import Testing
     #expect(try whole.warnings.isEmpty && index(folder.path("a.mkv")).chapters.count == 300)
   }
 
+  @Test("the end of a chapter before a gap is named where chapters have none")
+  func gapsBetweenChaptersAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let chapters = [(0, 4), (4, 6), (8, 10)].enumerated().map { number, times in
+      "[CHAPTER]\nTIMEBASE=1/10\nSTART=\(times.0)\nEND=\(times.1)\ntitle=Part \(number)\n"
+    }
+    try Data((";FFMETADATA1\n" + chapters.joined()).utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x64:r=10:d=1", "-i", folder.path("c.txt"), folder.path("s.mkv"),
+    ])
+    let mirror = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path("m.mp4"))
+    #expect(mirror.warnings.map(\.code) == [.detailLeftOut] && mirror.warnings.first?.count == 1)
+    #expect(mirror.warnings.first?.message.description.contains("0:00:00.200") == true)
+    let kept = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path("m.mkv"))
+    #expect(kept.warnings.isEmpty)
+    #expect(try index(folder.path("m.mkv")).chapters.map(\.span.end) == [ms(200), ms(600), ms(1000)])
+  }
+
   @Test func whatAnMP3SaysOfItselfIsTheFiles() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia.audioOnly("a.mp3", "lamemp3enc ! mpegaudioparse", muxer: "id3v2mux")

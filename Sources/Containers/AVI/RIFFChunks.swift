@@ -39,4 +39,43 @@ extension RandomAccessFile {
       .filter { $0.name == "LIST" && $0.body.count >= 4 && text(at: $0.body.lowerBound) == "strl" }
       .map { $0.body.dropFirst(4) }
   }
+
+  /// The tracks of an AVI file, in order, with the names that avidemux does not read (`strn`).
+  var aviTracks: [ContainerTrack] {
+    aviStreams.map { list in
+      let parts = chunks(in: list)
+      let type = parts.first { $0.name == "strh" }.flatMap { text(at: $0.body.lowerBound) }
+      let kind: StreamKind = ["vids": .video, "auds": .audio, "txts": .subtitles][type] ?? .other
+      let title = parts.first { $0.name == "strn" && $0.body.count < 1 << 16 }.flatMap { read($0.body) }
+        .map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      return ContainerTrack(kind: kind, disposition: nil, title: title.flatMap { $0.isEmpty ? nil : $0 })
+    }
+  }
+
+  /// Entries of an AVI file's `LIST INFO` that GStreamer does not read.
+  var aviTags: [NamedTag] {
+    guard let size = number(at: 4, 4, isLittleEndian: true), size < 0xFFFF_FFFF else { return [] }
+    let lists = chunks(in: 12..<min(8 + size, self.size)).filter { $0.name == "LIST" && $0.body.count >= 4 }
+    return lists.filter { text(at: $0.body.lowerBound) == "INFO" }.flatMap { chunks(in: $0.body.dropFirst(4)) }
+      .compactMap { name, body in
+        body.count < 1 << 16 ? read(body).flatMap { NamedTag(info: name, $0) } : nil
+      }
+  }
+}
+
+extension NamedTag {
+  /// An entry of `LIST INFO`; nil if GStreamer reads it, or it is empty.
+  init?(info name: String, _ body: [UInt8]) {
+    let text = body.prefix { $0 != 0 }
+    guard !NamedTag.knownInfo.contains(name), !text.isEmpty else { return nil }
+    self.init(name: NamedTag.words[name] ?? name, text: String(decoding: text, as: UTF8.self))
+  }
+
+  /// Entries that GStreamer reads as tags (`gst_riff_parse_info_with_tag`).
+  private static let knownInfo: Set = [
+    "IARL", "IAAR", "IART", "ICMT", "ICOP", "ICRD", "IGNR", "IKEY", "INAM", "IPRD", "ISBJ", "ISFT", "ISRC", "ITRK",
+  ]
+
+  /// Names that other containers have for the same.
+  private static let words = ["ITCH": "ENCODED_BY", "IPRT": "TRACKNUMBER", "IENG": "ENGINEER", "ILNG": "LANGUAGE_NAME"]
 }

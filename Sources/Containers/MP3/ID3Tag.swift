@@ -9,21 +9,154 @@ enum ID3Tag {
     return place
   }
 
-  /// How many chapters there are in the first, which id3demux does not tell (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
-  static func chapterCount(in file: RandomAccessFile) -> Int {
-    guard let header = file.read(0..<10), header.starts(with: "ID3".utf8) else { return 0 }
-    let hasSafeSizes = header[3] >= 4
-    let end = min(10 + safe(header[6..<10]), file.size)
-    var place = 10
-    var count = 0
-    // A frame is a name, a size and flags, ten bytes in all (ID3v2.4, 4); names of four letters since 2.3.
-    while header[3] >= 3, place + 10 <= end, let frame = file.read(place..<place + 10), frame[0] != 0 {
-      if frame.starts(with: "CHAP".utf8) { count += 1 }
-      place += 10 + (hasSafeSizes ? safe(frame[4..<8]) : frame.number(4..<8))
+  /// What the first tag holds and id3demux does not tell.
+  struct Unread {
+    /// Chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
+    var chapterCount = 0
+    var tags: [NamedTag] = []
+    /// Frames that are no text.
+    var details: [ContainerDetail] = []
+  }
+
+  /// Larger ones are damage.
+  private static let largest = 1 << 26
+
+  static func unread(in file: RandomAccessFile) -> Unread {
+    var found = Unread()
+    guard let header = file.read(0..<10), header.starts(with: "ID3".utf8), (3...4).contains(header[3]) else {
+      return found
     }
-    return count
+    let end = min(10 + safe(header[6..<10]), file.size)
+    guard end < largest, var bytes = file.read(10..<end) else { return found }
+    let isNewest = header[3] == 4
+    if header[5] & 0x80 != 0, !isNewest { bytes = withoutStuffing(bytes[...]) }
+    var place = 0
+    if header[5] & 0x40 != 0, bytes.count > 4 {
+      place = isNewest ? safe(bytes[0..<4]) : 4 + bytes.number(0..<4)
+    }
+    // A frame is a name, a size and flags, ten bytes in all (ID3v2.4, 4); names of four letters since 2.3.
+    while place + 10 <= bytes.count, bytes[place] != 0 {
+      let size = isNewest ? safe(bytes[place + 4..<place + 8]) : bytes.number(place + 4..<place + 8)
+      let body = place + 10
+      guard size <= bytes.count - body else { break }
+      let isStuffed = isNewest && (bytes[place + 9] & 2 != 0 || header[5] & 0x80 != 0)
+      // Compressed or encrypted.
+      let isClosed = bytes[place + 9] & (isNewest ? 0x0C : 0xC0) != 0
+      let text = isStuffed ? withoutStuffing(bytes[body..<body + size]) : Array(bytes[body..<body + size])
+      found.add(bytes.text(place), isClosed ? nil : text)
+      place = body + size
+    }
+    return found
+  }
+
+  /// Bytes without the zeros that stand behind 255 (ID3v2.4, 6.1).
+  private static func withoutStuffing(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    var last: UInt8 = 0
+    return bytes.filter { byte in
+      defer { last = byte }
+      return !(last == 0xFF && byte == 0)
+    }
   }
 
   /// A number of seven bits a byte (ID3v2.4, 6.2).
   private static func safe(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 7 | Int($1 & 0x7F) } }
+}
+
+extension ID3Tag.Unread {
+  /// - Parameter body: nil if it is compressed or encrypted.
+  fileprivate mutating func add(_ name: String, _ body: [UInt8]?) {
+    switch name {
+    case "CHAP": chapterCount += 1
+    case _ where ID3Tag.Unread.known.contains(name): break
+    case "TXXX", "WXXX":
+      guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 1) }), fields.count > 1 else {
+        return addUnread(name)
+      }
+      let text = name == "TXXX" ? fields[1] : ID3Tag.Unread.link(in: body ?? []) ?? fields[1]
+      if !ID3Tag.Unread.knownTexts.contains(fields[0].lowercased()) {
+        tags.append(NamedTag(name: fields[0].isEmpty ? name : fields[0], text: text))
+      }
+    case "USLT":
+      guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 4) }), fields.count > 1 else {
+        return addUnread(name)
+      }
+      tags.append(NamedTag(name: "LYRICS", text: fields[1]))
+    case _ where name.hasPrefix("T"):
+      guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 1) }) else { return addUnread(name) }
+      for text in fields where !text.isEmpty {
+        tags.append(NamedTag(name: ID3Tag.Unread.words[name] ?? name, text: text))
+      }
+    case _ where name.hasPrefix("W"):
+      guard let body else { return addUnread(name) }
+      tags.append(NamedTag(name: name, text: String(decoding: body.prefix { $0 != 0 }, as: UTF8.self)))
+    default: addUnread(name)
+    }
+  }
+
+  private mutating func addUnread(_ name: String) {
+    details.append(ContainerDetail(file: "the frame \(name) of the ID3 tag"))
+  }
+
+  /// The texts in a frame whose first byte says in which encoding they are.
+  private static func fields(_ body: [UInt8], from start: Int) -> [String]? {
+    guard let encoding = body.first, body.count >= start else { return nil }
+    let bytes = body.dropFirst(start)
+    switch encoding {
+    case 0:
+      return bytes.split(separator: 0, omittingEmptySubsequences: false).map { text in
+        String(String.UnicodeScalarView(text.map { Unicode.Scalar($0) }))
+      }.withoutEnd
+    case 3:
+      return bytes.split(separator: 0, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+        .withoutEnd
+    case 1, 2:
+      var isLittleEndian = false
+      var units: [[UInt16]] = [[]]
+      for place in stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2) {
+        let (first, second) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+        switch (first, second) {
+        case (0xFF, 0xFE) where units[units.count - 1].isEmpty: isLittleEndian = true
+        case (0xFE, 0xFF) where units[units.count - 1].isEmpty: isLittleEndian = false
+        case (0, 0): units.append([])
+        default: units[units.count - 1].append(isLittleEndian ? second << 8 | first : first << 8 | second)
+        }
+      }
+      return units.map { String(decoding: $0, as: UTF16.self) }.withoutEnd
+    default: return nil
+    }
+  }
+
+  /// The address in a `WXXX` frame: Latin 1 behind the description.
+  private static func link(in body: [UInt8]) -> String? {
+    body.split(separator: 0).last.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Frames that GStreamer reads (`tag_matches` of gstid3tag.c, id3v2frames.c), that are lists of chapters, or that say
+  /// how the file is made.
+  private static let known: Set = [
+    "TIT2", "TALB", "TRCK", "TPE1", "TPE2", "TCOM", "TPE3", "TCOP", "WCOP", "TENC", "TCON", "TDRC", "COMM", "TPOS",
+    "TLEN",
+    "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "UFID", "RVA2", "TDAT",
+    "TYER", "TIME", "CTOC", "SEEK", "ASPI", "MLLT", "TFLT", "TSIZ", "RVAD", "EQUA", "EQU2",
+  ]
+
+  /// User texts that GStreamer reads.
+  private static let knownTexts: Set = [
+    "musicbrainz_trackid", "musicbrainz_artistid", "musicbrainz_albumid", "musicbrainz_albumartistid",
+    "musicbrainz_releasegroupid", "musicbrainz_trmid", "musicbrainz_discid", "musicbrainz release track id",
+    "musicbrainz artist id", "musicbrainz album id", "musicbrainz album artist id", "musicbrainz release group id",
+    "musicbrainz trm id", "acoustid id", "acoustid fingerprint", "musicbrainz discid", "replaygain_track_gain",
+    "replaygain_track_peak", "replaygain_album_gain", "replaygain_album_peak", "discid", "cddb discid",
+  ]
+
+  /// Names that other containers have for the same.
+  private static let words = [
+    "TEXT": "LYRICIST", "TIT1": "GROUPING", "TIT3": "SUBTITLE", "TMOO": "MOOD", "TCMP": "COMPILATION",
+    "TDOR": "ORIGINALDATE", "TOPE": "ORIGINALARTIST", "TSO2": "ALBUM_ARTIST_SORTNAME", "TSOC": "COMPOSER_SORTNAME",
+  ]
+}
+
+extension [String] {
+  /// Without what follows the zero at the end.
+  fileprivate var withoutEnd: [String] { last?.isEmpty ?? false ? dropLast() : self }
 }

@@ -98,4 +98,24 @@ enum MP4Details {
     MP4Edit.all(in: track, of: bytes).contains { $0.start != nil && $0.duration > 0 && !$0.isAtOwnSpeed }
       ? ["the speed of its edit list (elst), in whose place all is played as fast as it was recorded"] : []
   }
+
+  /// What stands beside the movie, and is neither media nor XMP, which GStreamer reads.
+  static func besideMovie(_ file: RandomAccessFile) -> [ContainerDetail] {
+    file.boxes.compactMap { box in
+      switch box.type {
+      case "meta": ContainerDetail(file: "the metadata beside the movie (meta)")
+      case "uuid":
+        file.read(box.body.prefix(16)).flatMap { identifier in
+          guard identifier.count == 16, !known.contains(Array(identifier.prefix(4))) else { return nil }
+          let digits = identifier.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+          return ContainerDetail(file: "the data beside the movie (uuid \(digits))")
+        }
+      default: nil
+      }
+    }
+  }
+
+  /// The first bytes of the identifiers of XMP, and of the profile of Sony's cameras (`PROF`), which says of the streams
+  /// what they say themselves.
+  private static let known: Set<[UInt8]> = [[0xBE, 0x7A, 0xCF, 0xCB], Array("PROF".utf8)]
 }

@@ -60,13 +60,16 @@ package struct MP4Header {
   /// Written beside what is there (`chpl`), where the header is the last thing in the file.
   package var chapters: [ChapterMark] = []
 
+  /// Tags that the muxer does not write, where the header is the last thing in the file.
+  package var tags: [MP4Tag] = []
+
   /// How many chapters a file has room for, and how many bytes of each title: one byte counts them.
   package static let mostChapters = 255
   package static let longestTitle = 255
 
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
-  /// - Returns: whether chapters and titles are in it: there is room for them where the header is the last of the file.
+  /// - Returns: whether chapters, titles and tags are in it: there is room for them where the header is the last of the file.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
@@ -80,9 +83,10 @@ package struct MP4Header {
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
     let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
-    var isWhole = chapters.isEmpty && !hasTitles
+    var isWhole = chapters.isEmpty && !hasTitles && tags.isEmpty
     if !isWhole, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
       if hasTitles { bytes = titled(bytes) }
+      if !tags.isEmpty { bytes = tags.added(to: bytes) }
       if !chapters.isEmpty { bytes = MP4Chapters.adding(chapters, to: bytes) }
       guard file.write(Box.header("moov", bytes.count), at: movie.body.lowerBound - 8) else {
         throw FileError.last

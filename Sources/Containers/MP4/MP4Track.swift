@@ -17,12 +17,24 @@ enum MP4Track {
     }
   }
 
-  /// The name in a track's user data (ISO/IEC 14496-12 leaves it to writers; QuickTime File Format, "User Data Atoms").
+  /// The name in a track's user data (ISO/IEC 14496-12 leaves it to writers; QuickTime File Format, "User Data Atoms"),
+  /// or else that of its handler, if it is not the name of a program's part.
   private static func title(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
-    guard let name = bytes.box("udta", "name", in: track) else { return nil }
-    let text = String(decoding: bytes[name].prefix { $0 != 0 }, as: UTF8.self)
-    return text.isEmpty ? nil : text
+    let own = bytes.box("udta", "name", in: track).map { bytes[$0] }
+    let named = own ?? bytes.box("mdia", "hdlr", in: track).map { handlerName(bytes[$0]) }
+    let text = String(decoding: named?.prefix { $0 != 0 } ?? [], as: UTF8.self)
+    let isOfProgram = own == nil && programs.contains { text.lowercased().contains($0) }
+    return text.isEmpty || isOfProgram ? nil : text
   }
+
+  /// The name in a handler: in QuickTime its length stands before it.
+  private static func handlerName(_ body: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let name = body.dropFirst(24)
+    return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name
+  }
+
+  /// Parts of the names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media Audio") and others give to all tracks.
+  private static let programs = ["handle", "core media", "iso media", "gpac", "l-smash", "bento4", "mainconcept"]
 
   /// The tracks that hold names or pictures of chapters.
   static func chapters(of index: MP4Index) -> Set<Int> {

@@ -31,23 +31,7 @@ struct MatroskaChapters {
   private static func place(
     in segment: Range<Int>, of file: RandomAccessFile
   ) -> (mark: Int, body: Range<Int>)? {
-    if let found = file.firstElement(MatroskaID.chapters, in: segment, before: MatroskaID.cluster) {
-      return place(before: found, in: segment, of: file)
-    }
-    guard let list = file.firstElement(MatroskaID.seekHead, in: segment, before: MatroskaID.cluster),
-      list.count < 1 << 16, let bytes = file.read(list)
-    else { return nil }
-    for seek in EBMLElement.all(in: bytes) where seek.id == MatroskaID.seek {
-      let parts = EBMLElement.all(in: seek.bytes)
-      guard parts.first(where: { $0.id == MatroskaID.seekID })?.number == Int64(MatroskaID.chapters),
-        let position = parts.first(where: { $0.id == MatroskaID.seekPosition })?.number,
-        position < segment.count
-      else { continue }
-      let rest = segment.lowerBound + Int(position)..<segment.upperBound
-      guard let found = file.firstElement(MatroskaID.chapters, in: rest, before: MatroskaID.cluster) else { continue }
-      return place(before: found, in: rest, of: file)
-    }
-    return nil
+    file.listedElement(MatroskaID.chapters, in: segment).flatMap { place(before: $0, in: segment, of: file) }
   }
 
   /// The place of the identifier of the element whose body is `body`.

@@ -74,4 +74,21 @@ extension RandomAccessFile {
     }
     return nil
   }
+
+  /// The body of the first element `id` of a segment that stands before the packets, or in the list of what lies where
+  /// (RFC 9559, 5.1.1).
+  func listedElement(_ id: UInt32, in segment: Range<Int>) -> Range<Int>? {
+    if let found = firstElement(id, in: segment, before: MatroskaID.cluster) { return found }
+    guard let list = firstElement(MatroskaID.seekHead, in: segment, before: MatroskaID.cluster), list.count < 1 << 16,
+      let bytes = read(list)
+    else { return nil }
+    return EBMLElement.all(in: bytes).lazy.filter { $0.id == MatroskaID.seek }.compactMap { seek -> Range<Int>? in
+      let parts = EBMLElement.all(in: seek.bytes)
+      guard parts.first(where: { $0.id == MatroskaID.seekID })?.number == Int64(id),
+        let position = parts.first(where: { $0.id == MatroskaID.seekPosition })?.number, position < segment.count
+      else { return nil }
+      return self.firstElement(
+        id, in: segment.lowerBound + Int(position)..<segment.upperBound, before: MatroskaID.cluster)
+    }.first
+  }
 }

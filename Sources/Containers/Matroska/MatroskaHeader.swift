@@ -1,6 +1,6 @@
 /// Corrects the header and tags of a finished Matroska or WebM file where matroskamux writes them
 /// wrong or not at all. No byte of the file moves: parts that become shorter are followed by a `Void`
-/// element (RFC 8794, 11.3.2).
+/// element (RFC 8794, 11.3.2), and what is added to the tags stands at the end of the file.
 ///
 /// - Quotes and backslashes around tags (`Quirk.matroskamuxTagQuotes`).
 /// - Made-up names of tracks (`Quirk.matroskamuxTrackNames`).
@@ -27,11 +27,14 @@ package struct MatroskaHeader {
     var pixelAspectRatio: (width: Int, height: Int)?
     /// Luminance of the display on which the video was mastered, in 0.0001 cd/m².
     var luminance: (most: Int, least: Int)?
+    /// Tags that the muxer does not write.
+    var comments: [NamedTag]
 
     package init(
       disposition: Disposition?, fieldOrder: FieldOrder? = nil, pixelAspectRatio: (width: Int, height: Int)? = nil,
-      luminance: (most: Int, least: Int)? = nil
+      luminance: (most: Int, least: Int)? = nil, comments: [NamedTag] = []
     ) {
+      self.comments = comments
       self.disposition = disposition
       self.fieldOrder = fieldOrder
       self.pixelAspectRatio = pixelAspectRatio
@@ -45,11 +48,15 @@ package struct MatroskaHeader {
   private let unquoted: (String) -> String?
   /// When the file is said to be made, in seconds since 1970; nil: when it was.
   private let date: Int?
+  /// Tags of the whole file that the muxer does not write.
+  private let comments: [NamedTag]
 
   package init(
-    videos: [Track], audio: [Track], subtitles: [Track], date: Int? = nil, unquoted: @escaping (String) -> String?
+    videos: [Track], audio: [Track], subtitles: [Track], date: Int? = nil, comments: [NamedTag] = [],
+    unquoted: @escaping (String) -> String?
   ) {
     self.date = date
+    self.comments = comments
     tracks = [.video: videos, .audio: audio, .subtitles: subtitles]
     self.unquoted = unquoted
   }
@@ -63,10 +70,13 @@ package struct MatroskaHeader {
 
   private static let madeUpNames = Set(["Video", "Audio", "Subtitle"].map { Array($0.utf8) })
 
+  /// - Returns: whether the tags are in it: there is room for them where the segment's length is known.
   /// - Throws: ``FileError``.
-  package func apply(to path: String) throws {
+  @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }
-    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else { return }
+    guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else {
+      return comments.isEmpty
+    }
     for part in file.elements(in: segment.body) {
       guard part.body.count < 1 << 24, let change = change(of: part.id), let bytes = file.read(part.body) else {
         continue
@@ -77,6 +87,65 @@ package struct MatroskaHeader {
       }
     }
     try MatroskaOpusStart(file, in: segment.body).apply()
+    return try addComments(to: file, segment.body)
+  }
+
+  /// Adds to the tags, which stand last in the file, or puts the first ones there.
+  private func addComments(to file: RandomAccessFile, _ segment: Range<Int>) throws -> Bool {
+    let parts = file.elements(in: segment)
+    var added = comments.isEmpty ? [] : [MatroskaTags.tag(comments)]
+    var left = tracks.mapValues { $0[...] }
+    let list = parts.first { $0.id == MatroskaID.tracks }.flatMap { file.read($0.body) } ?? []
+    for track in EBMLElement.all(in: list) where track.id == MatroskaID.trackEntry {
+      let fields = EBMLElement.all(in: track.bytes)
+      let kind = MatroskaTrack.kind(ofType: fields.first { $0.id == MatroskaID.trackType }?.number)
+      guard let stream = left[kind]?.popFirst(), !stream.comments.isEmpty,
+        let uid = fields.first(where: { $0.id == MatroskaID.trackUID })?.bytes
+      else { continue }
+      added.append(MatroskaTags.tag(stream.comments, ofTrack: uid))
+    }
+    guard !added.isEmpty else { return true }
+    // matroskamux writes lengths in eight bytes.
+    guard let last = parts.last, segment.upperBound == file.size, last.body.upperBound == file.size,
+      file.read(segment.lowerBound - 8..<segment.lowerBound - 7) == [1]
+    else { return false }
+    var tags = added.flatMap(\.encoded)
+    var place = file.size
+    if last.id == MatroskaID.tags, last.body.count < 1 << 24 {
+      guard let bytes = file.read(last.body), file.read(last.body.lowerBound - 8..<last.body.lowerBound - 7) == [1]
+      else { return false }
+      tags = bytes + tags
+      place = last.body.lowerBound - 12
+    } else {
+      // The place of an entry for tags in the list of what lies where is free.
+      guard let list = parts.first(where: { $0.id == MatroskaID.seekHead }), let bytes = file.read(list.body),
+        let changed = MatroskaHeader.listing(MatroskaID.tags, at: place - segment.lowerBound, in: bytes),
+        file.write(changed, at: list.body.lowerBound)
+      else { return false }
+    }
+    func long(_ value: Int) -> [UInt8] { [UInt8].big(UInt64(value) | 1 << 56) }
+    let element = [UInt8].big(MatroskaID.tags) + long(tags.count) + tags
+    guard file.write(element, at: place),
+      file.write(long(place + element.count - segment.lowerBound), at: segment.lowerBound - 8)
+    else { throw FileError.last }
+    return true
+  }
+
+  /// A list of what lies where with an entry in the place of a `Void`; nil if none has room for it.
+  private static func listing(_ id: UInt32, at position: Int, in list: [UInt8]) -> [UInt8]? {
+    let entry = EBMLElement(
+      id: MatroskaID.seek,
+      of: [
+        EBMLElement(id: MatroskaID.seekID, bytes: .big(id)),
+        EBMLElement(id: MatroskaID.seekPosition, bytes: .big(UInt64(position))),
+      ])
+    var parts = EBMLElement.all(in: list)
+    guard let free = parts.lastIndex(where: { $0.id == MatroskaID.void && entry.encoded(in: $0.encoded.count) != nil }),
+      let encoded = entry.encoded(in: parts[free].encoded.count)
+    else { return nil }
+    let before = parts[..<free].flatMap(\.encoded)
+    parts.removeFirst(free + 1)
+    return before + encoded + parts.flatMap(\.encoded)
   }
 
   /// What is changed in an element of the file; nil where nothing is.

@@ -6,7 +6,7 @@ enum MatroskaID {
   static let cluster: UInt32 = 0x1F43_B675
 
   static let checksum: UInt32 = 0xBF
-  private static let void: UInt32 = 0xEC
+  static let void: UInt32 = 0xEC
   /// Elements that are allowed anywhere (RFC 8794, 11.3).
   static let anywhere: Set = [checksum, void]
   /// Elements that are allowed in a segment: those with a name here, Cues and Attachments.
@@ -28,6 +28,7 @@ enum MatroskaID {
 
   static let tracks: UInt32 = 0x1654_AE6B
   static let trackEntry: UInt32 = 0xAE
+  static let trackUID: UInt32 = 0x73C5
   static let trackNumber: UInt32 = 0xD7
   static let trackType: UInt32 = 0x83
   static let codec: UInt32 = 0x86
@@ -77,5 +78,11 @@ enum MatroskaID {
   static let tags: UInt32 = 0x1254_C367
   static let tag: UInt32 = 0x7373
   static let simpleTag: UInt32 = 0x67C8
+  static let tagName: UInt32 = 0x45A3
   static let tagString: UInt32 = 0x4487
+  static let tagBinary: UInt32 = 0x4485
+  static let targets: UInt32 = 0x63C0
+  static let tagTrackUID: UInt32 = 0x63C5
+  /// Editions, chapters and attachments.
+  static let targetsOfOthers: Set<UInt32> = [0x63C9, 0x63C4, 0x63C6]
 }

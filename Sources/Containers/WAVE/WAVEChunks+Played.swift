@@ -35,15 +35,12 @@ extension WAVEChunks {
   /// Names of all chunks, for a container that holds none of them.
   /// - Parameter holdsMarkers: the container holds these as chapters.
   package func names(besidesMarkers holdsMarkers: Bool) -> [String] {
-    let info = info.map(\.name).filter { !WAVEChunks.tags.contains($0) }.map { "INFO \($0)" }
-    return unread + others.map(\.name.trimmed) + (sampler == nil ? [] : ["smpl"]) + info
+    unread + others.map(\.name.trimmed) + (sampler == nil ? [] : ["smpl"])
       + (holdsMarkers || markers.isEmpty ? [] : ["cue"])
   }
 
-  /// Entries of `LIST INFO` that GStreamer reads as tags (`gst_riff_parse_info_with_tag`).
-  private static let tags: Set = [
-    "IARL", "IAAR", "IART", "ICMT", "ICOP", "ICRD", "IGNR", "IKEY", "INAM", "IPRD", "ISBJ", "ISFT", "ISRC", "ITRK",
-  ]
+  /// Entries of `LIST INFO` that GStreamer does not read.
+  var tags: [NamedTag] { info.compactMap { NamedTag(info: $0.name, $0.body) } }
 
   private func playedLoops(_ place: (Range<Int>) -> [Range<Int>], _ leftOut: inout [String]) -> [Chunk] {
     guard let sampler else { return [] }

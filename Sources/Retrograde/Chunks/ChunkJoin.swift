@@ -90,21 +90,28 @@ struct ChunkJoin: Sendable {
       }
       return EncodingPipeline.Stream(
         name: video.name, caps: raw, disposition: video.disposition,
-        orientation: video.orientation, fieldOrder: video.fieldOrder, packets: PacketOutput.named(own))
+        orientation: video.orientation, fieldOrder: video.fieldOrder, title: video.title,
+        comments: video.comments, packets: PacketOutput.named(own))
     }
     let audio = try plan.audio.enumerated().map { number, stream in
       guard let made = made(audio: number), let packets = (made.content?.caps).flatMap({ Caps($0) }),
         let raw = Caps(stream.caps)
       else { throw RetrogradeError(.internalFailure, about: plan.output, "its audio stream \(number) has no header") }
       return EncodingPipeline.Stream(
-        name: "audio\(number)", caps: raw, disposition: stream.disposition, packets: packets)
+        name: "audio\(number)", caps: raw, disposition: stream.disposition, title: stream.title,
+        comments: stream.comments, packets: packets)
     }
     let heard = plan.audio.indices.compactMap { made(audio: $0)?.heard }
     var contents = EncodingPipeline.Contents(
       description: plan.joining, videos: videos, audio: audio,
       texts: plan.subtitles.enumerated().compactMap { number, track in
-        Caps(track.caps).map { .init(name: "text\(number)", caps: $0, disposition: track.disposition) }
-      }, chapters: plan.chapters, tags: plan.tags.flatMap { TagList($0) }, duration: plan.legs.duration,
+        Caps(track.caps).map {
+          .init(
+            name: "text\(number)", caps: $0, disposition: track.disposition,
+            title: track.tags.flatMap { TagList($0) }?.string("title"))
+        }
+      }, chapters: plan.chapters, comments: plan.comments, mp4Tags: plan.mp4Tags,
+      tags: plan.tags.flatMap { TagList($0) }, duration: plan.legs.duration,
       prepare: prepare)
     contents.lead = (clocks.compactMap { $0?.lead } + heard.map(\.origin)).max() ?? .zero
     contents.priming = AudioPriming(leadIn: .zero, samples: heard.map { $0.priming.samples.first ?? 0 })

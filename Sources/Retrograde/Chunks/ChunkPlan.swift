@@ -93,6 +93,9 @@ struct ChunkPlan: Codable, Sendable {
     var disposition: Disposition?
     var orientation: String?
     var fieldOrder: MatroskaHeader.FieldOrder?
+    var title: String?
+    /// Tags that the muxer does not write, such as `NAME=text`.
+    var comments: [String]
   }
 
   /// An audio stream of the output. It is one chunk: codecs overlap their packets, which no joint may cut.
@@ -103,6 +106,9 @@ struct ChunkPlan: Codable, Sendable {
     var encoding: String
     var sampleCount: Int?
     var disposition: Disposition?
+    var title: String?
+    /// As those of a video.
+    var comments: [String]
   }
 
   struct Subtitles: Codable, Sendable {
@@ -166,6 +172,10 @@ struct ChunkPlan: Codable, Sendable {
   var chapters: [Chapter]
   /// Tags of the file as a whole, as GStreamer writes them.
   var tags: String?
+  /// Tags of the file as a whole that the muxer does not write, such as `NAME=text`.
+  var comments: [String]
+  /// Those of an MP4 or MOV source that lie in it in another form.
+  var mp4Tags: [MP4Tag]
   /// The pipeline that joins the chunks.
   var joining: String
   /// Whether the container says which samples are heard.

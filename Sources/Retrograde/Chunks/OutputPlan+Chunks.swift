@@ -38,7 +38,7 @@ extension OutputPlan {
         encoding: description.kept(.video, number, PacketOutput.conversion(of: codec, for: choice.container)),
         encoder: contents.encoder, settings: stream.encoderOptions, frames: parts.reduce(0) { $0 + $1.frames },
         step: video.timeline.span(of: 0).duration, disposition: stream.disposition,
-        orientation: stream.orientation, fieldOrder: stream.fieldOrder)
+        orientation: stream.orientation, fieldOrder: stream.fieldOrder, title: stream.title, comments: stream.comments)
       made.settings = try EncoderHeader.settings(of: encoder, made, parts.map(\.settings), options.resources, work)
       streams.append(made)
       chunks += parts
@@ -47,7 +47,8 @@ extension OutputPlan {
     let sounds = contents.audio.enumerated().map { number, stream in
       ChunkPlan.Audio(
         caps: stream.caps.description, encoding: description.kept(.audio, number, []),
-        sampleCount: stream.sampleCount, disposition: stream.disposition)
+        sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
+        comments: stream.comments)
     }
     // Audio first: what is long by itself is not to begin last.
     chunks =
@@ -60,18 +61,15 @@ extension OutputPlan {
       options: .init(options),
       range: source.range, legs: source.legs, videos: streams, audio: sounds,
       subtitles: choice.subtitles.map(ChunkPlan.Subtitles.init), subtitleOutput: try subtitleOutput,
-      chapters: contents.chapters, tags: contents.tags?.description, joining: joining,
+      chapters: contents.chapters, tags: contents.tags?.description, comments: contents.comments,
+      mp4Tags: contents.mp4Tags, joining: joining,
       hasEditLists: choice.container.hasEditLists,
-      warnings: (source.warnings + choice.warnings + details.unheld + untitled(contents)).unique.map(Notice.init),
+      warnings: (source.warnings + choice.warnings + details.unheld).unique.map(Notice.init),
       changes: choice.changes.map(KeptChange.init),
-      // When the source was last written: the same whenever, and wherever, it is made.
-      origin: FileOrigin(seed: ChunkPlan.seed(streams.map(\.index.digest)), date: identity.modified.first ?? 0),
+      // When the source was made, or last written: the same whenever, and wherever, it is made.
+      origin: FileOrigin(
+        seed: ChunkPlan.seed(streams.map(\.index.digest)), date: contents.created ?? identity.modified.first ?? 0),
       chunks: chunks)
-  }
-
-  /// The header of what is joined is written without the names of MP4's and MOV's tracks.
-  private func untitled(_ contents: EncodingPipeline.Contents) -> [Warning] {
-    contents.hasTitles && choice.container.hasEditLists ? [.noTitles] : []
   }
 
   /// The most frames of a plan, which holds all of them in memory while it is made: 155 hours at 30 a second.

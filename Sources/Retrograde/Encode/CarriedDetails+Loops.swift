@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import RetrogradeEngine
 
@@ -27,6 +28,11 @@ extension CarriedDetails {
   }
 }
 
+extension NamedTag {
+  /// It says where audio loops.
+  var saysLoop: Bool { LoopComments.field(of: name) != nil }
+}
+
 /// The comments of a file that say where its loop is.
 private struct LoopComments {
   /// As they are spelled, by what they say: `START`, `LENGTH`, `END`.
@@ -34,12 +40,15 @@ private struct LoopComments {
 
   init(_ comments: [String]) {
     for comment in comments {
-      let parts = comment.split(separator: "=", maxSplits: 1).map(String.init)
-      guard parts.count == 2 else { continue }
-      let name = parts[0].uppercased().filter { !"_- ".contains($0) }
-      guard name.hasPrefix("LOOP"), ["START", "LENGTH", "END"].contains(name.dropFirst(4)) else { continue }
-      fields[String(name.dropFirst(4))] = (parts[0], Int(parts[1].filter { $0 != " " }))
+      guard let tag = NamedTag(comment: comment), let field = LoopComments.field(of: tag.name) else { continue }
+      fields[field] = (tag.name, Int(tag.text.filter { $0 != " " }))
     }
+  }
+
+  /// `START`, `LENGTH` or `END`; nil if a comment of this name says something else.
+  static func field(of name: String) -> String? {
+    let name = name.uppercased().filter { !"_- ".contains($0) }
+    return ["START", "LENGTH", "END"].first { name == "LOOP" + $0 }
   }
 
   var names: [String] { fields.values.map(\.name).sorted() }

@@ -1,38 +1,178 @@
+import Containers
 import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// The tags of the whole file that the container's muxer does not write.
+  /// Comments of the whole file that hold for the output: those of the source, and tags that the container's muxer does
+  /// not write, in words.
+  var comments: [String] {
+    loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])
+  }
+
+  /// The same of a stream.
+  func comments(of tags: TagList?) -> [String] {
+    guard container?.isMatroska ?? false else { return [] }
+    let known = freeTags
+    let own = named(tags).filter { !$0.saysTimes && !known.contains($0) }
+    return own.map(\.comment) + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
+  }
+
+  /// The tags of the whole file that the output does not hold.
   var unheldTags: [Warning] {
-    guard let tags = source.index.tags, let held = container?.heldTags else { return [] }
-    let others = Set(
-      EncodingPipeline.technical + ["image", "preview-image", "attachment", "image-orientation", "datetime"])
-    let names = tags.names.filter { !held.contains($0) && !others.contains($0) }
-    guard !names.isEmpty else { return [] }
+    let tags = source.index.tags?.withDate
+    var names: [String] = []
+    if let tags, let held = container?.heldTags {
+      names = unwritten(tags, held)
+      let kept = Set(keptTags.compactMap { TagList.tag(named: $0.name) } + (keepsWaveChunks ? ["midi-base-note"] : []))
+      names.removeAll(where: kept.contains)
+      if holdsComments { names = names.filter { !isPromoted($0, tags) } }
+    }
+    let timed = freeTags.filter(\.saysTimes).map(\.name)
+    if !holdsComments, container != nil { names += freeTags.filter { !$0.saysTimes }.map(\.name) }
     return [
-      Warning(
-        .detailLeftOut,
-        "left out: the tag\(names.count == 1 ? "" : "s") \(names.sorted().joined(separator: ", ")), which this "
-          + "container's muxer does not write",
-        count: names.count)
-    ]
+      CarriedDetails.warning(names, "which this container's muxer does not write"),
+      CarriedDetails.warning(timed, "which may not hold for the output"),
+      CarriedDetails.warning(unheldStreamTags, "of streams, which this container's muxer does not write"),
+    ].compactMap { $0 }
+  }
+
+  /// Names of the tags that a muxer which writes `held` does not write.
+  private func unwritten(_ tags: TagList, _ held: Set<String>) -> [String] {
+    tags.names.filter { name in
+      // FFmpeg names itself in all files.
+      let isOfFFmpeg = name == "application-name" && tags.string(name)?.hasPrefix("Lav") ?? false
+      return !held.contains(name) && !CarriedDetails.others.contains(name) && !isOfFFmpeg
+    }
+  }
+
+  private static func warning(_ names: [String], _ reason: String) -> Warning? {
+    let names = names.unique.sorted()
+    guard !names.isEmpty else { return nil }
+    return Warning(
+      .detailLeftOut, "left out: the tag\(names.count == 1 ? "" : "s") \(names.joined(separator: ", ")), \(reason)",
+      count: names.count)
+  }
+
+  private var unheldStreamTags: [String] {
+    guard let held = container?.heldStreamTags else { return [] }
+    let lists = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
+    let known = freeTags
+    return lists.flatMap { tags -> [String] in
+      let own = streamOnly(tags)
+      let free = named(tags).filter { !known.contains($0) }
+      let names = (own?.names ?? []).filter { !held.contains($0) && !CarriedDetails.ofStreams.contains($0) }
+      guard container?.isMatroska ?? false else { return names + free.map(\.name) }
+      return names.filter { own?.comments(of: $0) == nil } + free.filter(\.saysTimes).map(\.name)
+    }
+  }
+
+  /// The tags of a stream that are not the whole file's, too.
+  private func streamOnly(_ tags: TagList?) -> TagList? { tags?.removing(source.index.tags?.names ?? []) }
+
+  /// Tags that have a warning of their own, or that say what the output says by itself.
+  private static let others = Set(
+    EncodingPipeline.technical + [
+      "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",
+    ])
+
+  /// The same of streams, whose applications are their encoders.
+  private static let ofStreams = others.union(["title", "application-name"])
+
+  private var holdsComments: Bool { container?.holdsComments ?? false }
+
+  private var freeTags: [NamedTag] {
+    let isWritten = source.index.tags?.time != nil && container?.heldTags?.contains("datetime") ?? true
+    let created = container?.holdsHeaderTime ?? true || isWritten ? nil : created
+    let kept = keptTags
+    return named(source.index.tags).filter { !kept.contains($0) }
+      + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
+  }
+
+  /// Entries of a WAVE file that another one keeps (`waveChunks`).
+  private var keptTags: [NamedTag] { keepsWaveChunks ? source.facts?.tags ?? [] : [] }
+
+  private var keepsWaveChunks: Bool { container?.isWave ?? false && !hasSoundtrack && source.facts?.wave != nil }
+
+  /// When the source was made, in seconds since 1970.
+  var created: Int? { source.index.tags?.time ?? source.facts?.created }
+
+  private var freeComments: [String] { freeTags.filter { !$0.saysTimes }.map(\.comment) }
+
+  /// Comments of names that GStreamer does not know, but those that say where audio loops.
+  private func named(_ tags: TagList?) -> [NamedTag] {
+    (tags?.strings("extended-comment") ?? []).compactMap { NamedTag(comment: $0) }
+      .filter { !$0.isTechnical && !$0.saysLoop }
+  }
+
+  /// Tags that the muxer does not write, as comments.
+  private func promoted(_ tags: TagList?) -> [String] {
+    guard let tags, let held = container?.heldTags else { return [] }
+    let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
+    return names.filter { !CarriedDetails.places.contains($0) }.flatMap { tags.comments(of: $0) ?? [] }
+      + [tags.place.map { "\(NamedTag.location)=\($0)" }].compactMap { $0 }
+  }
+
+  private func isPromoted(_ name: String, _ tags: TagList) -> Bool {
+    CarriedDetails.places.contains(name) ? tags.place != nil : tags.comments(of: name) != nil
+  }
+
+  private static let places: Set = [
+    "geo-location-latitude", "geo-location-longitude", "geo-location-elevation",
+  ]
+}
+
+extension TagList {
+  /// The date is that of the date with a time.
+  fileprivate var hasSameDay: Bool {
+    guard let date = texts(of: "date")?.first, let time = texts(of: "datetime")?.first else { return false }
+    return time.hasPrefix(date)
+  }
+
+  /// Where it was recorded, in the words of ISO 6709.
+  fileprivate var place: String? {
+    guard let latitude = double("geo-location-latitude"), let longitude = double("geo-location-longitude") else {
+      return nil
+    }
+    let height = double("geo-location-elevation").map { CarriedDetails.coordinate($0, 1, 2) } ?? ""
+    return CarriedDetails.coordinate(latitude, 2, 5) + CarriedDetails.coordinate(longitude, 3, 5) + height + "/"
+  }
+}
+
+extension CarriedDetails {
+  /// With a sign, at least so many digits before the point, and so many behind it.
+  fileprivate static func coordinate(_ value: Double, _ digits: Int, _ places: Int) -> String {
+    let text = Decimals.text(abs(value), places)
+    let whole = text.prefix { $0 != "." }.count
+    return (value < 0 ? "-" : "+") + String(repeating: "0", count: max(digits - whole, 0)) + text
   }
 }
 
 extension Container {
+  /// Names of tags that its muxer writes wrong (`Quirk.qtmuxShowNumbers`): they are comments.
+  var miswrittenTags: [String] { hasEditLists ? ["show-season-number", "show-episode-number"] : [] }
+
   /// Names of the tags of the whole file that its muxer writes; nil if that is not known.
   var heldTags: Set<String>? {
     if imageFormat != nil || isTransportStream { return [] }
-    guard let caps else { return nil }
+    guard let caps else { return audioCodecs == ["audio/x-flac"] ? Container.tagsInVorbis : Container.tagsInID3 }
     if caps.hasPrefix("video/quicktime") { return Container.tagsInMP4 }
     if caps == "video/x-msvideo" { return Container.tagsInAVI }
-    return ["video/x-matroska", "video/webm"].contains(caps) ? Container.tagsInMatroska : nil
+    if isWave { return Container.tagsInWAVE }
+    return isOgg ? Container.tagsInVorbis : isMatroska ? Container.tagsInMatroska : nil
   }
+
+  /// The same of tags of a stream; nil if that is not known, or there is one stream, whose tags are the file's.
+  var heldStreamTags: Set<String>? { holdsOneStream || isOgg ? nil : caps == "video/x-msvideo" ? [] : heldTags }
+
+  /// Its header says when it was made.
+  var holdsHeaderTime: Bool { holdsTitles }
 
   /// `gst_avi_mux_write_tag` of gstavimux.c, 1.22 to 1.28.
   private static let tagsInAVI: Set = [
     "location", "artist", "comment", "copyright", "date", "genre", "keywords", "title", "encoder", "isrc",
   ]
+  /// `gst_wavparse_tags_foreach` of gstwavenc.c, 1.22 to 1.28.
+  private static let tagsInWAVE = tagsInAVI.union(["album", "album-artist"])
 
   /// `gst_matroska_tag_conv` of matroska-mux.c, 1.22 to 1.28.
   private static let tagsInMatroska: Set = [
@@ -43,9 +183,30 @@ extension Container {
   /// `tag_matches_mp4` of gstqtmux.c, 1.22 to 1.28.
   private static let tagsInMP4: Set = [
     "album", "album-sortname", "artist", "artist-sortname", "album-artist", "album-artist-sortname",
-    "application-name", "comment", "composer", "composer-sortname", "show-name", "show-sortname",
-    "show-season-number", "show-episode-number", "genre", "title", "title-sortname", "performer", "grouping",
+    "application-name", "comment", "composer", "composer-sortname", "show-name", "show-sortname", "genre", "title",
+    "title-sortname", "performer", "grouping",
     "description", "lyrics", "copyright", "keywords", "date", "beats-per-minute", "track-number", "track-count",
     "album-disc-number", "album-disc-count",
+  ]
+
+  /// `tag_matches` of gstvorbistag.c, 1.22 to 1.28.
+  private static let tagsInVorbis: Set = [
+    "title", "version", "album", "track-number", "album-disc-number", "track-count", "album-disc-count", "artist",
+    "performer", "composer", "copyright", "license", "license-uri", "geo-location-name", "organization", "description",
+    "genre", "datetime", "contact", "isrc", "comment", "replaygain-track-gain", "replaygain-track-peak",
+    "replaygain-album-gain", "replaygain-album-peak", "replaygain-reference-level", "acoustid-id",
+    "acoustid-fingerprint", "musicbrainz-trackid", "musicbrainz-releasetrackid", "musicbrainz-artistid",
+    "musicbrainz-albumid", "musicbrainz-albumartistid", "musicbrainz-releasegroupid", "musicbrainz-trmid",
+    "musicbrainz-sortname", "album-sortname", "title-sortname", "artist-sortname", "album-artist",
+    "album-artist-sortname", "discid", "musicbrainz-discid", "beats-per-minute", "application-name",
+  ]
+
+  /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. Of dates it writes the year: they are comments, too.
+  private static let tagsInID3: Set = [
+    "artist", "album-artist", "title", "album", "copyright", "composer", "genre", "comment", "musicbrainz-artistid",
+    "musicbrainz-albumid", "musicbrainz-albumartistid", "musicbrainz-releasegroupid", "musicbrainz-trmid",
+    "musicbrainz-discid", "discid", "musicbrainz-releasetrackid", "musicbrainz-trackid", "artist-sortname",
+    "musicbrainz-sortname", "album-sortname", "title-sortname", "track-number", "track-count", "album-disc-number",
+    "album-disc-count", "beats-per-minute",
   ]
 }

@@ -37,13 +37,17 @@ struct CarriedDetails: Sendable {
       audio: zip(names.audio, audio).map { name, track in
         .init(
           name: name, caps: track.caps, disposition: track.disposition, title: track.tags?.streamTitle,
+          comments: comments(of: track.tags),
           sampleCount: AudioPlayer(track, source.heard, isPadded: isPadded).sampleCount)
       },
       texts: zip(names.texts, subtitles).map {
-        .init(name: $0, caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle)
+        .init(
+          name: $0, caps: $1.caps, disposition: $1.disposition, title: $1.tags?.streamTitle,
+          comments: comments(of: $1.tags))
       },
       chapters: waveChunks.haveMarkers ? [] : Chapter.played(source.index.chapters, source.legs.all),
-      waveChunks: waveChunks.chunks, comments: loopComments.played, tags: source.index.tags,
+      waveChunks: waveChunks.chunks, comments: comments, mp4Tags: source.facts?.mp4Tags ?? [], created: created,
+      tags: source.index.tags?.removing(container?.miswrittenTags ?? []),
       duration: source.legs.duration, prepare: prepare)
   }
 
@@ -54,7 +58,7 @@ struct CarriedDetails: Sendable {
       caps: source.framed(isBackward ? video.caps.mirroredFields : video.caps, video, playback, needsRate: needsRate),
       disposition: video.video.disposition,
       fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
-      title: video.video.tags?.streamTitle)
+      title: video.video.tags?.streamTitle, comments: comments(of: video.video.tags))
   }
 
   /// Warnings for the details that the output does not hold.

@@ -6,7 +6,8 @@ extension Warning {
   static let noChapters = Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")
 
   /// What the list that an MP4 has of `chapters` has no room for.
-  static func notInMP4(_ chapters: [Chapter]) -> [Warning] {
+  /// - Parameter end: of the output, if it is known.
+  static func notInMP4(_ chapters: [Chapter], until end: ClockTime?) -> [Warning] {
     let inner = chapters.reduce(0) { $0 + $1.inner }
     let missing = chapters.dropFirst(MP4Header.mostChapters)
     let long = chapters.count { $0.title.utf8.count > MP4Header.longestTitle }
@@ -14,6 +15,16 @@ extension Warning {
     if inner > 0 {
       let what = inner == 1 ? "a chapter that is part of another" : "\(inner) chapters that are parts of others"
       found.append(Warning(.detailLeftOut, "left out: \(what), which this container can't hold", count: inner))
+    }
+    let next = chapters.dropFirst().map(\.span.start) + [end].compactMap { $0 }
+    let ended = zip(chapters, next).filter { $0.marker == nil && $0.endsBefore($1) }.map(\.0)
+    if let first = ended.first {
+      let what = ended.count == 1 ? "the end of a chapter" : "the ends of \(ended.count) chapters, the first"
+      found.append(
+        Warning(
+          .detailLeftOut,
+          "left out: \(what) at \(first.span.end) of the output: in this container each chapter lasts until the next one",
+          count: ended.count))
     }
     if let first = missing.first {
       found.append(
@@ -34,6 +45,9 @@ extension Warning {
 }
 
 extension Chapter {
+  /// True if neither is what the other is rounded to.
+  fileprivate func endsBefore(_ next: ClockTime) -> Bool { next - span.end > .milliseconds(1) }
+
   /// How many chapters are parts of it.
   fileprivate var inner: Int { children.reduce(0) { $0 + 1 + $1.inner } }
 }

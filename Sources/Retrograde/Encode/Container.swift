@@ -44,7 +44,9 @@ struct Container: Sendable {
     }
   }
   /// It holds comments of any name.
-  var holdsComments: Bool { isOgg || caps == nil && audioCodecs == ["audio/x-flac"] }
+  var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || caps == nil && audioCodecs == ["audio/x-flac"] }
+  /// It is Matroska or WebM.
+  var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
   /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.
   var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.

@@ -63,7 +63,7 @@ struct EncodingDescription {
     for (number, track) in choice.subtitles.enumerated() {
       // All of it is given at once: a muxer waits for the stream that has nothing yet.
       lines.append(
-        (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + EncodingDescription.inject(track.tags)
+        (["appsrc name=text\(number) format=time max-buffers=0 max-bytes=0"] + inject(track.tags)
           + ["queue max-size-buffers=0 max-size-bytes=0 max-size-time=0", "encode.subtitle_\(number)"])
           .joined(separator: " ! "))
     }
@@ -73,7 +73,7 @@ struct EncodingDescription {
   static func videoName(_ number: Int) -> String { number == 0 ? "video" : "video\(number)" }
 
   private func packets(_ name: String, _ tags: TagList?, _ conversion: [String], _ pad: String) -> [String] {
-    ["appsrc name=\(name) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
+    ["appsrc name=\(name) format=time block=true max-buffers=8 max-bytes=0"] + inject(tags)
       + conversion + ["queue", pad]
   }
 
@@ -137,7 +137,7 @@ struct EncodingDescription {
     ]
     if choice.deinterlaces || frame.deinterlaces { parts += FrameGeometry.deinterlacing }
     parts += frame.geometry?.cutting ?? []
-    parts += EncodingDescription.inject(written(number, tags))
+    parts += inject(written(number, tags))
     parts += frame.geometry?.scaling ?? []
     let isJPEG = frame.codec?.caps.mediaType == "image/jpeg" || choice.container.isJPEG
     let jpeg = isJPEG ? frame.geometry.map { JPEGFrames($0.caps) } : nil
@@ -159,7 +159,7 @@ struct EncodingDescription {
 
   /// What brings samples into the form that is encoded.
   private func samples(_ number: Int, _ tags: TagList?) -> [String] {
-    ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + EncodingDescription.inject(tags)
+    ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + inject(tags)
       + choice.audioForms[number].elements
   }
 
@@ -174,8 +174,12 @@ struct EncodingDescription {
     "flip-rotate-90": "ur-ll", "flip-rotate-180": "vert", "flip-rotate-270": "ul-lr",
   ]
 
-  private static func inject(_ tags: TagList?) -> [String] {
-    guard let kept = tags?.removing(EncodingPipeline.technical), !kept.isEmpty else { return [] }
+  /// Gives a stream its tags. MP4 and MOV have its name in a place of its own (`MP4Header`), and of others FFmpeg
+  /// thinks that they are the file's; in AVI they take the place of the file's (`Container.heldStreamTags`).
+  private func inject(_ tags: TagList?) -> [String] {
+    if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
+    let named = choice.container.hasEditLists ? ["title"] : []
+    guard let kept = tags?.removing(EncodingPipeline.technical + named), !kept.isEmpty else { return [] }
     let text = kept.description
     let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
     let fields = body.hasSuffix(";") ? String(body.dropLast()) : body

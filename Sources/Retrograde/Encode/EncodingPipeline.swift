@@ -18,6 +18,8 @@ final class EncodingPipeline: Sendable {
     var fieldOrder: MatroskaHeader.FieldOrder?
     /// What people call it.
     var title: String?
+    /// Comments that hold for it, such as `NAME=text`.
+    var comments: [String] = []
     /// How many sample frames of audio come; nil where that is not known.
     var sampleCount: Int?
     /// Properties of the encoder, in place of what the description says of them.
@@ -39,6 +41,10 @@ final class EncodingPipeline: Sendable {
     var waveChunks: [WAVEChunks.Chunk] = []
     /// Comments of the file, such as `LOOPSTART=22050`, that hold for the output.
     var comments: [String] = []
+    /// Tags of an MP4 or MOV source as they lie there.
+    var mp4Tags: [MP4Tag] = []
+    /// When the source was made, in seconds since 1970.
+    var created: Int?
     /// Tags of the whole file.
     var tags: TagList?
     /// How long it is, if it ends.

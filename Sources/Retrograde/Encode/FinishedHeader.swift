@@ -44,9 +44,10 @@ struct FinishedHeader: Sendable {
       switch format {
       case .mp4:
         let header = mp4(videos, audio)
-        if try header.apply(to: path) { return Warning.notInMP4(contents.chapters) }
+        if try header.apply(to: path) { return Warning.notInMP4(contents.chapters, until: contents.duration) }
         return (contents.chapters.isEmpty ? [] : [.noChapters]) + (contents.hasTitles ? [.noTitles] : [])
-      case .matroska: try matroska(videos).apply(to: path)
+          + noComments
+      case .matroska: if try !matroska(videos).apply(to: path) { return noComments }
       case .mp3:
         guard let priming = priming.first, let heard = audio.first?.count else { return [] }
         try MP3Header(priming: priming, heard: heard).apply(to: path)
@@ -62,18 +63,35 @@ struct FinishedHeader: Sendable {
     return []
   }
 
+  /// Where the header does not stand where it could grow.
+  private var noComments: [Warning] {
+    let names = contents.comments.compactMap { NamedTag(comment: $0)?.name }.unique
+    guard !names.isEmpty else { return [] }
+    return [
+      Warning(
+        .detailLeftOut, "left out: the tags \(names.joined(separator: ", ")), for which the file's header has no room",
+        count: names.count)
+    ]
+  }
+
+  /// When the source was made, or its output in chunks.
+  private var date: Int? { contents.created ?? contents.origin?.date }
+
   private func matroska(_ videos: [MuxedCount.Reached]) -> MatroskaHeader {
     MatroskaHeader(
       videos: zip(contents.videos, videos).map { $0.matroskaTrack($1.caps) },
       audio: contents.audio.map { $0.matroskaTrack() },
       subtitles: contents.texts.map { $0.matroskaTrack() },
-      date: contents.origin?.date,
+      date: date, comments: contents.comments.compactMap { NamedTag(comment: $0) },
       unquoted: GStreamer.unquoted)
   }
 
   private func mp4(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
     var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
-    header.date = contents.origin?.date
+    header.date = date
+    header.tags = contents.comments.compactMap { NamedTag(comment: $0) }.map { tag in
+      contents.mp4Tags.first { $0.name == tag.name && $0.text == tag.text } ?? MP4Tag(tag)
+    }
     header.titles = [
       .video: contents.videos.map(\.title), .audio: contents.audio.map(\.title),
       .subtitles: contents.texts.map(\.title),
@@ -103,7 +121,7 @@ extension EncodingPipeline.Stream {
     let pixel = caps.fraction("pixel-aspect-ratio").map { (width: $0.numerator, height: $0.denominator) }
     return MatroskaHeader.Track(
       disposition: disposition, fieldOrder: fieldOrder, pixelAspectRatio: pixel,
-      luminance: muxed?.masteringLuminance)
+      luminance: muxed?.masteringLuminance, comments: comments.compactMap { NamedTag(comment: $0) })
   }
 }
 

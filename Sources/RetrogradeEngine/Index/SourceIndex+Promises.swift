@@ -57,9 +57,13 @@ extension [ContainerDetail] {
   /// What is to be said of them, each once with a count.
   fileprivate func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
-    return unique.filter { $0.kind.map(playback.wantsAny) ?? true }.map { detail in
+    return unique.compactMap { detail in
       let count = counts[detail] ?? 0
-      guard detail.kind == nil else { return Warning(.detailLeftOut, "left out: \(detail.what)", count: count) }
+      switch detail.owner {
+      case .streams(let kind) where !playback.wantsAny(kind): return nil
+      case .streams, .file: return Warning(.detailLeftOut, "left out: \(detail.what)", count: count)
+      case .track: break
+      }
       let what = count == 1 ? "a track" : "\(count) tracks"
       return Warning(.streamLeftOut, "left out: \(what) of \(detail.what)", count: count)
     }

@@ -104,19 +104,69 @@ extension StreamPath {
     if let title = track.title, tags?.has("title") != true,
       let tag = TagList("taglist, title=(string)\(Description.quoted(title))")
     {
-      stream.tags = tags?.merging(tag) ?? tag
+      stream.tags = stream.tags.merging(tag)
     }
     if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation,
       tags?.has("image-orientation") != true,
       let tag = TagList("taglist, image-orientation=\(orientation)")
     {
-      stream.tags = stream.tags?.merging(tag) ?? tag
+      stream.tags = stream.tags.merging(tag)
     }
     return stream
   }
 }
 
+extension TagList {
+  /// The list with GStreamer's own tags in the place of comments that say the same.
+  var withKnownComments: TagList {
+    let comments = strings("extended-comment")
+    guard !comments.isEmpty else { return self }
+    var known: [String: NamedTag] = [:]
+    var others: [String] = []
+    for comment in comments {
+      // Many tags have one value.
+      if let named = NamedTag(comment: comment), let tag = TagList.tag(named: named.name), known[tag] == nil,
+        !has(tag) || texts(of: tag) == [named.text]
+      {
+        known[tag] = named
+      } else {
+        others.append(comment)
+      }
+    }
+    let list: TagList? = removing(["extended-comment"])
+    return list.merging(
+      TagList(named: known.values.sorted { $0.name < $1.name }.map { (name: $0.name, text: $0.text) })
+    )
+    .merging(TagList(comments: others)) ?? self
+  }
+}
+
+extension NamedTag {
+  /// The name without what QuickTime puts before names that others have too (`com.apple.quicktime.title`).
+  fileprivate var bare: String {
+    let prefix = "com.apple.quicktime."
+    guard name.hasPrefix(prefix) else { return name }
+    let last = String(name.dropFirst(prefix.count))
+    return NamedTag.common[last] ?? name
+  }
+
+  /// QuickTime File Format, "QuickTime Metadata Keys".
+  private static let common = [
+    "title": "title", "artist": "artist", "album": "album", "comment": "comment", "description": "description",
+    "copyright": "copyright", "genre": "genre", "keywords": "keywords", "make": "device_manufacturer",
+    "model": "device_model", "software": "application_name", "location.ISO6709": NamedTag.location,
+  ]
+}
+
 extension TagList? {
+  /// With those of `tags` that describe more than the file that they stand in, as comments.
+  func adding(_ tags: [NamedTag]) -> TagList? {
+    let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
+    guard !added.isEmpty else { return self }
+    let comments = TagList(comments: (self?.strings("extended-comment") ?? []) + added)
+    return (self?.removing(["extended-comment"])).merging(comments)
+  }
+
   /// Both lists' tags, as far as there are any; where both have one, this list's.
   package func merging(_ other: TagList?) -> TagList? {
     guard let self, let other else { return self ?? other }

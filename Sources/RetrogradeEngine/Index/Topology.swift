@@ -38,15 +38,20 @@ package struct Topology: Sendable {
     return text
   }
 
-  /// Tags of the file as a whole; those of the only stream as well, if there is no container
-  /// (`Quirk.mpegaudioparseFileTags`).
+  /// Tags of the file as a whole, with those that its demuxer does not read; those of the only stream as well, in Ogg
+  /// and if there is no container (`Quirk.mpegaudioparseFileTags`).
   var fileTags: TagList? {
-    let tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
-    guard streams.count == 1, let stream = streams.first, let own = stream.tags,
-      stream.steps.allSatisfy({ $0.factory.hasSuffix("parse") || ["id3demux", "apedemux"].contains($0.factory) })
-    else { return tags }
-    return tags?.merging(own) ?? own
+    var tags = streams.compactMap(\.globalTags).reduce(nil as TagList?) { $0?.merging($1) ?? $1 }
+    if streams.count == 1, let stream = streams.first,
+      stream.steps.allSatisfy({ $0.factory.hasSuffix("parse") || Topology.readersOfFileTags.contains($0.factory) })
+    {
+      tags = tags.merging(stream.tags)
+    }
+    return tags.adding(facts.tags)?.withKnownComments
   }
+
+  /// They hand on the tags of the file as those of its only stream.
+  private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
   /// The same of a file of which its demuxer gets an excerpt; nil: all of it.
   func reading(_ excerpt: MP4Excerpt?) -> Topology {

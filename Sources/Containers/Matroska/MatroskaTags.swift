@@ -1,0 +1,53 @@
+/// Tags of Matroska and WebM files (RFC 9559, 5.1.8), of which matroskademux reads the texts of the file and of tracks.
+enum MatroskaTags {
+  /// Longer ones are damage.
+  private static let longest = 1 << 24
+
+  /// Tags that no output holds: those that are no text, and those of chapters and attachments.
+  static func details(of file: RandomAccessFile) -> [ContainerDetail] {
+    guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
+      let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
+    else { return [] }
+    return EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.tag }.flatMap { tag -> [ContainerDetail] in
+      let parts = EBMLElement.all(in: tag.bytes)
+      let targets = parts.filter { $0.id == MatroskaID.targets }.flatMap { EBMLElement.all(in: $0.bytes) }
+      let isOfOthers = targets.contains { MatroskaID.targetsOfOthers.contains($0.id) && $0.number != 0 }
+      return parts.flatMap { details(of: $0, in: "", isOfOthers: isOfOthers) }
+    }
+  }
+
+  /// - Parameter outer: names of the tags that it lies in.
+  private static func details(
+    of simple: EBMLElement, in outer: String, isOfOthers: Bool
+  ) -> [ContainerDetail] {
+    guard simple.id == MatroskaID.simpleTag, outer.utf8.count < 1024 else { return [] }
+    let parts = EBMLElement.all(in: simple.bytes)
+    guard let name = parts.first(where: { $0.id == MatroskaID.tagName }) else { return [] }
+    let whole = outer + String(decoding: name.bytes.prefix { $0 != 0 }, as: UTF8.self)
+    let isBinary = parts.contains { $0.id == MatroskaID.tagBinary }
+    let own =
+      isOfOthers
+      ? [ContainerDetail(file: "the tag \(whole) of a chapter or an attachment")]
+      : isBinary ? [ContainerDetail(file: "the tag \(whole), which is no text")] : []
+    return own + parts.flatMap { details(of: $0, in: whole + "/", isOfOthers: isOfOthers) }
+  }
+
+  /// Tags with these names, of the track `uid` or, without it, of the file.
+  static func tag(_ tags: [NamedTag], ofTrack uid: [UInt8]? = nil) -> EBMLElement {
+    let targets = uid.map { [EBMLElement(id: MatroskaID.tagTrackUID, bytes: $0)] } ?? []
+    let simple = tags.map { tag in
+      EBMLElement(
+        id: MatroskaID.simpleTag,
+        of: [
+          EBMLElement(id: MatroskaID.tagName, bytes: Array(tag.name.utf8)),
+          EBMLElement(id: MatroskaID.tagString, bytes: Array(tag.text.utf8)),
+        ])
+    }
+    return EBMLElement(id: MatroskaID.tag, of: [EBMLElement(id: MatroskaID.targets, of: targets)] + simple)
+  }
+}
+
+extension EBMLElement {
+  /// A master of `parts`.
+  init(id: UInt32, of parts: [EBMLElement]) { self.init(id: id, bytes: parts.flatMap(\.encoded)) }
+}

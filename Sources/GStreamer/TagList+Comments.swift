@@ -1,0 +1,85 @@
+import CGStreamer
+
+extension TagList {
+  /// Tags by the names that they have in other containers; names that GStreamer has no tag for become
+  /// `extended-comment`. nil if there are none.
+  package convenience init?(named tags: [(name: String, text: String)]) {
+    guard !tags.isEmpty, (try? GStreamer.initialize()) != nil, let raw = gst_tag_list_new_empty() else { return nil }
+    for (name, text) in tags {
+      if gst_tag_from_vorbis_tag(name) == nil, let tag = TagList.tag(named: name), let value = TagList.value(tag, text),
+        let list = TagList("taglist, \(tag)=\(value)")
+      {
+        gst_tag_list_insert(raw, list.raw, GST_TAG_MERGE_APPEND)
+      } else {
+        gst_vorbis_tag_add(raw, name.replacing("=", with: "-"), text)
+      }
+    }
+    self.init(adopting: raw)
+  }
+
+  /// GStreamer's tag of this name in Vorbis comments, or of its own name with underscores; nil if it has none.
+  package static func tag(named name: String) -> String? {
+    guard (try? GStreamer.initialize()) != nil else { return nil }
+    if let listed = gst_tag_from_vorbis_tag(name) { return String(cString: listed) }
+    let own = name.lowercased().replacing("_", with: "-")
+    guard own.utf8.allSatisfy({ (0x2D...0x7A).contains($0) }), gst_tag_exists(own) != 0, value(own, "0") != nil else {
+      return nil
+    }
+    return own
+  }
+
+  /// Text in the syntax of a value of a tag; nil if the tag has no such values.
+  fileprivate static func value(_ tag: String, _ text: String) -> String? {
+    switch gst_tag_get_type(tag) {
+    case gTypeString: "(string)\(Description.quoted(text))"
+    case gTypeUInt: UInt32(text).map { "(uint)\($0)" }
+    case gTypeDouble: Double(text).map { "(double)\($0)" }
+    default: nil
+    }
+  }
+
+  private static let gTypeString = GType(16 << 2)
+  private static let gTypeUInt = GType(7 << 2)
+  private static let gTypeDouble = GType(15 << 2)
+
+  /// The values of a tag as comments, `NAME=text`; nil if they are no text.
+  package func comments(of tag: String) -> [String]? {
+    if tag == GST_TAG_EXTENDED_COMMENT { return strings(tag) }
+    let own = tag.uppercased().replacing("-", with: "_")
+    return texts(of: tag)?.map { text in
+      // GStreamer's name of a license's address is the license's own. Other programs look for coordinates where GStreamer has the name of a place.
+      let isPlain =
+        tag == GST_TAG_GEO_LOCATION_NAME ? text.hasPrefix("+") || text.hasPrefix("-") : tag != GST_TAG_LICENSE_URI
+      guard isPlain else { return "\(own)=\(text)" }
+      return "\(gst_tag_to_vorbis_tag(tag).map { String(cString: $0) } ?? own)=\(text)"
+    }
+  }
+
+  /// The values of a tag as text; nil if they are none.
+  package func texts(of tag: String) -> [String]? {
+    let type = gst_tag_get_type(tag)
+    if type == TagList.gTypeString { return strings(tag) }
+    guard type != gst_sample_get_type(), type != gst_buffer_get_type() else { return nil }
+    return (0..<gst_tag_list_get_tag_size(raw, tag)).compactMap { number in
+      gst_tag_list_get_value_index(raw, tag, number).flatMap { takeString(gst_value_serialize($0)) }
+    }
+  }
+
+  /// Such as `2020-05-06T07:08:09Z`.
+  /// - Parameter time: in seconds since 1970.
+  package static func dateTime(_ time: Int) -> String {
+    guard let value = gst_date_time_new_from_unix_epoch_utc(gint64(time)) else { return "" }
+    defer { gst_date_time_unref(value) }
+    return takeString(gst_date_time_to_iso8601_string(value)) ?? ""
+  }
+
+  /// When it was made, in seconds since 1970, if it says the time of day.
+  package var time: Int? {
+    var dateTime: OpaquePointer?
+    guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return nil }
+    defer { gst_date_time_unref(dateTime) }
+    guard gst_date_time_has_time(dateTime) != 0, let time = gst_date_time_to_g_date_time(dateTime) else { return nil }
+    defer { g_date_time_unref(time) }
+    return Int(g_date_time_to_unix(time))
+  }
+}
