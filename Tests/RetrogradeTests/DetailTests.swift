@@ -170,6 +170,23 @@ import Testing
     #expect(summary.warnings.isEmpty && bytes.range(of: Data("Commentary".utf8)) != nil)
   }
 
+  @Test("a track without samples is named")
+  func tracksWithoutSamplesAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let video = ["-f", "lavfi", "-i", "testsrc=s=64x64:r=30:d=1"]
+    _ = try FFmpeg.bytes(video + video + ["-map", "0", "-map", "1", folder.path("s.mp4")])
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
+    // Where each table of the second track counts its entries.
+    for (table, offset) in [("stts", 4), ("stsz", 8), ("stsc", 4), ("stco", 4), ("stss", 4), ("ctts", 4)] {
+      let place = try #require(bytes.ranges(of: Array(table.utf8)).last).upperBound + offset
+      bytes.replaceSubrange(place..<place + 4, with: [0, 0, 0, 0])
+    }
+    try Data(bytes).write(to: URL(fileURLWithPath: folder.path("t.mp4")))
+    let summary = try await Reverser(folder.path("t.mp4")).reverse(to: folder.path("m.mp4"))
+    #expect(summary.warnings.map(\.code) == [.streamLeftOut])
+    #expect(summary.warnings.first?.message.description.contains("1 of 2 video streams") == true)
+  }
+
   @Test("a timecode track, and an edit at another speed, are named")
   func tracksOfOtherKindsAreNamed() async throws {
     let folder = try TemporaryFolder()

@@ -68,6 +68,7 @@ extension ContainerReport {
     {
       end = max(end ?? .zero, ClockTime(seconds: Double(duration) / Double(timescale)))
     }
+    var empty: [Stream] = []
     for track in index.tracks {
       guard let handler = header.box("mdia", "hdlr", in: track), let overall = header.box("tkhd", in: track),
         let table = header.box("mdia", "minf", "stbl", in: track),
@@ -77,7 +78,12 @@ extension ContainerReport {
       guard kind == .video || kind == .audio else { continue }
       let samples = SampleTable(header, table)
       let count = (samples?.count ?? 0) + fragments[identifier, default: 0]
-      if count == 0 { continue }
+      if count == 0 {
+        var stream = Stream(kind: kind, frames: nil, end: nil)
+        stream.isEmpty = true
+        empty.append(stream)
+        continue
+      }
       if let samples, header.isSelfContained(track), samples.end > file.size { isCut = true }
       let said = header.duration(overall, at: (20, 28)).map { ClockTime(seconds: Double($0) / Double(timescale)) }
       let presented = header.presentedEnd(of: track, timescale)
@@ -88,6 +94,8 @@ extension ContainerReport {
           kind: kind, frames: kind == .video ? count : nil,
           end: isFragmented ? nil : agrees ? said ?? presented : presented))
     }
+    // Streams are compared in order with those that the demuxer finds.
+    streams += empty
   }
 
   private static func samples(ofFragment fragment: [UInt8]) -> [(track: Int, count: Int)] {
