@@ -109,7 +109,7 @@ package struct ContainerFacts: Sendable {
       tags = file.aviTags
       tracks = file.aviTracks
       // Of a file that holds nothing but PCM.
-      if let stored = StoredAudio(avi: file) { tracks[0].stored = stored }
+      if !tracks.isEmpty, let stored = StoredAudio(avi: file) { tracks[0].stored = stored }
     case .ogg:
       report = .ogg(file)
       isContinuous = true
