@@ -205,6 +205,25 @@ import Testing
     #expect(summary.warnings.contains { $0.code == .detailLeftOut && $0.message.description.contains("elst") })
   }
 
+  @Test("metadata that goes with each picture is named", arguments: [("h264", "libx264"), ("hevc", "libx265")])
+  func dynamicMetadataIsNamed(_ codec: String, _ encoder: String) async throws {
+    let folder = try TemporaryFolder()
+    let stream = folder.path("s.\(codec)")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc=s=128x128:r=10:d=0.5", "-c:v", encoder, "-bf", "0", stream])
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
+    // An SEI message of T.35 before the first slice.
+    let message: [UInt8] = [4, 8, 0xB5, 0, 0x3C, 0, 1, 4, 1, 0x40, 0x80]
+    let types: [UInt8] = codec == "h264" ? [0x65] : [0x26, 0x28]
+    let slice = try #require(types.compactMap { bytes.firstRange(of: [0, 0, 1, $0]) }.first)
+    let header: [UInt8] = codec == "h264" ? [6] : [0x4E, 1]
+    bytes.insert(contentsOf: [0, 0, 1] + header + message, at: slice.lowerBound)
+    try Data(bytes).write(to: URL(fileURLWithPath: stream))
+    _ = try FFmpeg.bytes(["-fflags", "+genpts", "-r", "10", "-i", stream, "-c", "copy", folder.path("s.mp4")])
+    let summary = try await Reverser(folder.path("s.mp4")).reverse(to: folder.path("m.mp4"))
+    #expect(summary.warnings.map(\.code) == [.detailLeftOut])
+    #expect(summary.warnings.first?.message.description.contains("HDR10+") == true)
+  }
+
   @Test("boxes of a sample description that no output holds are named")
   func boxesOfASampleDescriptionAreNamed() throws {
     let folder = try TemporaryFolder()

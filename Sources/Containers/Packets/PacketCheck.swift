@@ -83,6 +83,11 @@ package struct PictureBytes: Sendable {
   package func count(in packet: UnsafeRawBufferPointer) -> Int {
     units?.sliceBytes(in: packet) ?? packet.count
   }
+
+  /// Names of metadata in a packet of H.264 or HEVC that go with its picture alone, such as HDR10+, and that no decoder hands on.
+  package func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
+    units?.dynamicMetadata(in: packet) ?? []
+  }
 }
 
 /// Apple ProRes. Every frame is coded by itself (SMPTE RDD 36, 4).

@@ -91,6 +91,21 @@ struct UnitCheck: Sendable {
     }
   }
 
+  /// Names of metadata in a packet that go with its picture alone, and that no decoder hands on.
+  func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
+    units(packet).flatMap { range -> [String] in
+      let unit = UnsafeRawBufferPointer(rebasing: packet[range])
+      guard let first = unit.first else { return [] }
+      switch (family, family == .h264 ? first & 31 : first >> 1 & 63) {
+      case (.h264, 6): return DynamicMetadata.names(inSEI: unit.dropFirst(1))
+      case (.h265, 39), (.h265, 40): return DynamicMetadata.names(inSEI: unit.dropFirst(2))
+      // UNSPEC62 is what Dolby puts its reference processing unit in.
+      case (.h265, 62): return ["Dolby Vision"]
+      default: return []
+      }
+    }
+  }
+
   /// Where the units are, each of which has its length before it.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []

@@ -13,7 +13,7 @@ final class VideoDecoder: Sendable {
   /// Of interlaced video, whether the first frame's upper field comes first.
   let isTopFieldFirst: Bool?
   /// What frames have beside their pixels that is not carried.
-  let leftOut: [Warning]
+  private let leftOut: [Warning]
   /// What one frame takes in memory, padding included.
   let frameBytes: Int
 
@@ -65,6 +65,15 @@ final class VideoDecoder: Sendable {
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
+  }
+
+  /// What frames and packets have beside their pixels that is not carried.
+  func leftOut(of video: VideoIndex) -> [Warning] {
+    guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
+    let names = video.dynamicMetadata.joined(separator: " and ")
+    return leftOut + [
+      Warning(.detailLeftOut, "left out: the metadata of \(names) in the video, which no decoder hands on")
+    ]
   }
 
   /// The next frame in display order; nil at the end of the stream.

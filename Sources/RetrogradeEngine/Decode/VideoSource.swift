@@ -102,7 +102,7 @@ package final class VideoSource: Sendable {
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
           self.plan = plan
-          found = decoder.leftOut
+          found = decoder.leftOut(of: video)
           store = nil
           idle = Mutex(decoder)
           ready = Mutex((window, decoded))
@@ -127,7 +127,7 @@ package final class VideoSource: Sendable {
     }
     Log.window.info("\(recipe.source): is read from the spool: \(plan.words)")
     self.plan = plan
-    found = decoder.leftOut + read.warnings
+    found = decoder.leftOut(of: video) + read.warnings
     store = read.window
     idle = Mutex(nil)
     ready = Mutex(nil)

@@ -177,6 +177,7 @@ final class IndexingPipeline {
     var decoder: String?
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
+    var metadata: [String] = []
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -201,6 +202,7 @@ final class IndexingPipeline {
       end = sample.segment.streamEnd
       var packet = try VideoPacket(buffer, sample.segment, caps)
       packet.pictureBytes = try buffer.withBytes { pictures.count(in: $0) }
+      if packets.isEmpty { metadata = try buffer.withBytes { pictures.dynamicMetadata(in: $0) } }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
       if let time = sample.streamTime { reader.reach(time) }
@@ -212,6 +214,7 @@ final class IndexingPipeline {
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
+    index.dynamicMetadata = metadata.unique
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(
       "\(indexer.topology.source): the packets of \(caps.codecName) "

@@ -77,6 +77,8 @@ package struct VideoIndex: Sendable {
   var pixelFormat: FFV1PixelFormat?
   /// Whether it lies beside its packets what their colours are: without that they are taken for others.
   package var needsItsContainer = false
+  /// Names of metadata in the first packet that go with each picture, such as HDR10+, and that no decoder hands on.
+  var dynamicMetadata: [String] = []
   /// The bytes of the largest packet.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
   /// Whether the packets are the stream's from its first one on.

@@ -194,6 +194,7 @@ extension VideoIndex {
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
+    index.dynamicMetadata = dynamicMetadata
     index.isFromStart = isFromStart
     return index
   }
