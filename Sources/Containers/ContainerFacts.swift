@@ -81,7 +81,9 @@ package struct ContainerFacts: Sendable {
       tracks = MP4Track.all(in: index, fileSize: file.size)
       let found = MP4Tags(index)
       (tags, mp4Tags, created) = (found.named, found.tags, found.created)
-      details = MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
+      details =
+        MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
+        + MP4Details.auxiliary(in: file)
       chapters = MP4Chapters.read(index, file)
       let corrections = MP4Corrections(index)
       (correction, gapless) = (corrections, corrections?.gapless)

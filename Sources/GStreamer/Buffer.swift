@@ -34,8 +34,9 @@ package final class Buffer: @unchecked Sendable {
 
   /// Whether the packet can be decoded without any before it: `GST_BUFFER_FLAG_DELTA_UNIT` is not set.
   package var isKeyframe: Bool { !has(GST_BUFFER_FLAG_DELTA_UNIT) }
-  /// Whether it is no media, only a header: `GST_BUFFER_FLAG_HEADER`.
-  package var isHeader: Bool { has(GST_BUFFER_FLAG_HEADER) }
+  /// True for the headers of a codec, without media: Theora's, for example. Parsers set `GST_BUFFER_FLAG_HEADER`
+  /// on keyframes that carry parameter sets too; those say at least when they are decoded.
+  package var isCodecHeader: Bool { has(GST_BUFFER_FLAG_HEADER) && pts == nil && dts == nil }
 
   /// Whether it is decoded for what comes after it, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
   package var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }

@@ -240,4 +240,27 @@ import Testing
       bytes.replaceSubrange(place, with: Array("btrt".utf8))
     }
   }
+
+  @Test("frames of an MP4 that says no durations are all reversed, and tracks of an auxiliary movie are named")
+  func framesWithoutDurationsAndAuxiliaryTracks() async throws {
+    let folder = try TemporaryFolder()
+    // Parameter sets in each packet: parsers call such packets headers.
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x64:r=25", "-frames:v", "5", "-c:v", "libx264", "-qp", "0",
+      "-x264-params", "keyint=1:repeat-headers=1", folder.path("s.mp4"),
+    ])
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path("s.mp4"))))
+    let durations = try #require(bytes.firstRange(of: Array("stts".utf8)))
+    bytes.replaceSubrange(durations.upperBound + 12..<durations.upperBound + 16, with: [0, 0, 0, 0])
+    let length = bytes.count + 8
+    let size = (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) }
+    try Data(bytes + size + Array("axte".utf8) + bytes).write(to: URL(fileURLWithPath: folder.path("t.mp4")))
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    let summary = try await Reverser(folder.path("t.mp4"), options: options).reverse(to: folder.path("m.mkv"))
+    #expect(summary.frames == 5)
+    #expect(summary.warnings.contains { $0.code == .streamLeftOut && $0.message.description.contains("axte") })
+    let source = try FFmpeg.frames(folder.path("s.mp4")).map(\.sum)
+    #expect(try FFmpeg.frames(folder.path("m.mkv")).map(\.sum) == source.reversed())
+  }
 }

@@ -62,11 +62,15 @@ extension Box {
 
 extension RandomAccessFile {
   /// The boxes of the outermost level.
-  package var boxes: [Box] {
+  package var boxes: [Box] { boxes(in: 0..<size) }
+
+  /// The boxes one after the other in `range`, which ends in the file.
+  func boxes(in range: Range<Int>) -> [Box] {
     var found: [Box] = []
-    var offset = 0
-    while found.count < Box.most, offset + 8 <= size, let header = read(offset..<min(offset + 16, size)),
-      var box = Box(header[...], at: 0, limit: size - offset)
+    var offset = range.lowerBound
+    let end = range.upperBound
+    while found.count < Box.most, offset + 8 <= end, let header = read(offset..<min(offset + 16, end)),
+      var box = Box(header[...], at: 0, limit: end - offset)
     {
       box.body = offset + box.body.lowerBound..<offset + box.body.upperBound
       found.append(box)

@@ -22,6 +22,18 @@ enum MP4Details {
     }
   }
 
+  /// Tracks of the second movie that Android's cameras put behind the first (`axte`): depth and the like.
+  static func auxiliary(in file: RandomAccessFile) -> [ContainerDetail] {
+    file.boxes.filter { $0.type == "axte" }.flatMap { box -> [ContainerDetail] in
+      guard let index = MP4Index(file, in: file.boxes(in: box.body.clamped(to: 0..<file.size))) else { return [] }
+      return index.tracks.map { track in
+        let handler = index.bytes.box("mdia", "hdlr", in: track).flatMap { $0.count >= 12 ? $0.lowerBound + 8 : nil }
+        let kind = handler.map { "auxiliary \(index.bytes.text($0) == "vide" ? "video" : "data")" } ?? "auxiliary data"
+        return ContainerDetail(track: "\(kind) (axte)")
+      }
+    }
+  }
+
   /// Tracks that qtdemux gives out as text.
   private static let exposed: Set = ["clcp", "wvtt"]
 

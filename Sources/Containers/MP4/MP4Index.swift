@@ -6,8 +6,11 @@ struct MP4Index {
   let place: Range<Int>
 
   /// - Returns: nil where there is none, or one of 256 MiB and more, which is damage.
-  init?(_ file: RandomAccessFile) {
-    guard let movie = file.boxes.first(where: { $0.type == "moov" }), movie.body.count < 1 << 28,
+  init?(_ file: RandomAccessFile) { self.init(file, in: file.boxes) }
+
+  /// - Parameter boxes: those of a file, or of a file in a file.
+  init?(_ file: RandomAccessFile, in boxes: [Box]) {
+    guard let movie = boxes.first(where: { $0.type == "moov" }), movie.body.count < 1 << 28,
       let bytes = file.read(movie.body)
     else { return nil }
     self.bytes = bytes

@@ -274,7 +274,7 @@ private final class PacketCollector: Sendable {
     self.isAsDecoded = isAsDecoded
     self.declaresDurations = declaresDurations
     pad.dropBuffers { [self] buffer, pad in
-      if buffer.isHeader && buffer.pts == nil { return }
+      if buffer.isCodecHeader { return }
       let segment = pad.segment
       guard let caps = pad.caps, let packet = try? VideoPacket(buffer, segment, caps) else { return }
       packets.withLock { state in

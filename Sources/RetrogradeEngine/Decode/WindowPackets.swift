@@ -99,7 +99,7 @@ final class WindowPackets: Sendable {
       self?.progress.withLock { $0 = $0.map { Progress($0.wanted, isFlushed: true) } }
     }
     pad.endStream { [weak self] buffer, segment in
-      guard let self, !(buffer.isHeader && buffer.pts == nil) else { return .goesOn }
+      guard let self, !buffer.isCodecHeader else { return .goesOn }
       return progress.withLock { progress in
         guard progress?.isFlushed ?? false, let caps = self.pad.caps else { return .goesOn }
         progress?.compare(buffer, in: segment, caps)

@@ -183,7 +183,7 @@ final class IndexingPipeline {
     while let sample = reader.next() {
       if packets.isEmpty, let first = sample.caps { caps = path.namingTimeBase(in: first) }
       let buffer = sample.buffer
-      if buffer.isHeader && buffer.pts == nil { continue }
+      if buffer.isCodecHeader { continue }
       if packets.isEmpty {
         try buffer.withBytes { bytes in
           decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
