@@ -33,8 +33,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var isContinuous = false
   /// Samples of a Y4M file have more than eight bits.
   package private(set) var isDeepY4M = false
-  /// Frames of a FLAC file differ in rate, channels or depth.
-  package private(set) var changesForm = false
+  /// How frames of a FLAC file differ; nil if they don't.
+  package private(set) var formChange: FLACChange?
   /// MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
   /// It is an MP4 or MOV file that ends before its index comes.
@@ -128,9 +128,9 @@ package struct ContainerFacts: Sendable {
       report = .y4m(file)
       isDeepY4M = ContainerReport.isDeepY4M(file)
     case .flac(let stream):
-      changesForm = stream.changesForm()
-      report = .flac(stream, changesForm: changesForm)
-      correction = changesForm ? FLACCorrection(stream) : nil
+      formChange = stream.change()
+      report = .flac(stream, changesForm: formChange != nil)
+      correction = formChange.map { _ in FLACCorrection(stream) }
       isContinuous = true
     case .audio:
       report = .audio(file)

@@ -41,15 +41,69 @@ extension Buffer {
     return try copied(&info)
   }
 
+  /// A copy with rows of a multiple of 32 pixels, behind whose last pixel it is repeated.
+  /// - Parameter caps: of the frame.
+  /// - Returns: nil if rows end with a whole block of JPEG, and for pixels of more than a byte or of several planes in one.
+  /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
+  package func withRepeatedEdge(_ caps: Caps) throws -> Buffer? {
+    var info = GstVideoInfo()
+    guard gst_video_info_from_caps(&info, caps.raw) != 0 else { return nil }
+    let format = info.finfo.pointee
+    let planes = Int(format.n_planes)
+    func first<Tuple, Value>(_ values: Tuple, as type: Value.Type) -> [Value] {
+      withUnsafeBytes(of: values) { Array($0.bindMemory(to: type).prefix(planes)) }
+    }
+    guard planes == format.n_components, first(format.pixel_stride, as: gint.self).allSatisfy({ $0 == 1 }) else {
+      return nil
+    }
+    let block = 8 << Int(first(format.w_sub, as: guint.self).max() ?? 0)
+    guard Int(info.width) % block != 0 else { return nil }
+    let shifts = zip(first(format.w_sub, as: guint.self), first(format.h_sub, as: guint.self))
+    // Rounded up, as GST_VIDEO_SUB_SCALE does.
+    let sizes = shifts.map { (width: -(-Int(info.width) >> Int($0)), height: -(-Int(info.height) >> Int($1))) }
+    var aligned = info
+    var alignment = GstVideoAlignment()
+    alignment.padding_right = guint(31 - (info.width + 31) % 32)
+    guard gst_video_info_align(&aligned, &alignment) != 0 else { return nil }
+    let strides = first(aligned.stride, as: gint.self)
+    let copy = try copied(&info, to: &aligned) { frame in
+      for (plane, data) in first(frame.data, as: UnsafeMutableRawPointer?.self).enumerated() {
+        guard let data else { continue }
+        let (width, stride) = (sizes[plane].width, Int(strides[plane]))
+        for row in 0..<sizes[plane].height {
+          let edge = data + row * stride + width
+          let last = (edge - 1).load(as: UInt8.self)
+          edge.initializeMemory(as: UInt8.self, repeating: last, count: stride - width)
+        }
+      }
+    }
+    var (offsets, lengths) = (first(aligned.offset, as: gsize.self), strides)
+    gst_buffer_add_video_meta_full(
+      copy.raw, GST_VIDEO_FRAME_FLAG_NONE, format.format, guint(info.width), guint(info.height), guint(planes),
+      &offsets,
+      &lengths)
+    return copy
+  }
+
   /// A copy in memory of its own, in the plain layout.
   private func copied(_ info: inout GstVideoInfo) throws -> Buffer {
-    guard let plain = gst_buffer_new_allocate(nil, info.size, nil) else { throw Buffer.unmappable }
+    var plain = info
+    return try copied(&info, to: &plain) { _ in }
+  }
+
+  /// A copy in memory of its own, in the layout of `other`.
+  /// - Parameter finish: gets the copy, still mapped.
+  private func copied(
+    _ info: inout GstVideoInfo, to other: inout GstVideoInfo, finish: (GstVideoFrame) -> Void
+  ) throws -> Buffer {
+    guard let plain = gst_buffer_new_allocate(nil, other.size, nil) else { throw Buffer.unmappable }
     let copy = Buffer(adopting: plain)
     var (from, to) = (GstVideoFrame(), GstVideoFrame())
     guard gst_video_frame_map(&from, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&from) }
-    guard gst_video_frame_map(&to, &info, plain, GST_MAP_WRITE) != 0 else { throw Buffer.unmappable }
+    guard gst_video_frame_map(&to, &other, plain, GST_MAP_WRITE) != 0 else { throw Buffer.unmappable }
     let isCopied = gst_video_frame_copy(&to, &from) != 0
+    finish(to)
     gst_video_frame_unmap(&to)
     guard isCopied else { throw Buffer.unmappable }
     // GStreamer leaves out metas that describe memory, GstVideoMeta among them, where it copies metas without memory.

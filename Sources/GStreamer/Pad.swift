@@ -90,11 +90,15 @@ package final class Pad: @unchecked Sendable {
   package func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
 
   /// Calls `body` for each buffer that passes, on the streaming thread; what it returns, if anything, passes instead.
-  package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) {
-    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { _, info in
+  package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) { onBuffer { buffer, _ in body(buffer) } }
+
+  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold; what it returns, if anything,
+  /// passes instead.
+  package func onBuffer(_ body: @escaping @Sendable (Buffer, Pad) -> Buffer?) {
+    addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
       let raw = data.assumingMemoryBound(to: GstBuffer.self)
-      if let other = body(Buffer(retaining: raw)) {
+      if let other = body(Buffer(retaining: raw), pad) {
         gst_buffer_unref(raw)
         info.pointee.data = UnsafeMutableRawPointer(gst_buffer_ref(other.raw))
       }

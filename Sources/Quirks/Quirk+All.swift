@@ -3,7 +3,7 @@ extension Quirk {
   package static let all: [Quirk] = [
     appsink, audioconvert, av1enc, avdec, avdemuxGIF, avenc, avidemux, core, dashdemux,
     dfbvideosink, flacdec, flacenc, flacparse, flvdemux, gifdec, h264parse, h264timestamper,
-    h265parse, id3demux, jpeg2000parse, jpegdec, jpegparse, lamemp3enc, matroskademux, matroskamux,
+    h265parse, id3demux, jpeg2000parse, jpegdec, jpegenc, jpegparse, lamemp3enc, matroskademux, matroskamux,
     mpeg4videoparse, mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, opusenc,
     parsebin, pngdec, qtdemux, qtmux, souphttpsrc, tsdemux, videoconvert, videocrop,
     videorate, vp9enc, vp9parse, wavenc, wavparse, webpdec, webpenc, x264enc, xingmux, y4mdec, y4menc,

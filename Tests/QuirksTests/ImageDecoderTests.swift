@@ -25,6 +25,37 @@ import Testing
     }
   }
 
+  @Test("jpegenc encodes the bytes behind the rows of a frame")
+  func jpegRowPadding() throws {
+    try expect(.jpegencRowPadding) {
+      let caps = "video/x-raw,format=Y42B,width=98,height=16,framerate=25/1"
+      // Rows of 98 and of 49 bytes, padded to 100 and 52.
+      let encoded = try [0, 255].map { padding in
+        try packets(of: "appsrc name=in format=time caps=\(caps) ! jpegenc") { pipeline in
+          guard let source = try? pipeline.appSource("in"), let caps = Caps(caps),
+            let frame = try? Buffer(
+              size: 16 * (100 + 52 + 52),
+              fill: { bytes in
+                for place in bytes.indices {
+                  let isPadding = place < 1600 ? place % 100 >= 98 : (place - 1600) % 52 >= 49
+                  bytes[place] = isPadding ? UInt8(padding) : 100
+                }
+              })
+          else { return }
+          // Without the bytes behind the rows both are the same.
+          guard let whole = try? frame.withRepeatedEdge(caps) else { return }
+          for (number, frame) in [frame, whole].enumerated() {
+            frame.stamp(pts: .milliseconds(number * 40), duration: .milliseconds(40))
+            _ = source.push(frame)
+          }
+          source.endOfStream()
+        }.map { try $0.buffer.withBytes { Array($0) } }
+      }
+      #expect(encoded.allSatisfy { $0.count == 2 } && encoded[0].last == encoded[1].last)
+      return encoded[0].first != encoded[1].first
+    }
+  }
+
   @Test("openjpegdec refuses YUV whose colour is halved")
   func jpeg2000Chroma() throws {
     try expect(.openjpegdecChroma) {

@@ -89,6 +89,34 @@ import Testing
     #expect(samples[..<80_000].contains { abs($0) > 0.3 } && samples.suffix(80_000).allSatisfy { abs($0) < 0.2 })
   }
 
+  @Test(
+    "FLAC whose depth changes is read to its end, in the depth that it begins with", arguments: [(16, 24), (24, 16)])
+  func flacOfAnotherDepth(_ first: Int, _ second: Int) async throws {
+    let folder = try TemporaryFolder()
+    var parts: [[UInt8]] = []
+    for depth in [first, second] {
+      let path = folder.path("\(depth).flac")
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "sine=frequency=300:sample_rate=44100:duration=2", "-af", "volume=0.7", "-frame_size",
+        "4096", "-sample_fmt", depth == 16 ? "s16" : "s32", "-bits_per_raw_sample", "\(depth)", path,
+      ])
+      let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+      // The eleventh frame begins as the first does, and has its number.
+      let beginning = Array(flacFrames(bytes).prefix(4)) + [10]
+      let place = try #require(bytes.firstRange(of: beginning)).lowerBound
+      parts.append(parts.isEmpty ? Array(bytes[..<place]) : Array(bytes[place...]))
+    }
+    try Data(parts[0] + parts[1]).write(to: URL(fileURLWithPath: folder.path("s.flac")))
+    let summary = try await Reverser(folder.path("s.flac")).reverse(to: folder.path("m.flac"))
+    #expect(summary.warnings.map(\.code) == [.converted] && summary.warnings.first?.count == 88_200 - 40_960)
+    let mirror = try FFmpeg.samples(folder.path("m.flac"))
+    let source =
+      try FFmpeg.samples(folder.path("\(first).flac")).prefix(40_960)
+      + FFmpeg.samples(folder.path("\(second).flac")).dropFirst(40_960)
+    #expect(mirror.count == 88_200 && mirror.suffix(40_960).elementsEqual(source.prefix(40_960).reversed()))
+    #expect(zip(mirror, source.reversed()).allSatisfy { abs($0 - $1) <= 1 / 32_768 })
+  }
+
   @Test("FLAC whose form changes, and that holds fewer samples than it says, is cut")
   func cutFLACThatChanges() async throws {
     let folder = try TemporaryFolder()

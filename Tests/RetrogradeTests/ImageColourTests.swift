@@ -1,3 +1,4 @@
+import Foundation
 import Retrograde
 import TestSupport
 import Testing
@@ -29,6 +30,22 @@ import Testing
     let farthest = bytes.indices.map { abs(Int(bytes[$0]) - Int(red[$0 % 3])) }.max() ?? 255
     // Lossy coding and the rounding of YUV; a wrong range or matrix is off by 13 at the least.
     #expect(farthest <= 8, "\(path)")
+  }
+
+  @Test("MJPEG of a width that fills no block is the same in each run", arguments: ["yuv422p", "yuyv422", "nv12"])
+  func unfilledBlocks(format: String) async throws {
+    let source = folder.path("s.mkv")
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc2=s=98x50:r=25:d=0.4", "-pix_fmt", format, "-c:v", "rawvideo", source,
+    ])
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "mjpeg"
+    var files: Set<Data> = []
+    for run in 1...3 {
+      try await Reverser(source, options: options).reverse(to: folder.path("\(run).avi"))
+      files.insert(try Data(contentsOf: URL(fileURLWithPath: folder.path("\(run).avi"))))
+    }
+    #expect(files.count == 1)
   }
 
   @Test("frames get the colours that JPEG has", arguments: ["avi", "mov", "mkv"], ["bt709", nil])

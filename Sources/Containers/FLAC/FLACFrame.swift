@@ -6,6 +6,14 @@ struct FLACForm: Equatable {
   var bits: Int
 }
 
+/// How frames of a FLAC file differ from its STREAMINFO.
+package enum FLACChange: Sendable {
+  /// In the bits of a sample alone.
+  case depth
+  /// In the rate or the number of channels, perhaps in the bits of a sample too.
+  case rateOrChannels
+}
+
 /// The header of one frame (RFC 9639, 9.1).
 struct FLACFrame {
   /// nil for values that are those of STREAMINFO.

@@ -29,20 +29,27 @@ struct FLACStream {
     framesPlace = next
   }
 
-  /// True if a frame has another rate, number of channels or depth than STREAMINFO says. Reads the file up to that
-  /// frame.
+  /// How frames differ from STREAMINFO; nil if none does. Reads the file up to the first frame of another rate or
+  /// number of channels.
   ///
   /// A header looks like one by chance about forty times in an hour of audio: a frame is one if its checksum is right.
-  func changesForm() -> Bool {
-    guard form.rate > 0 else { return false }
-    var other: Int?
-    var changes = false
-    walk { place, frame in
-      if let start = other, isFrame(start..<place) { changes = true }
-      other = frame.form(form) == form ? nil : place
-      return !changes
+  func change() -> FLACChange? {
+    guard form.rate > 0 else { return nil }
+    var other: (place: Int, form: FLACForm)?
+    var change: FLACChange?
+    func check(until end: Int) {
+      guard let found = other, isFrame(found.place..<end) else { return }
+      let isDepth = found.form.rate == form.rate && found.form.channels == form.channels
+      change = isDepth ? change ?? .depth : .rateOrChannels
     }
-    return changes || other.map { isFrame($0..<file.size) } ?? false
+    walk { place, frame in
+      check(until: place)
+      let own = frame.form(form)
+      other = own == form ? nil : (place, own)
+      return change != .rateOrChannels
+    }
+    check(until: file.size)
+    return change
   }
 
   /// When the last frame ends, by the frames' own sizes and rates, with what STREAMINFO counts beyond them. Reads all

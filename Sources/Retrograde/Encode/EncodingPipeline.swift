@@ -145,6 +145,7 @@ final class EncodingPipeline: Sendable {
     if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
     EncodingPipeline.nameY4MChromaSite(pipeline)
+    EncodingPipeline.fillRows(pipeline)
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     if hasMP4Header {
@@ -227,6 +228,16 @@ final class EncodingPipeline: Sendable {
 
   /// True if frames have to lie in memory as their caps alone say (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
+
+  /// Gives `jpegenc` frames with all the bytes that it reads (`Quirk.jpegencRowPadding`).
+  private static func fillRows(_ pipeline: Pipeline) {
+    guard Quirk.jpegencRowPadding.applies else { return }
+    for encoder in pipeline.elements(ofFactory: "jpegenc") {
+      encoder.firstSinkPad?.onBuffer { buffer, pad in
+        pad.caps.flatMap { try? buffer.withRepeatedEdge($0) }
+      }
+    }
+  }
 
   /// Gives caps before `y4menc` a chroma site that it has a tag for, where it refuses others.
   private static func nameY4MChromaSite(_ pipeline: Pipeline) {

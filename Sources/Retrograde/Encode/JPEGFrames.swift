@@ -6,8 +6,8 @@ import RetrogradeEngine
 /// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
 /// `jpegenc` writes whatever comes, and RGB as such, which few readers know.
 struct JPEGFrames {
-  /// Pixel formats that `jpegenc` writes as YUV or grey.
-  static let formats = ["I420", "YV12", "NV12", "NV21", "YUY2", "UYVY", "YVYU", "Y42B", "Y41B", "Y444", "GRAY8"]
+  /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`).
+  static let formats = ["I420", "YV12", "Y42B", "Y41B", "Y444", "GRAY8"]
 
   /// Caps of what is encoded.
   let caps: String
@@ -20,8 +20,10 @@ struct JPEGFrames {
   init(_ source: Caps) {
     let format = source.string("format") ?? "I420"
     // Of several, the converter would choose 4:4:4.
-    let halved = ["I420", "A420", "P010", "P012", "P016", "NV12"].contains { format.hasPrefix($0) }
-    let wide = ["I422", "A422", "v210", "UYVP", "Y210", "Y212"].contains { format.hasPrefix($0) }
+    let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
+    let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212"].contains {
+      format.hasPrefix($0)
+    }
     let formats =
       JPEGFrames.formats.contains(format) ? [format] : halved ? ["I420"] : wide ? ["Y42B"] : JPEGFrames.formats
     caps = "video/x-raw,format={\(formats.joined(separator: ","))},colorimetry=(string)1:4:0:0"

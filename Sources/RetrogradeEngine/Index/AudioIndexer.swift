@@ -12,11 +12,11 @@ package struct AudioDecoder: Sendable {
   let reason: String
 
   /// - Returns: nil if no plugin decodes `stream`.
-  init?(for stream: StreamPath) { self.init(for: stream.caps, changesForm: stream.changesForm) }
+  init?(for stream: StreamPath) { self.init(for: stream.caps, changing: stream.formChange) }
 
-  /// - Parameter changesForm: whether packets differ in rate, channels or depth.
+  /// - Parameter change: how packets differ.
   /// - Returns: nil if no plugin decodes `caps`.
-  package init?(for caps: Caps, changesForm: Bool = false) {
+  package init?(for caps: Caps, changing change: FLACChange? = nil) {
     guard caps.mediaType != "audio/x-raw" else {
       factory = nil
       reason = "since it is raw audio"
@@ -30,8 +30,9 @@ package struct AudioDecoder: Sendable {
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    // flacdec of 1.26 refuses caps without `streamheader`, with which flacparse announces another form.
-    let isRefused = changesForm
+    // flacdec of 1.26 refuses caps without `streamheader`, with which flacparse announces another rate. FFmpeg's decoder
+    // refuses another depth, of which the caps say nothing.
+    let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)
         ?? candidates.first

@@ -95,7 +95,7 @@ struct Indexer: Sendable {
       tracks.append(
         AudioIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
-          trim: stream.trim, disposition: stream.disposition, changesForm: stream.changesForm))
+          trim: stream.trim, disposition: stream.disposition, changesForm: stream.formChange != nil))
     }
     return ChosenStreams(all: chosen, videos: videos, tracks: tracks, stored: [], texts: texts, warnings: warnings)
   }

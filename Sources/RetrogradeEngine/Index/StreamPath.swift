@@ -21,8 +21,8 @@ package struct StreamPath: Sendable {
   package internal(set) var disposition: Disposition?
   /// Where its samples lie, if the container says so.
   var stored: StoredAudio?
-  /// Its packets differ in rate, channels or depth, and so do the rates that their timestamps count in.
-  var changesForm = false
+  /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
+  var formChange: FLACChange?
   /// What they are, in a file of Wave64.
   var wave64: PCMFormat?
   let globalTags: TagList?
@@ -85,7 +85,7 @@ extension StreamPath {
     if facts.wave?.lacksChannelMask ?? false, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    stream.changesForm = facts.changesForm
+    stream.formChange = facts.formChange
     if let gapless = facts.gapless, steps.last?.factory == "mpegaudioparse",
       steps.dropLast().allSatisfy({ ["id3demux", "apedemux"].contains($0.factory) })
     {
