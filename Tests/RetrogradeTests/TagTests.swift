@@ -132,6 +132,18 @@ import Testing
     }
   }
 
+  @Test("tags of the only stream are not named if the file keeps them")
+  func tagsOfTheOnlyStreamAreTheFiles() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      [
+        "-f", "lavfi", "-i", "sine=d=0.5", "-metadata", "SHOW_NAME=Harbour", "-metadata", "FOO=bar",
+        folder.path("s.flac"),
+      ])
+    let (tags, named) = try await Self.mirror(folder.path("s.flac"), folder.path("m.m4a"))
+    #expect(named.isEmpty && tags.contains { $0.1 == "Harbour" } && tags.contains { $0 == ("FOO", "bar") })
+  }
+
   @Test("the time of recording is kept", arguments: ["s.mp4", "s.mov", "s.mkv"])
   func timeOfRecordingIsKept(_ name: String) async throws {
     let folder = try TemporaryFolder()

@@ -12,9 +12,8 @@ extension CarriedDetails {
   /// The same of a stream.
   func comments(of tags: TagList?) -> [String] {
     guard container?.isMatroska ?? false else { return [] }
-    let known = freeTags
-    let own = named(tags).filter { !$0.saysTimes && !known.contains($0) }
-    return own.map(\.comment) + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
+    return freeTags(of: tags).filter { !$0.saysTimes }.map(\.comment)
+      + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
   /// The tags of the whole file that the output does not hold.
@@ -56,10 +55,9 @@ extension CarriedDetails {
   private var unheldStreamTags: [String] {
     guard let held = container?.heldStreamTags else { return [] }
     let lists = videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)
-    let known = freeTags
     return lists.flatMap { tags -> [String] in
       let own = streamOnly(tags)
-      let free = named(tags).filter { !known.contains($0) }
+      let free = freeTags(of: tags)
       let names = (own?.names ?? []).filter { !held.contains($0) && !CarriedDetails.ofStreams.contains($0) }
       guard container?.isMatroska ?? false else { return names + free.map(\.name) }
       return names.filter { own?.comments(of: $0) == nil } + free.filter(\.saysTimes).map(\.name)
@@ -86,6 +84,14 @@ extension CarriedDetails {
     let kept = keptTags
     return named(source.index.tags).filter { !kept.contains($0) }
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
+  }
+
+  /// Comments of a stream that are not the whole file's, too.
+  private func freeTags(of stream: TagList?) -> [NamedTag] {
+    let known = freeTags
+    return named(stream).filter { tag in
+      !known.contains(tag) && !(TagList.tag(named: tag.name).flatMap { source.index.tags?.has($0) } ?? false)
+    }
   }
 
   /// Entries of a WAVE file that another one keeps (`waveChunks`).
