@@ -38,7 +38,7 @@ import Testing
       process.executableURL = URL(fileURLWithPath: "/bin/bash")
       process.arguments = [
         "-c",
-        "ulimit -v 600000; exec timeout -s KILL 1.5 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
+        "ulimit -v 600000; exec timeout -s KILL 5 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
       ]
       let errors = Pipe()
       process.standardError = errors

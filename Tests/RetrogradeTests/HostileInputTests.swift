@@ -123,4 +123,15 @@ import Testing
       #expect(error.message.contains("no such pixel format"), "\(error.message)")
     }
   }
+
+  @Test("a file of subtitles holds no video, and no plugin is missing")
+  func subtitlesAloneAreNoSource() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.srt")
+    let cues = (10..<60).map { "\($0)\n00:00:\($0),000 --> 00:00:\($0),900\nline \($0)\n\n" }.joined()
+    try Data(cues.utf8).write(to: URL(fileURLWithPath: path))
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(path).plan() }
+    #expect(error?.code == .damagedInput)
+    #expect(error?.description.contains("holds subtitles, and neither video nor audio") == true, "\(error as Any)")
+  }
 }

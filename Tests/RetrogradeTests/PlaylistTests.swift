@@ -193,6 +193,40 @@ import Testing
     }
   }
 
+  @Test("a playlist that leads back to itself is refused", arguments: ["a.m3u8", "./a.m3u8", "b.m3u8"])
+  func aPlaylistThatLeadsBackToItselfIsRefused(name: String) async throws {
+    let folder = try TemporaryFolder()
+    let head = "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n"
+    try Data("\(head)\(name)\n".utf8).write(to: folder.url.appending(path: "a.m3u8"))
+    try Data("\(head)a.m3u8\n".utf8).write(to: folder.url.appending(path: "b.m3u8"))
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.m3u8")).plan() }
+    #expect(error?.code == .damagedInput)
+    #expect(error?.description.contains("leads back to itself") == true, "\(error as Any)")
+  }
+
+  @Test("a playlist that names a pipe is refused, and waits for no writer", .timeLimit(.minutes(1)))
+  func aPlaylistThatNamesAPipeIsRefused() async throws {
+    let folder = try TemporaryFolder()
+    try Data("#EXTM3U\n#EXTINF:1,\ns0.ts\n#EXT-X-ENDLIST\n".utf8).write(to: folder.url.appending(path: "a.m3u8"))
+    try #require(mkfifo(folder.path("s0.ts"), 0o600) == 0)
+    let error = await #expect(throws: RetrogradeError.self) { try await Reverser(folder.path("a.m3u8")).plan() }
+    #expect(error?.code == .noInput)
+    #expect(error?.description.contains("neither a file nor a folder") == true, "\(error as Any)")
+  }
+
+  /// Each was read as often as it is named, 500³ times here.
+  @Test("a playlist that is named often is read once", .timeLimit(.minutes(1)))
+  func aPlaylistThatIsNamedOftenIsReadOnce() throws {
+    let folder = try TemporaryFolder()
+    for (number, next) in ["1.m3u8", "2.m3u8", "3.m3u8", "s.ts"].enumerated() {
+      let names = String(repeating: "\(next)\n", count: 500)
+      try Data("#EXTM3U\n#EXTINF:1,\n\(names)".utf8).write(to: folder.url.appending(path: "\(number).m3u8"))
+    }
+    try Data().write(to: folder.url.appending(path: "s.ts"))
+    let path = folder.path("0.m3u8")
+    try Playlist(path: path)?.checkNames(in: path)
+  }
+
   @Test(arguments: ["file:///etc/hostname", "data:,abc"])
   func aPlaylistOfTheWebNamesNoFileHere(stranger: String) async throws {
     let folder = try TemporaryFolder()

@@ -60,16 +60,18 @@ struct Playlist {
   var names: [String] {
     switch kind {
     case .hls:
-      text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
+      // hlsdemux takes values without quotes as well, and ones without a closing quote (`parse_attributes`).
+      let value = /URI=(?:"([^"]*)"|([^,]*))/.matchingSemantics(.unicodeScalar)
+      return text.split(whereSeparator: \.isNewline).flatMap { line -> [String] in
         let line = String(line).trimmed
         if line.isEmpty { return [] }
-        // hlsdemux takes values without quotes as well, and ones without a closing quote (`parse_attributes`).
         guard line.hasPrefix("#") else { return [line] }
-        let value = /URI=(?:"([^"]*)"|([^,]*))/.matchingSemantics(.unicodeScalar)
+        // The expression takes 30 µs a line, and a playlist may have a million.
+        guard line.utf8.firstRange(of: "URI=".utf8) != nil else { return [] }
         return line.matches(of: value).map { String($0.1 ?? $0.2 ?? "") }
       }
     case .dash:
-      dashNames
+      return dashNames
     }
   }
 
@@ -93,11 +95,17 @@ struct Playlist {
   /// A playlist in a file names files beside it or in folders there: who opens one does not expect it to read what lies elsewhere on this
   /// machine, nor to ask somebody in the network for anything.
   ///
+  /// - Parameter path: of the playlist.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else, or leads back to itself.
+  func checkNames(in path: String) throws {
+    var checked: Set<String> = []
+    try checkNames(in: path, from: [realPath(path) ?? path], &checked)
+  }
+
   /// - Parameters:
-  ///   - path: of the playlist.
-  ///   - depth: how many playlists led to it.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else.
-  func checkNames(in path: String, depth: Int = 0) throws {
+  ///   - chain: the playlists that led here, and this one.
+  ///   - checked: names that need no further look.
+  private func checkNames(in path: String, from chain: [String], _ checked: inout Set<String>) throws {
     // Entities and CDATA hide names.
     let hiding = /<!(?:DOCTYPE|ENTITY|\[CDATA\[)/.matchingSemantics(.unicodeScalar)
     if kind == .dash, let declaration = text.firstMatch(of: hiding) {
@@ -113,7 +121,7 @@ struct Playlist {
     }
     for name in names {
       let decoded = Address.decoded(name[...]) ?? name
-      guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name), depth < 4 else {
+      guard Playlist.isBeside(decoded), kind == .hls || Playlist.isPlain(name) else {
         throw RetrogradeError(
           .damagedInput, about: path, "is a playlist that names what is not in its own folder: \(name)",
           remedy: "name the playlist by its address, if it has one, or make one file of it first, as with: "
@@ -126,9 +134,23 @@ struct Playlist {
           .noInput, about: path,
           "is a playlist that names what can't be read: \(name): \(String(cString: strerror(errno)))")
       }
+      // A named pipe would wait for a writer.
+      var info = stat()
+      guard stat(beside.cPath, &info) != 0 || [S_IFREG, S_IFDIR].contains(info.st_mode & S_IFMT) else {
+        throw RetrogradeError(
+          .noInput, about: path,
+          "is a playlist that names what can't be read: \(name): it is neither a file nor a folder")
+      }
+      let real = realPath(beside) ?? beside
+      guard !chain.contains(real), chain.count < 5 else {
+        throw RetrogradeError(
+          .damagedInput, about: path, "is a playlist that leads back to itself, or through too many others: \(name)",
+          remedy: "name the playlist that names the media")
+      }
+      guard checked.insert(real).inserted else { continue }
       // hlsdemux takes any file that begins so for a playlist, whatever its name.
       guard kind == .hls, let next = try Playlist(path: beside) else { continue }
-      try next.checkNames(in: beside, depth: depth + 1)
+      try next.checkNames(in: beside, from: chain + [real], &checked)
     }
   }
 

@@ -72,6 +72,11 @@ struct Indexer: Sendable {
           about: topology.source,
           "of the streams that were asked for (\(setting: .streams)), none is video or audio in it")
       }
+      guard topology.streams.isEmpty || topology.streams.contains(where: { !SubtitleTrack.takes($0.caps) }) else {
+        throw RetrogradeError(
+          .damagedInput, about: topology.source, "holds subtitles, and neither video nor audio",
+          remedy: "\(setting: .subtitles) reverses them with a film")
+      }
       throw RetrogradeError(
         .missingPlugin,
         about: topology.source,
