@@ -140,7 +140,7 @@ struct EncodingDescription {
     parts += inject(written(number, tags))
     parts += frame.geometry?.scaling ?? []
     let isJPEG = frame.codec?.caps.mediaType == "image/jpeg" || choice.container.isJPEG
-    let jpeg = isJPEG ? frame.geometry.map { JPEGFrames($0.caps) } : nil
+    let jpeg = isJPEG ? frame.geometry.map { JPEGFrames($0.caps, width: $0.size?.width ?? $0.caps.int("width")) } : nil
     if let colours = jpeg?.colours { parts += ["capssetter caps=\(Description.quoted(colours))"] }
     if let detour = jpeg?.detour { parts += ["videoconvert n-threads=2 dither=none", "video/x-raw,format=\(detour)"] }
     parts += ["videoconvert n-threads=2 dither=none"]

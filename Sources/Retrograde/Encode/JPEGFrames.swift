@@ -16,16 +16,23 @@ struct JPEGFrames {
   /// A pixel format to go through on the way; nil if none is needed (`Quirk.videoconvertRange`).
   let detour: String?
 
-  /// - Parameter source: caps of what comes.
-  init(_ source: Caps) {
+  /// - Parameters:
+  ///   - source: caps of what comes.
+  ///   - width: of the frames that are encoded, in pixels.
+  init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
     // Of several, the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212"].contains {
       format.hasPrefix($0)
     }
+    let isGrey = format.hasPrefix("GRAY")
+    // jpegenc copies rows of grey, and libjpeg reads beyond the copy (`Quirk.jpegencRowPadding`).
+    let isFilled = width.map { $0 % 8 == 0 } ?? false
     let formats =
-      JPEGFrames.formats.contains(format) ? [format] : halved ? ["I420"] : wide ? ["Y42B"] : JPEGFrames.formats
+      isGrey
+      ? [isFilled ? "GRAY8" : "I420"]
+      : JPEGFrames.formats.contains(format) ? [format] : halved ? ["I420"] : wide ? ["Y42B"] : JPEGFrames.formats
     caps = "video/x-raw,format={\(formats.joined(separator: ","))},colorimetry=(string)1:4:0:0"
     let said = source.string("colorimetry")
     let known = source.isRGB ? said : source.withRange.string("colorimetry").map { JPEGFrames.withMatrix($0, source) }

@@ -195,7 +195,7 @@ private struct SquaredFrames {
     isRGB = colours == nil
     // As they were converted for JPEG, whose range is full.
     let isFull = colours?.hasPrefix("1:") ?? false
-    let jpeg = isFull ? JPEGFrames(own.caps) : nil
+    let jpeg = isFull ? JPEGFrames(own.caps, width: own.caps.int("width")) : nil
     let detour = jpeg?.detour.map { ["videoconvert dither=none", "video/x-raw,format=\($0)"] } ?? []
     let named = jpeg?.colours.map { ["capssetter caps=\(Description.quoted($0))"] } ?? []
     converters = (
