@@ -68,6 +68,11 @@ extension Quirk {
 
   // MARK: Encoders
 
+  package static let avencMPEG2FrameRates = Quirk(
+    "avenc_mpeg2video-frame-rates", element: "avenc_mpeg2video", releases: .before(Release(1, 26)),
+    symptom: "It refuses frames of every rate: it asks FFmpeg for 1,000,000,000 a second.",
+    workaround: "Refused before anything is made.")
+
   package static let av1encColours = Quirk(
     "av1enc-colours", element: "av1enc", releases: .all,
     symptom: "The AV1 itself does not say its colours; Matroska's and WebM's headers do.",
@@ -88,7 +93,9 @@ extension Quirk {
     symptom: "Y4M has eight bits a sample.",
     upstream: "7a14b9020c", workaround: "Write .mkv.")
 
-  private static let encoderLimits = [av1encColours, avencProResColours, vp9encTransparency, y4mencDepth]
+  private static let encoderLimits = [
+    avencMPEG2FrameRates, av1encColours, avencProResColours, vp9encTransparency, y4mencDepth,
+  ]
 
   // MARK: Muxers
 

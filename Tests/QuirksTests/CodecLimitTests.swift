@@ -17,6 +17,13 @@ import Testing
     }
   }
 
+  @Test("avenc_mpeg2video refuses all frame rates")
+  func mpeg2FrameRates() throws {
+    try expect(.avencMPEG2FrameRates) {
+      fails("videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! avenc_mpeg2video")
+    }
+  }
+
   @Test("openjpegdec gives other values of deep RGB than FFmpeg")
   func deepRGB() throws {
     let folder = try TemporaryFolder()

@@ -1,4 +1,5 @@
 import GStreamer
+import Quirks
 import RetrogradeEngine
 
 extension EncodingChoice {
@@ -99,6 +100,11 @@ extension EncodingChoice {
     guard codec.isRaw || codec.encoder != nil else {
       throw RetrogradeError(
         .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed", remedy: "\(PackageHint.all)")
+    }
+    if codec.encoder == "avenc_mpeg2video", Quirk.avencMPEG2FrameRates.applies {
+      throw RetrogradeError(
+        .missingPlugin, "\(setting: setting) \(name): its encoder works on GStreamer 1.26 and later only",
+        remedy: "use h264 or mpeg4")
     }
     guard container.takes(codec.caps) else {
       throw RetrogradeError(.usage, about: output, "this container does not take \(name)")
