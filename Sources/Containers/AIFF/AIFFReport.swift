@@ -7,7 +7,9 @@ extension ContainerReport {
     guard let form = file.number(at: 4, 4) else { return nil }
     var report = ContainerReport()
     var place = 12
-    while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
+    // A writer that cannot seek back leaves the form's length open.
+    let end = form > 4 && form < 0xFFFF_FFFF ? form + 8 : Int.max
+    while place < end, let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
       if size == 0, name.utf8.allSatisfy({ $0 == 0 }) {
         place = file.endOfEmptyChunks(at: place)
         continue
@@ -15,7 +17,7 @@ extension ContainerReport {
       // A writer that cannot seek back leaves 0, or all bits set.
       if name == "SSND", size == 0 || size == 0xFFFF_FFFF { return nil }
       if name == "COMM" { report.end = aiffEnd(file, at: place + 8) }
-      // Bytes after the form, such as an ID3 tag, are no chunk.
+      // Bytes after the form, such as an ID3 tag, are no chunk: they are not read.
       if size > file.size - place - 8, place < form + 8 { report.isCut = true }
       place += 8 + size + size % 2
     }
