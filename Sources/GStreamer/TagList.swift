@@ -59,6 +59,17 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   package func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
 
+  /// Hash of the bytes of the first image of a tag; nil if there is none.
+  package func hash(ofImage tag: String) -> UInt64? {
+    var raw: OpaquePointer?
+    guard gst_tag_list_get_sample(self.raw, tag, &raw) != 0, let raw else { return nil }
+    return try? Sample(adopting: raw)?.buffer.withBytes { bytes in
+      var hash = ByteHash()
+      hash.add(bytes)
+      return hash.value
+    }
+  }
+
   /// Both lists' tags; where both have one, this list's.
   package func merging(_ other: TagList) -> TagList {
     gst_tag_list_merge(raw, other.raw, GST_TAG_MERGE_KEEP).map { TagList(adopting: $0) } ?? self

@@ -30,6 +30,32 @@ import Testing
     #expect(check.check("").figures["differing"] == 2)
   }
 
+  @Test("frames that a plain decode in other threads gives are damaged, not wrong")
+  func concealedSourceFrame() {
+    var check = SourceFrameCheck(VerifyPartsTests.plain([1, 2, 3, 4]))
+    for (number, hash) in [1, 9, 8, 4].enumerated() { check.add(UInt64(hash), number: number) }
+    check.leaveOut(damagedBy: VerifyPartsTests.plain([1, 9, 3, 4]))
+    #expect(check.differing?.count == 1 && check.differing?.first == VerifyPartsTests.starts[2])
+    #expect(check.check("").figures["damaged"] == 1)
+  }
+
+  /// A frame whose left pixels were changed by up to `share` of 6 levels, against a frame without the change.
+  private static func thumbnail(share: Double, level: Double) -> Thumbnail {
+    let count = Thumbnail.width * Thumbnail.height
+    return Thumbnail(pixels: (0..<count).map { UInt8(100 + ($0 % 4 == 0 ? (share * level).rounded() : 0)) })
+  }
+
+  /// 5 levels in a quarter of the pixels are 40 dB, 20 levels are 28 dB.
+  @Test(
+    "a codec may keep a part of the frame before in a nearly still scene",
+    arguments: [(5.0, 0.6, false), (5, 1, true), (20, 0.6, true), (20, 0.4, false)])
+  func nearlyStill(_ level: Double, _ share: Double, _ isMisplaced: Bool) {
+    let own = VerifyPartsTests.thumbnail(share: 0, level: level)
+    let neighbour = VerifyPartsTests.thumbnail(share: 1, level: level)
+    let mirrored = VerifyPartsTests.thumbnail(share: share, level: level)
+    #expect(mirrored.shows(neighbour, insteadOf: own) == isMisplaced)
+  }
+
   @Test("frames that the decoder calls damaged are not judged, and counted")
   func damagedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, nil, 3, 4]))

@@ -119,6 +119,28 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
+  @Test("halved colours of WebP are no other colours")
+  func colorsInWebP() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=320x240:r=10:d=1", folder.path("s.mp4")])
+    let source = folder.path("s.webp")
+    try await Reverser(folder.path("s.mp4")).reverse(to: source)
+    try await Reverser(source).reverse(to: folder.path("m.webp"))
+    #expect(try await Verifier(source, mirror: folder.path("m.webp")).verify().difference == nil)
+  }
+
+  @Test("pixels that were converted are not called the same")
+  func convertedPixels() async throws {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path("s.gif"), folder.path("m.mkv"))
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=s=160x120:r=10:d=1", source])
+    _ = try FFmpeg.bytes(["-i", source, "-vf", "reverse"] + ["-pix_fmt", "yuv444p", "-c:v", "ffv1", mirror])
+    var verifier = Verifier(source, mirror: mirror)
+    verifier.isLossless = true
+    let order = try #require(try await verifier.verify().checks.first { $0.subject == "order" })
+    #expect(!order.finding.contains("every pixel is the same"))
+  }
+
   @Test("4:4:4 in Y4M is the same to the pixel")
   func paddedFrames() async throws {
     let folder = try TemporaryFolder()

@@ -16,8 +16,25 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     case lossless = "-c:v ffv1 -c:a flac -c:s copy"
     case copied = "-c copy"
 
-    var name: String { self == .lossy ? "other.mp4" : "other.mkv" }
     var arguments: [String] { words(rawValue) }
+  }
+
+  /// A clip with something that the others lack.
+  enum Kind: String, Sendable, CaseIterable {
+    case plain
+    /// MP4 that is shown on its side.
+    case turned
+    /// FFV1 with a transparent square that moves.
+    case transparent
+    /// Two streams of video, audio and subtitles.
+    case paired
+
+    fileprivate func fileExtension(_ form: Form) -> String {
+      switch self {
+      case .turned: "mp4"
+      default: form == .lossy ? "mp4" : "mkv"
+      }
+    }
   }
 
   struct Fault: Sendable, CustomTestStringConvertible {
@@ -29,10 +46,13 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     let check: String
     /// FFmpeg's second input: its name, and what is in it.
     let file: (name: String, text: String)?
+    let kind: Kind
 
     init(
-      _ name: String, _ arguments: String, _ form: Form, _ check: String, _ file: (name: String, text: String)? = nil
+      _ name: String, _ arguments: String, _ form: Form, _ check: String, _ file: (name: String, text: String)? = nil,
+      of kind: Kind = .plain
     ) {
+      self.kind = kind
       (testDescription, self.form, self.check, self.file) = (name, form, check, file)
       self.arguments = words(arguments)
     }
@@ -57,21 +77,67 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     return ("other.txt", ";FFMETADATA1\n" + parts.joined())
   }
 
-  /// Made once for all tests: 1.5 s of 160x120, two channels of chirps, two subtitles, two chapters, a title and a
-  /// language.
-  private static let clip = Task {
+  private static let chirps =
+    "aevalsrc=0.3*sin(2*PI*(200+300*t)*t)+0.1*sin(2*PI*1300*t*t)"
+    + "|0.3*sin(2*PI*(400+150*t)*t)+0.1*sin(2*PI*900*t*t):s=48000:d=1.5"
+
+  private static let otherChirps = "aevalsrc=0.3*sin(2*PI*(300+200*t)*t)|0.3*sin(2*PI*(500+250*t)*t):s=48000:d=1.5"
+
+  /// Made once for all tests: of each kind a source and its right mirror.
+  private static let clips = Dictionary(
+    uniqueKeysWithValues: Kind.allCases.map { kind in
+      (kind, Task { try await kind == .plain ? plainClip() : special(kind) })
+    })
+
+  private static func special(_ kind: Kind) async throws -> Clip {
+    let folder = try TemporaryFolder()
+    let end = kind.fileExtension(.lossless)
+    let (source, mirror) = (folder.path("source.\(end)"), folder.path("mirror.\(end)"))
+    let video = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1.5"]
+    let audio = ["-f", "lavfi", "-i", chirps]
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    switch kind {
+    case .plain: break
+    case .turned:
+      let flat = folder.path("flat.mp4")
+      _ = try FFmpeg.bytes(video + words("-c:v libx264 -qp 0 -pix_fmt yuv420p") + [flat])
+      _ = try FFmpeg.bytes(["-i", flat] + words("-c copy -metadata:s:v rotate=90") + [source])
+      options.encoding.quality = .source
+    case .transparent:
+      let square = "geq=lum='p(X,Y)':cb='p(X,Y)':cr='p(X,Y)':a='if(lt(abs(X-20-3*N),20),0,255)'"
+      _ = try FFmpeg.bytes(video + ["-vf", "format=yuva420p,\(square)", "-c:v", "ffv1", source])
+    case .paired:
+      let texts = [
+        cues(("0,200", "0,600", "Hello"), ("0,800", "1,100", "World")),
+        cues(("0,200", "0,600", "Bonjour"), ("0,800", "1,100", "Monde")),
+      ]
+      var inputs = video + ["-f", "lavfi", "-i", "smptebars=s=160x120:r=20:d=1.5,hue=h=90*t"]
+      inputs += audio + ["-f", "lavfi", "-i", otherChirps]
+      for (number, text) in texts.enumerated() {
+        let path = folder.path("\(number).srt")
+        try Data(text.text.utf8).write(to: URL(fileURLWithPath: path))
+        inputs += ["-i", path]
+      }
+      inputs += words("-map 0 -map 1 -map 2 -map 3 -map 4 -map 5 -pix_fmt yuv420p")
+      inputs += words("-metadata:s:s:0 language=eng -metadata:s:s:1 language=fre")
+      _ = try FFmpeg.bytes(inputs + words("-c:v ffv1 -c:a pcm_s16le -c:s srt") + [source])
+    }
+    try await Reverser(source, options: options).reverse(to: mirror)
+    return Clip(folder: folder, source: source, mirror: mirror)
+  }
+
+  /// 1.5 s of 160x120, two channels of chirps, two subtitles, two chapters, a title, an artist and a language.
+  private static func plainClip() async throws -> Clip {
     let folder = try TemporaryFolder()
     let (source, mirror) = (folder.path("source.mkv"), folder.path("mirror.mkv"))
     let texts = [cues(("0,200", "0,600", "Hello"), ("0,800", "1,100", "World")), chapters((0, "One"), (600, "Two"))]
     for text in texts { try Data(text.text.utf8).write(to: URL(fileURLWithPath: folder.path(text.name))) }
-    let chirps =
-      "0.3*sin(2*PI*(200+300*t)*t)+0.1*sin(2*PI*1300*t*t)"
-      + "|0.3*sin(2*PI*(400+150*t)*t)+0.1*sin(2*PI*900*t*t)"
     var arguments = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1.5"]
-    arguments += ["-f", "lavfi", "-i", "aevalsrc=\(chirps):s=48000:d=1.5"]
+    arguments += ["-f", "lavfi", "-i", chirps]
     for text in texts { arguments += ["-i", folder.path(text.name)] }
     arguments += words("-map 0 -map 1 -map 2 -map_chapters 3 -metadata:s:a language=fre")
-    arguments += ["-metadata", "title=A day"]
+    arguments += ["-metadata", "title=A day", "-metadata", "artist=Ada"]
     arguments += words("-vf setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709")
     arguments += words("-c:v ffv1 -c:a pcm_s16le -c:s srt")
     _ = try FFmpeg.bytes(arguments + [source])
@@ -82,11 +148,11 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
   }
 
   private static func failures(
-    _ form: Form, _ arguments: [String] = [], _ file: (name: String, text: String)? = nil
+    _ form: Form, _ arguments: [String] = [], _ file: (name: String, text: String)? = nil, of kind: Kind = .plain
   ) async throws -> [String] {
-    let clip = try await clip.value
+    let clip = try #require(try await clips[kind]?.value)
     let folder = try TemporaryFolder()
-    let other = folder.path(form.name)
+    let other = folder.path("other.\(kind.fileExtension(form))")
     var inputs = ["-i", clip.mirror]
     if let file {
       try Data(file.text.utf8).write(to: URL(fileURLWithPath: folder.path(file.name)))
@@ -102,9 +168,16 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     #expect(try await WrongMirrorTests.failures(form) == [])
   }
 
+  @Test("a right mirror of each kind of clip passes", arguments: Kind.allCases)
+  func rightMirror(of kind: Kind) async throws {
+    #expect(try await WrongMirrorTests.failures(.copied, of: kind) == [])
+  }
+
   @Test("a wrong mirror is refused", arguments: WrongMirrorTests.faults)
   func wrongMirror(_ fault: Fault) async throws {
-    #expect(try await WrongMirrorTests.failures(fault.form, fault.arguments, fault.file).contains(fault.check))
+    #expect(
+      try await WrongMirrorTests.failures(fault.form, fault.arguments, fault.file, of: fault.kind).contains(fault.check)
+    )
   }
 
   private static let faults = [
@@ -202,5 +275,33 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     Fault(
       "chapters have each other's titles", "-map_chapters 1", .lossless, "chapters",
       chapters((0, "One"), (900, "Two"))),
+    Fault("the rotation is lost", "-metadata:s:v rotate=0", .copied, "orientation", of: .turned),
+    Fault("rotated twice as far", "-metadata:s:v rotate=180", .copied, "orientation", of: .turned),
+    Fault("rotated the other way", "-metadata:s:v rotate=270", .copied, "orientation", of: .turned),
+    Fault("the transparency is lost", "-pix_fmt yuv420p", .lossless, "transparency", of: .transparent),
+    Fault("all is opaque", "-vf lutyuv=a=255", .lossless, "brightness", of: .transparent),
+    Fault("the transparency is inverted", "-vf lutyuv=a=negval", .lossless, "brightness", of: .transparent),
+    Fault(
+      "the first video instead of the second", "-map -0:v -map 0:v:0 -map 0:v:0", .lossless, "order 1", of: .paired),
+    Fault(
+      "the first audio instead of the second", "-map -0:a -map 0:a:0 -map 0:a:0", .lossless, "audio 1 samples",
+      of: .paired),
+    Fault(
+      "the first subtitles instead of the second", "-map -0:s -map 0:s:0 -map 0:s:0", .lossless, "subtitles 1",
+      of: .paired),
+    Fault("another language of subtitles", "-metadata:s:s:1 language=ger", .copied, "languages", of: .paired),
+    Fault("another artist", "-metadata artist=Eve", .lossless, "tags"),
+    Fault("one frame is blurred", "-vf gblur=sigma=3:enable='eq(n,12)'", .lossy, "order"),
+    Fault(
+      "one frame twice, and the next one left out", "-vf split[a][b];[a][b]freezeframes=first=10:last=10:replace=11",
+      .lossy, "order"),
+    Fault(
+      "a square of 16x16 of another colour",
+      "-filter_complex [0:v]split[a][b];[b]crop=16:16:40:40,hue=h=90[c];[a][c]overlay=40:40[other] -map -0:v "
+        + "-map [other]", .lossy, "picture"),
+    Fault("one channel inverted", "-af pan=stereo|c0=c0|c1=-1*c1", .lossy, "audio 0 samples"),
+    Fault("both channels mixed into each", "-af pan=stereo|c0=.5*c0+.5*c1|c1=.5*c0+.5*c1", .lossy, "audio 0 samples"),
+    Fault("clipped", "-af volume=4,aformat=s16,volume=0.25", .lossy, "audio 0 level"),
+    Fault("one channel a sample late, FLAC", "-af adelay=0S|1S,atrim=end_sample=72000", .lossless, "audio 0 samples"),
   ]
 }

@@ -36,6 +36,9 @@ struct EncoderSettings: Sendable {
   /// Codecs that keep transparency.
   static let alphaCodecs: Set<String> = ["video/x-ffv,ffvversion=1"]
 
+  /// True if video of a file with such caps could keep its transparency.
+  static func keepsAlpha(_ caps: Caps) -> Bool { alphaCodecs.contains { $0.hasPrefix(caps.mediaType + ",") } }
+
   /// True if the size is odd and colour has half the lines or columns: x264 and x265 refuse that
   /// (`Quirk.x264encOddSize`).
   static func hasOddSubsampledSize(_ raw: Caps) -> Bool {

@@ -1,5 +1,10 @@
 import RetrogradeEngine
 
+extension Container {
+  /// It is images that keep transparency; GIF has pixels that are transparent or not.
+  var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
+}
+
 extension OutputRequirements {
   /// What a file called `output` asks of the way in which its source is played.
   /// - Throws: ``RetrogradeError``, where no container is known by its extension.
@@ -12,7 +17,7 @@ extension OutputRequirements {
     isRepeated = container.animation != nil
     fastest = container.animation?.fastest
     holdsAlpha =
-      container.imageFormat != nil && container.animation != .gif && !container.lacksTimes
+      container.keepsAlpha
       || encoding.keepsAlpha && (encoding.quality == .lossless || encoding.videoCodec == "ffv1")
     keepsForwardWhole = encoding.copiesForward
   }

@@ -38,9 +38,10 @@ enum DescriptionComparison {
   /// - Parameters:
   ///   - isAlike: whether the frames, each turned upright, are like each other.
   ///   - geometry: what was to become of the source's frames; nil: nothing.
+  ///   - keepsAlpha: whether the mirror's codec keeps transparency.
   static func frame(
     _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
-    geometry: FrameGeometry?
+    geometry: FrameGeometry?, keepsAlpha: Bool
   ) -> [Verification.Check] {
     let orientations = (
       source: source.video.tags?.string("image-orientation"), mirror: mirror.video.tags?.string("image-orientation")
@@ -71,6 +72,10 @@ enum DescriptionComparison {
             : isSame
               ? orientations.source ?? ""
               : "\(orientations.mirror ?? "none"), and \(orientations.source ?? "none") is expected"))
+    }
+    if source.caps.hasAlpha, keepsAlpha {
+      let holds = mirror.caps.hasAlpha
+      checks.append(.init("transparency\(label)", holds, holds ? "kept" : "none, and the source has it"))
     }
     // JPEG has colours of its own, and frames are converted to them. A source that leaves a part of it open (0 in
     // "range:matrix:transfer:primaries") is shown by each player's own guess.
@@ -188,7 +193,9 @@ enum DescriptionComparison {
     let hasCover = container.carriesCoverArt && source?.has("image") ?? false
     guard !wanted.isEmpty || hasCover else { return [] }
     var differing = wanted.filter { source?.string($0) != value($0) }
-    if hasCover, !given.contains(where: { $0?.has("image") ?? false }) { differing.append("cover art") }
+    if hasCover, !given.contains(where: { $0?.hash(ofImage: "image") == source?.hash(ofImage: "image") }) {
+      differing.append("cover art")
+    }
     return [
       .init(
         "tags", differing.isEmpty,

@@ -6,13 +6,13 @@ import RetrogradeEngine
 struct FrameComparison {
   /// How near a frame of lossy video has to be to its own source frame, in dB of its ``Thumbnail``.
   static let leastLikeness = 28.0
-  /// Frames this much like each other, in dB, can't be told apart.
-  private static let same = 45.0
 
   var expected = 0
   var found = 0
   /// Frames of which every pixel is that of the source.
   var identical = 0
+  /// Pixel formats of the source and of the mirror, if frames had to be converted to compare every pixel.
+  private(set) var conversion: (source: String, mirror: String, isRounded: Bool)?
   /// The least likeness of a frame to its own source frame in dB, and its number.
   var worst = (likeness: 99.0, frame: 0)
   /// Frames that are nearer to a neighbour of their source frame.
@@ -32,19 +32,25 @@ struct FrameComparison {
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
   ///   - geometry: what was to become of the source's frames; nil: nothing.
   ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut off first.
+  ///   - isTransparent: true if the source's frames have transparency.
+  ///   - isHalved: true if the mirror's codec halved the colours, whatever its decoder gives.
   ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
   ///   - plain: the source's frames by a plain decode; nil where there are none.
   init(
     _ source: VideoPlayer, _ mirror: VideoPlayer, orientations: (source: String?, mirror: String?),
-    geometry: FrameGeometry?, isForRGB: Bool, comparesPixels: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
+    geometry: FrameGeometry?, isForRGB: Bool, isTransparent: Bool, isHalved: Bool,
+    comparesPixels: Bool, plain: PlainFrames?, _ cancellation: Cancellation,
     report: (ClockTime) -> Void
   ) throws {
     sourceFrames = plain.map { SourceFrameCheck($0) }
     var squares: SquaredFrames?
     let preparation = geometry?.elements ?? []
     let ownOrientation = geometry.map(\.orientation) ?? orientations.source
-    let clip = isForRGB ? ["videoconvert dither=none", "capsfilter caps=video/x-raw,format=BGRx"] : []
-    var wanted = try ThumbnailedFrames(source, preparation + clip, orientation: ownOrientation, cancellation)
+    let clip =
+      isForRGB
+      ? ["videoconvert dither=none", "capsfilter caps=video/x-raw,format=\(isTransparent ? "BGRA" : "BGRx")"] : []
+    var wanted = try ThumbnailedFrames(
+      source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
     // Where the pixels themselves were turned, those of the source have to be turned too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
@@ -60,10 +66,7 @@ struct FrameComparison {
       if number == 0 { firstSlack = own.shown.duration }
       let likeness = frame.thumbnail.likeness(to: own.thumbnail)
       if likeness < worst.likeness { worst = (likeness, number) }
-      if wanted.neighbours.contains(where: { neighbour in
-        neighbour.likeness(to: own.thumbnail) < FrameComparison.same
-          && neighbour.likeness(to: frame.thumbnail) > likeness + 0.5
-      }) {
+      if wanted.neighbours.contains(where: { frame.thumbnail.shows($0, insteadOf: own.thumbnail) }) {
         misplaced.append(number)
       }
       if turn == nil, preparation.isEmpty, own.caps.isSameForm(as: frame.caps) {
@@ -76,6 +79,10 @@ struct FrameComparison {
           try converter
           ?? FrameConverter(own.caps, preparation, orientation: turn, to: frame.caps.pixelForm, cancellation)
         converter = known
+        let formats = (own.caps.string("format") ?? "", frame.caps.string("format") ?? "")
+        if formats.0 != formats.1 {
+          conversion = (formats.0, formats.1, own.caps.isRGB != frame.caps.isRGB)
+        }
         if try known.convert(own.buffer, own.caps).hasSamePixels(as: frame.buffer, frame.caps) {
           identical += 1
           continue
@@ -83,7 +90,9 @@ struct FrameComparison {
       }
       let known =
         try squares
-        ?? SquaredFrames((own.caps, preparation, ownOrientation), (frame.caps, orientations.mirror), cancellation)
+        ?? SquaredFrames(
+          (own.caps, preparation + clip, ownOrientation), (frame.caps, orientations.mirror), isHalved: isHalved,
+          cancellation)
       squares = known
       picture.isRGB = known.isRGB
       picture.add(try known.own(own.buffer, own.caps), try known.other(frame.buffer, frame.caps), frame: number)
@@ -174,18 +183,23 @@ private struct SquaredFrames {
   private let converters: (own: FrameConverter, other: FrameConverter)
   private let form: Caps
   let isRGB: Bool
+  /// libwebp converts RGB to 4:2:0 of BT.601 and back.
+  private static let coloursInWebP = "bt601"
 
   init(
     _ own: (caps: Caps, preparation: [String], orientation: String?), _ other: (caps: Caps, orientation: String?),
-    _ cancellation: Cancellation
+    isHalved: Bool, _ cancellation: Cancellation
   ) throws {
     var size = (width: other.caps.int("width") ?? 0, height: other.caps.int("height") ?? 0)
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
     // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of what YUV holds.
-    let colours = other.caps.isRGB ? nil : other.caps.withRange.string("colorimetry")
-    let format = colours.map { "I420,colorimetry=(string)\($0)" } ?? "GBR"
+    let colours =
+      !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
+    let isTransparent = other.caps.hasAlpha
+    let format =
+      colours.map { "\(isTransparent ? "A420" : "I420"),colorimetry=(string)\($0)" } ?? (isTransparent ? "GBRA" : "GBR")
     let text =
       "video/x-raw,format=\(format),width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
     guard let form = Caps(text) else {

@@ -47,8 +47,8 @@ struct PictureComparison {
 
   /// True if the planes are those of GBR.
   var isRGB = false
-  /// Brightness, then the two of colour; or green, blue and red.
-  private(set) var planes = [Plane](repeating: Plane(), count: 3)
+  /// Brightness, then the two of colour; or green, blue and red. Transparency comes last.
+  private(set) var planes = [Plane](repeating: Plane(), count: 4)
 
   mutating func add(_ own: [PlaneMeans], _ other: [PlaneMeans], frame: Int) {
     for index in planes.indices where index < own.count && index < other.count {

@@ -5,8 +5,8 @@ import RetrogradeEngine
 struct SourceFrameCheck {
   private let plain: PlainFrames
   private(set) var compared = 0
-  /// How many differ, and when in the source the first and the last of them start.
-  private(set) var differing: (count: Int, first: ClockTime, last: ClockTime)?
+  /// Frames that differ, and their hashes.
+  private var others: [(number: Int, hash: UInt64)] = []
   /// Frames that the decoder calls damaged.
   private(set) var damaged = 0
 
@@ -21,11 +21,23 @@ struct SourceFrameCheck {
       return
     }
     compared += 1
-    if holds { return }
-    let time = plain.time(of: number)
-    differing = (
-      (differing?.count ?? 0) + 1, min(differing?.first ?? time, time), max(differing?.last ?? time, time)
-    )
+    if !holds { others.append((number, hash)) }
+  }
+
+  /// How many differ, and when in the source the first and the last of them start.
+  var differing: (count: Int, first: ClockTime, last: ClockTime)? {
+    let times = others.map { plain.time(of: $0.number) }
+    guard let first = times.min(), let last = times.max() else { return nil }
+    return (others.count, first, last)
+  }
+
+  /// Counts frames as damaged that another plain decode gives as they were read.
+  /// - Parameter other: decoded without a seek too, in other threads.
+  mutating func leaveOut(damagedBy other: PlainFrames) {
+    let remaining = others.filter { other.holds($0.hash, number: $0.number) == false }
+    damaged += others.count - remaining.count
+    compared -= others.count - remaining.count
+    others = remaining
   }
 
   func check(_ label: String) -> Verification.Check {

@@ -14,14 +14,44 @@ struct Thumbnail {
     pixels = try frame.withBytes { Array($0.prefix(Thumbnail.width * Thumbnail.height)) }
   }
 
+  init(pixels: [UInt8]) { self.pixels = pixels }
+
   /// The peak signal-to-noise ratio between the two, in dB; 99 where they are the same.
-  func likeness(to other: Thumbnail) -> Double {
+  func likeness(to other: Thumbnail) -> Double { likeness(distance: distance(to: other)) }
+
+  /// True if this thumbnail of a mirror's frame shows `neighbour` rather than the source frame that is expected.
+  ///
+  /// Codecs keep parts of the frame before it in place of small changes. In a nearly still scene, a frame only counts
+  /// as its neighbour if nearly all of the change to it is there.
+  /// - Parameter own: thumbnail of the expected source frame.
+  func shows(_ neighbour: Thumbnail, insteadOf own: Thumbnail) -> Bool {
+    let (change, error) = (own.distance(to: neighbour), distance(to: own))
+    let left = distance(to: neighbour)
+    let likeness = likeness(distance: change)
+    guard likeness < Thumbnail.same, self.likeness(distance: left) > self.likeness(distance: error) + 0.5 else {
+      return false
+    }
+    // The error's part in the direction of the neighbour: 0 is the expected frame, 1 is the neighbour.
+    return likeness < Thumbnail.nearlySame || Double(error + change - left) > 2 * Thumbnail.leastChange * Double(change)
+  }
+
+  /// Frames this much like each other, in dB, can't be told apart.
+  private static let same = 45.0
+  /// Between frames this much like each other, in dB, so much of the change has to be there.
+  private static let (nearlySame, leastChange) = (36.0, 0.85)
+
+  /// Sum of the squares of all differences.
+  private func distance(to other: Thumbnail) -> Int {
     var sum = 0
     for (a, b) in zip(pixels, other.pixels) {
       let difference = Int(a) - Int(b)
       sum += difference * difference
     }
-    guard sum > 0, !pixels.isEmpty else { return 99 }
-    return 10 * log10(255 * 255 * Double(pixels.count) / Double(sum))
+    return sum
+  }
+
+  private func likeness(distance: Int) -> Double {
+    guard distance > 0, !pixels.isEmpty else { return 99 }
+    return 10 * log10(255 * 255 * Double(pixels.count) / Double(distance))
   }
 }

@@ -23,7 +23,11 @@ extension FrameComparison {
     ]
     let finding: String
     if identical == compared {
-      finding = "every pixel is the same"
+      finding =
+        conversion.map {
+          "every pixel is that of the source, converted from \($0.source) to \($0.mirror)"
+            + ($0.isRounded ? ", which rounds colours" : "")
+        } ?? "every pixel is the same"
     } else if let first = misplaced.first {
       finding = "\(misplaced.count) are nearer to a neighbour of their source frame, the first is frame \(first)"
     } else {
@@ -54,7 +58,7 @@ extension FrameComparison {
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
-    let names = [picture.isRGB ? "green" : "brightness", "blue", "red"]
+    let names = [picture.isRGB ? "green" : "brightness", "blue", "red", "transparency"]
     var figures: [String: Double] = [:]
     var (parts, levels): ([String], [String]) = ([], [])
     for (plane, name) in zip(picture.planes, names) where plane.count > 0 {
@@ -66,7 +70,7 @@ extension FrameComparison {
       figures["frame-\(name)"] = plane.worstFrame.difference
       let place = plane.worst
       if place.difference > most {
-        let scale = name == "brightness" || picture.isRGB ? 1 : 2
+        let scale = ["brightness", "transparency"].contains(name) || picture.isRGB ? 1 : 2
         parts.append(
           "frame \(place.frame) differs at \(place.x * scale),\(place.y * scale) by "
             + "\(Decimals.text(place.difference, 1)) of 255 in \(name)")

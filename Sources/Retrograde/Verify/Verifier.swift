@@ -147,21 +147,30 @@ extension Verifier {
       let plain = try pair.0.plainFrames(work.cancellation) {
         report($0, of: pair.0.timeline.end, from: 0, to: Verifier.plainShare)
       }
-      let frames = try FrameComparison(
+      var frames = try FrameComparison(
         VideoPlayer(pair.0, source.legs, timing: options.playback.timing, work.cancellation),
         VideoPlayer(pair.1, mirror.legs, timing: .mirror, work.cancellation), orientations: orientations,
-        geometry: geometry, isForRGB: pair.1.caps.isRGB && !pair.0.caps.isRGB, comparesPixels: isLossless, plain: plain,
-        work.cancellation,
+        geometry: geometry, isForRGB: pair.1.caps.isRGB && !pair.0.caps.isRGB,
+        isTransparent: pair.0.caps.hasAlpha,
+        isHalved: container.animation == .webp, comparesPixels: isLossless, plain: plain, work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
+      // What a decoder makes up in place of lost parts can depend on how many threads it has.
+      if frames.sourceFrames?.differing != nil,
+        let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
+      {
+        frames.sourceFrames?.leaveOut(damagedBy: other)
+      }
       // Nobody has the whole frames that were made of fields.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
       // A palette of 256 colours is far from many of the source's.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
-        label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance)
+        label, isLossless: isExact, judgesPixels: judgesPixels,
+        tolerance: tolerance)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
-        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry)
+        isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry,
+        keepsAlpha: container.keepsAlpha || EncoderSettings.keepsAlpha(pair.1.video.caps))
       return frames.delay
     }
   }

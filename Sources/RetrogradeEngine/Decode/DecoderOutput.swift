@@ -23,9 +23,17 @@ final class DecoderOutput: Sendable {
   /// How long a sample is waited for at a time. After an error, this is also how long what is left may take.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
+  /// What the frames are for.
+  enum Use {
+    case windows
+    /// Compared with those of windows; memory and threads are left to the elements.
+    case plain
+    /// As `plain`, in as many threads as `windows`.
+    case plainInThreadsOfWindows
+  }
+
   /// Starts decoding at the beginning of the video.
-  /// - Parameter isPlain: leave memory and threads to the elements.
-  init(_ recipe: DecodingRecipe, isPlain: Bool = false, stall: ClockTime) throws {
+  init(_ recipe: DecodingRecipe, _ use: Use = .windows, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
     do {
@@ -35,7 +43,7 @@ final class DecoderOutput: Sendable {
       throw RetrogradeError.reading(source, error)
     }
     readsMatroska = !pipeline.elements(ofFactory: "matroskademux").isEmpty
-    if !isPlain { sink.pad?.acceptFramesAnywhere() }
+    if use == .windows { sink.pad?.acceptFramesAnywhere() }
     recipe.prepare(pipeline)
     disk = DiskWatch(pipeline, reading: source)
     for element in pipeline.element(recipe.sink)?.upstream.dropFirst() ?? [] {
@@ -46,7 +54,7 @@ final class DecoderOutput: Sendable {
     }
     let decoders = pipeline.elements(ofClass: "Decoder")
     packets = decoders.count == 1 ? decoders[0].staticPad("sink").map(WindowPackets.init) : nil
-    if recipe.isOneGroup, !isPlain { DecoderOutput.fillProcessors(decoders) }
+    if recipe.isOneGroup, use != .plain { DecoderOutput.fillProcessors(decoders) }
     Log.decode.debug("\(source): starts \(recipe.description)")
     pipeline.set(.playing)
   }

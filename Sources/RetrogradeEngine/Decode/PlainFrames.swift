@@ -48,29 +48,34 @@ package struct PlainFrames: Sendable {
 
 extension VideoSource {
   /// Decodes the video plainly, as far as it is shown.
-  /// - Parameter report: told the time of each frame.
+  /// - Parameters:
+  ///   - inThreadsOfWindows: use as many threads as the decoder of windows.
+  ///   - report: told the time of each frame.
   /// - Returns: nil where it can't be decoded so: nothing but the frames themselves is there.
-  package func plainFrames(_ cancellation: Cancellation, report: (ClockTime) -> Void) throws -> PlainFrames? {
-    guard let frames = try decodedPlainly(cancellation, report: report) else { return nil }
+  package func plainFrames(
+    inThreadsOfWindows: Bool = false, _ cancellation: Cancellation, report: (ClockTime) -> Void
+  ) throws -> PlainFrames? {
+    let use: DecoderOutput.Use = inThreadsOfWindows ? .plainInThreadsOfWindows : .plain
+    guard let frames = try decodedPlainly(use, cancellation, report: report) else { return nil }
     return PlainFrames(frames, comparedWith: timeline.starts)
   }
 
   private func decodedPlainly(
-    _ cancellation: Cancellation, report: (ClockTime) -> Void
+    _ use: DecoderOutput.Use, _ cancellation: Cancellation, report: (ClockTime) -> Void
   ) throws -> [PlainFrames.Frame]? {
     if !parts.isEmpty {
       var all: [PlainFrames.Frame] = []
       for part in parts {
         // The fitted frames of a part are not those that its decoder gives.
         guard part.fit == nil,
-          let own = try part.video.decodedPlainly(cancellation, report: { report($0 + part.offset) })
+          let own = try part.video.decodedPlainly(use, cancellation, report: { report($0 + part.offset) })
         else { return nil }
         all += own.map { PlainFrames.Frame(time: $0.time + part.offset, hash: $0.hash) }
       }
       return all
     }
     guard let recipe, !arePackets else { return nil }
-    let decoder = try VideoDecoder(recipe.ofWhole, FormatChanges(), isPlain: true, cancellation)
+    let decoder = try VideoDecoder(recipe.ofWhole, FormatChanges(), for: use, cancellation)
     defer { decoder.close() }
     var times: [ClockTime] = []
     var hashes: [UInt64?] = []

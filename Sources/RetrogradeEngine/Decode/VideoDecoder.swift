@@ -32,15 +32,15 @@ final class VideoDecoder: Sendable {
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
-  /// - Parameter isPlain: leave memory and threads to the elements.
   init(
-    _ recipe: DecodingRecipe, _ changes: FormatChanges, isPlain: Bool = false, _ cancellation: Cancellation,
+    _ recipe: DecodingRecipe, _ changes: FormatChanges, for use: DecoderOutput.Use = .windows,
+    _ cancellation: Cancellation,
     stall: ClockTime = ClockTime(seconds: 30)
   ) throws {
     self.changes = changes
     description = recipe.description
     source = recipe.source
-    output = try DecoderOutput(recipe, isPlain: isPlain, stall: stall)
+    output = try DecoderOutput(recipe, use, stall: stall)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
     arePackets = recipe.largestPacket != nil
     let sample = try output.pull(cancellation)
