@@ -20,6 +20,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var mp4Tags: [MP4Tag] = []
   /// When it was made, in seconds since 1970. Of MP4 and MOV, where a date without a time of day hides it from GStreamer.
   package private(set) var created: Int?
+  /// Whether the date with a time of day is that of the header, which says when the file was made. MP4, MOV, Matroska and WebM.
+  package private(set) var hasHeaderTime = false
   /// MP4, MOV, Matroska and WebM.
   package private(set) var chapters: [ChapterMark] = []
   /// How many chapters there are in an ID3 tag.
@@ -81,6 +83,7 @@ package struct ContainerFacts: Sendable {
       tracks = MP4Track.all(in: index, fileSize: file.size)
       let found = MP4Tags(index)
       (tags, mp4Tags, created) = (found.named, found.tags, found.created)
+      hasHeaderTime = true
       details =
         MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
         + MP4Details.auxiliary(in: file)
@@ -89,6 +92,7 @@ package struct ContainerFacts: Sendable {
       (correction, gapless) = (corrections, corrections?.gapless)
     case .matroska:
       report = .matroska(file)
+      hasHeaderTime = true
       (tracks, details) = MatroskaTrack.all(in: file)
       details += MatroskaTags.details(of: file)
       let chapters = MatroskaChapters(file)

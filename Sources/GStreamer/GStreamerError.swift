@@ -30,7 +30,8 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
   /// What is said of the reason: where the message is a general one of GStreamer's, what goes to programmers with it.
   package var cause: String {
     let general = ["Internal data", "Could not multiplex stream"]
-    guard general.contains(where: message.hasPrefix), let detail = debug?.split(separator: "\n").last, detail != debug ?? ""
+    guard general.contains(where: message.hasPrefix), let detail = debug?.split(separator: "\n").last,
+      detail != debug ?? ""
     else {
       return message
     }

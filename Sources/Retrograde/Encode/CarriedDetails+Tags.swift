@@ -16,9 +16,10 @@ extension CarriedDetails {
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// The tags of the whole file that the output does not hold.
+  /// The tags of the whole file that the output does not hold. When its header was written is none of them: the output's
+  /// own says that, if it has one (docs/limits.md).
   var unheldTags: [Warning] {
-    let tags = source.index.tags?.withDate
+    let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
     if let tags, let held = container?.heldTags {
       names = unwritten(tags, held)
@@ -80,7 +81,7 @@ extension CarriedDetails {
 
   private var freeTags: [NamedTag] {
     let isWritten = source.index.tags?.time != nil && container?.heldTags?.contains("datetime") ?? true
-    let created = container?.holdsHeaderTime ?? true || isWritten ? nil : created
+    let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
     let kept = keptTags
     return named(source.index.tags).filter { !kept.contains($0) }
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
