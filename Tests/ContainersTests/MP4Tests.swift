@@ -120,32 +120,4 @@ import Testing
     let list = try #require(movie.box("edts", "elst", in: track))
     if let length { #expect(movie.integer(list.lowerBound + 8) == length) }
   }
-
-  @Test(arguments: [0, 1])
-  func aMovieLastsAsLongAsItsLongestTrackIsPresented(version: UInt8) throws {
-    let place = version == 1 ? 28 : 20
-    func track(_ edits: [(Int, Int)]) -> [UInt8] {
-      var header = [UInt8](repeating: 0, count: 96)
-      header[0] = version
-      header.set(900, at: place..<place + (version == 1 ? 8 : 4))
-      var list = [UInt8](repeating: 0, count: 8 + 12 * edits.count)
-      list.set(edits.count, at: 4)
-      for (number, edit) in edits.enumerated() {
-        list.set(edit.0, at: 8 + 12 * number)
-        list.set(edit.1, at: 12 + 12 * number)
-      }
-      let handler = [UInt8](repeating: 0, count: 8) + Array("text".utf8) + [UInt8](repeating: 0, count: 12)
-      return box("trak", box("tkhd", header) + box("edts", box("elst", list)) + box("mdia", box("hdlr", handler)))
-    }
-    var times = [UInt8](repeating: 0, count: 24)
-    times.set(600, at: 12)
-    times.set(900, at: 16)
-    var movie = box("mvhd", times) + track([(300, 20)]) + track([(120, -1), (500, 0)])
-    MP4Header().change(&movie)
-    let boxes = Box.all(in: movie[...])
-    let headers = try boxes.dropFirst().map { try #require(movie.box("tkhd", in: $0.body)) }
-    #expect(
-      headers.map { movie.number($0.lowerBound + place..<$0.lowerBound + place + 4 + 4 * Int(version)) } == [300, 620])
-    #expect(movie.integer(boxes[0].body.lowerBound + 16) == 620)
-  }
 }

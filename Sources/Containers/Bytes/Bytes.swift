@@ -13,14 +13,8 @@ extension [UInt8] {
 
   /// Writes four bytes, the highest first.
   package mutating func set(_ value: Int, at offset: Int) {
-    set(value, at: offset..<offset + 4)
-  }
-
-  /// Writes an unsigned integer into up to eight bytes, the highest first.
-  package mutating func set(_ value: Int, at range: Range<Int>) {
-    for (number, place) in range.reversed().enumerated() {
-      self[place] = UInt8(truncatingIfNeeded: value >> (8 * number))
-    }
+    let bits = UInt32(truncatingIfNeeded: value)
+    for byte in 0..<4 { self[offset + byte] = UInt8(truncatingIfNeeded: bits >> (24 - 8 * UInt32(byte))) }
   }
 
   /// Four letters.

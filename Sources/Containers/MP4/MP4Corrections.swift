@@ -213,18 +213,16 @@ extension MP4Corrections {
 }
 
 extension [UInt8] {
-  /// Where the duration stands in the box whose body is `body`: four bytes, or in version 1 eight.
-  /// - Parameter place: in each version; those of `mvhd` and `mdhd` if none is given.
-  func durationField(_ body: Range<Int>, at place: (short: Int, long: Int) = (16, 24)) -> Range<Int>? {
+  /// Where the duration stands in an `mvhd` or `mdhd` box.
+  func durationField(_ body: Range<Int>) -> Range<Int>? {
     guard !body.isEmpty else { return nil }
-    let isLong = self[body.lowerBound] == 1
-    let start = body.lowerBound + (isLong ? place.long : place.short)
-    let field = start..<start + (isLong ? 8 : 4)
+    let isWide = self[body.lowerBound] == 1
+    let field = body.lowerBound + (isWide ? 24 : 16)..<body.lowerBound + (isWide ? 32 : 20)
     return field.upperBound <= body.upperBound ? field : nil
   }
 
   /// A duration of this or more is not known.
-  func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
+  fileprivate func unknownDuration(_ field: Range<Int>) -> Int { field.count == 8 ? 1 << 48 : 0xFFFF_FFFF }
 
   /// The entries of a table of two numbers each, such as `stts`.
   func pairs(_ body: Range<Int>) -> [(Int, Int)] {

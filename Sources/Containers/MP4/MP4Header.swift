@@ -2,11 +2,12 @@ package import MediaTime
 
 /// Facts that qtmux knows but does not write, which are put into a finished MP4 or MOV file: the
 /// rotation of the video (`tkhd`'s matrix, `Quirk.qtmuxOrientation`), the default track of each kind
-/// (its flags, `Quirk.qtmuxTrackFlags`), the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`), and
-/// the durations that follow from that.
+/// (its flags, `Quirk.qtmuxTrackFlags`), and the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`).
 ///
 /// All have their place in the file already; only their values change.
-/// Source: ISO/IEC 14496-12, 8.2.2, 8.3.2 and 8.6.6.
+/// The durations of movie and tracks (`mvhd`, `tkhd`) stay those of the media, and not of the edits: qtdemux would leave out
+/// the last packet, as it does in files of FFmpeg's (`MP4Corrections`).
+/// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
   /// A video track; nil leaves a thing as it is.
   package struct Video {
@@ -160,26 +161,6 @@ package struct MP4Header {
       default: break
       }
     }
-    MP4Header.setDurations(of: parts, in: &movie)
-  }
-
-  /// Has each track last as long as its edits, which were changed, and the movie as long as its longest track.
-  private static func setDurations(of parts: [Box], in movie: inout [UInt8]) {
-    // Fragments have durations of their own.
-    if parts.contains(where: { $0.type == "mvex" }) { return }
-    var longest = 0
-    for track in parts where track.type == "trak" {
-      guard let field = movie.box("tkhd", in: track.body).flatMap({ movie.durationField($0, at: (20, 28)) }) else {
-        return
-      }
-      let edits = MP4Edit.all(in: track.body, of: movie)
-      if !edits.isEmpty { movie.set(edits.reduce(0) { $0 + $1.duration }, at: field) }
-      longest = max(longest, movie.number(field))
-    }
-    guard longest > 0, let header = parts.first(where: { $0.type == "mvhd" }),
-      let field = movie.durationField(header.body)
-    else { return }
-    movie.set(longest, at: field)
   }
 
   /// Has all headers say that what they head was made at `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12, 8.2.2).

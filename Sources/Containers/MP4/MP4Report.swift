@@ -61,7 +61,7 @@ extension ContainerReport {
     guard let (overall, timescale) = index.header else { return }
     // Beside fragments it is that of all streams, timed metadata and names of chapters too.
     if isFragmented,
-      let duration = header.duration(overall)
+      let duration = header.duration(overall, at: (16, 24))
         ?? header.box("mvex", "mehd", in: 0..<header.count).flatMap({
           header.duration($0, at: (4, 4))
         })
@@ -134,11 +134,14 @@ extension ContainerReport {
 }
 
 extension [UInt8] {
-  /// A duration in the box whose body is `body`; nil where it is not known.
-  fileprivate func duration(_ body: Range<Int>, at place: (short: Int, long: Int) = (16, 24)) -> Int? {
-    guard let field = durationField(body, at: place) else { return nil }
+  /// A duration in the box whose body is `body`: four bytes, or in version 1 eight; nil where it is not known.
+  fileprivate func duration(_ body: Range<Int>, at place: (short: Int, long: Int)) -> Int? {
+    guard let version = self[body].first else { return nil }
+    let start = body.lowerBound + (version == 1 ? place.long : place.short)
+    let field = start..<start + (version == 1 ? 8 : 4)
+    guard field.upperBound <= body.upperBound else { return nil }
     let value = number(field)
-    return value > 0 && value < unknownDuration(field) ? value : nil
+    return value > 0 && value < (version == 1 ? 1 << 48 : 0xFFFF_FFFF) ? value : nil
   }
 
   /// When a track ends by its edits, and by the lengths of its samples; nil where neither says that.
@@ -149,7 +152,7 @@ extension [UInt8] {
     let longest = Double(1 << 45)
     let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
     let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
-    let samples = sum > 0 ? sum : duration(media).map { Double($0) }
+    let samples = sum > 0 ? sum : duration(media, at: (16, 24)).map { Double($0) }
     let edits = MP4Edit.all(in: track, of: self)
     guard !edits.isEmpty else {
       return samples.flatMap { $0 < longest ? ClockTime(seconds: $0 / Double(own)) : nil }
