@@ -6,7 +6,7 @@ package import MediaTime
 ///
 /// All have their place in the file already; only their values change.
 /// The durations of movie and tracks (`mvhd`, `tkhd`) stay those of the media, and not of the edits: qtdemux would leave out
-/// the last packet, as it does in files of FFmpeg's (`MP4Corrections`).
+/// the last packet, as it does in those of FFmpeg (`Quirk.qtdemuxPrimingEnd`).
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
   /// A video track; nil leaves a thing as it is.
