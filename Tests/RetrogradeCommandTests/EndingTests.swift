@@ -76,7 +76,7 @@ import Testing
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
     // The larger ones are enough on machines with few processors.
-    if megabytes >= 1000, result.status == 0 { return }
+    if megabytes >= 800, result.status == 0 { return }
     #expect(scratch.names == ["a.mp4"])
     // g_error lacks memory for its own message, reports that with g_error, and so on until the stack is full (GLib 2.74).
     withKnownIssue("docs/reliability.md names it", isIntermittent: true) {
