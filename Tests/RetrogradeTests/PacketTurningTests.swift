@@ -41,16 +41,27 @@ import Testing
     ("video/x-raw,format=I420", "matroskamux", "s.mkv"),
     (h264, "mp4mux", "s.mp4"),
     (h264, "matroskamux", "s.mkv"),
-    ("x265enc key-int-max=1 option-string=\"keyint=1\" ! h265parse", "mp4mux", "s.mp4"),
     ("vp9enc deadline=1 cpu-used=8 keyframe-max-dist=0", "webmmux", "s.webm"),
   ]
 
   @Test(arguments: sources)
   func theMirrorHasTheSourcesPacketsLastFirst(_ video: String, _ muxer: String, _ name: String) async throws {
     let folder = try TemporaryFolder()
-    let media = media(video, muxer, name)
-    let source = try media.write(to: folder)
-    let output = folder.path("o." + (name.split(separator: ".").last ?? ""))
+    let source = try media(video, muxer, name).write(to: folder)
+    try await expectTurned(source, folder.path("o." + (name.split(separator: ".").last ?? "")))
+  }
+
+  /// Written by FFmpeg: from x265enc, mp4mux got a buffer without a PTS in one of some hundred runs, on a busy machine.
+  @Test func theMirrorOfHEVCHasTheSourcesPacketsLastFirst() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes([
+      "-f", "lavfi", "-i", "testsrc=s=64x48:r=25:d=0.48", "-pix_fmt", "yuv420p", "-c:v", "libx265", "-x265-params",
+      "keyint=1:log-level=none", "-tag:v", "hvc1", folder.path("s.mp4"),
+    ])
+    try await expectTurned(folder.path("s.mp4"), folder.path("o.mp4"))
+  }
+
+  private func expectTurned(_ source: String, _ output: String) async throws {
     let summary = try await Reverser(source).reverse(to: output)
     let own = try packets(source)
     let isTurned = try packets(output) == own.reversed()
