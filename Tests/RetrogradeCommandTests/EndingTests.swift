@@ -68,7 +68,7 @@ import Testing
   }
 
   /// Plugins lack memory at each of these limits. At larger ones it depends on the processors what does, and whether it says so.
-  @Test("a limit on addresses is named", arguments: [150, 300, 400])
+  @Test("a limit on addresses is named", arguments: [300, 400])
   func addresses(megabytes: Int) throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"), frames: 30)
@@ -76,12 +76,13 @@ import Testing
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
     #expect(scratch.names == ["a.mp4"])
-    // g_error lacks memory for its own message, reports that with g_error, and so on until the stack is full (GLib 2.74).
+    // g_error lacks memory for its own message, reports that with g_error, and so on until the stack is full (GLib 2.74), or
+    // aborts (2.84).
     withKnownIssue("docs/reliability.md names it", isIntermittent: true) {
       #expect(result.status == 74)
       #expect(result.errors.contains("the limit on addresses (ulimit -v) is reached"), "\(result.errors)")
     } when: {
-      result.status == SIGSEGV
+      [SIGSEGV, SIGABRT].contains(result.status)
     }
   }
 
