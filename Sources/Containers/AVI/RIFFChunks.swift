@@ -54,8 +54,10 @@ extension RandomAccessFile {
 
   /// Entries of an AVI file's `LIST INFO` that GStreamer does not read.
   var aviTags: [NamedTag] {
-    guard let size = number(at: 4, 4, isLittleEndian: true), size < 0xFFFF_FFFF else { return [] }
-    let lists = chunks(in: 12..<min(8 + size, self.size)).filter { $0.name == "LIST" && $0.body.count >= 4 }
+    guard let size = number(at: 4, 4, isLittleEndian: true), case let end = min(8 + size, self.size), end > 12 else {
+      return []
+    }
+    let lists = chunks(in: 12..<end).filter { $0.name == "LIST" && $0.body.count >= 4 }
     return lists.filter { text(at: $0.body.lowerBound) == "INFO" }.flatMap { chunks(in: $0.body.dropFirst(4)) }
       .compactMap { name, body in
         body.count < 1 << 16 ? read(body).flatMap { NamedTag(info: name, $0) } : nil

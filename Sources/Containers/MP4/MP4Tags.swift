@@ -24,7 +24,7 @@ struct MP4Tags {
       let place = header.lowerBound + 4
       // Seconds since the beginning of 1904.
       let seconds = bytes.number(place..<place + (bytes[header.lowerBound] == 1 ? 8 : 4))
-      if seconds > 0, seconds < 1 << 40 { created = seconds - 2_082_844_800 }
+      if seconds > 0, seconds < 1 << 32 { created = seconds - 2_082_844_800 }
     }
   }
 
@@ -73,6 +73,11 @@ struct MP4Tags {
     guard let data = bytes.box("data", in: item.body), data.count >= 8 else { return }
     let type = bytes.integer(data.lowerBound) & 0xFF_FFFF
     let whole = bytes[item.body.lowerBound - 8..<item.body.upperBound]
+    // Only boxes of gigabytes have their size behind the type.
+    guard bytes.integer(whole.startIndex) == whole.count else {
+      details.append(ContainerDetail(file: "the tag \(name), whose size takes eight bytes"))
+      return
+    }
     add(MP4Tag(item: Array(whole), name: name, type: type, value: Array(bytes[data.dropFirst(8)])))
   }
 
@@ -212,8 +217,8 @@ extension [MP4Tag] {
 }
 
 extension MP4Tag {
-  /// True of `+48.8584+002.2945/` and the like.
-  fileprivate var isPlace: Bool { value.first == UInt8(ascii: "+") || value.first == UInt8(ascii: "-") }
+  /// True of `+48.8584+002.2945/` and the like. Two bytes count those of a text in the user data.
+  fileprivate var isPlace: Bool { ["+", "-"].contains(value.first.map(Unicode.Scalar.init)) && value.count < 1 << 16 }
 }
 
 extension Box {

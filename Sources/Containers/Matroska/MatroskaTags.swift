@@ -2,6 +2,8 @@
 enum MatroskaTags {
   /// Longer ones are damage.
   private static let longest = 1 << 24
+  /// How deep tags lie in others, at the most. Each level is a copy of what is in it.
+  private static let deepest = 8
 
   /// Tags that no output holds: those that are no text, and those of chapters and attachments.
   static func details(of file: RandomAccessFile) -> [ContainerDetail] {
@@ -12,24 +14,26 @@ enum MatroskaTags {
       let parts = EBMLElement.all(in: tag.bytes)
       let targets = parts.filter { $0.id == MatroskaID.targets }.flatMap { EBMLElement.all(in: $0.bytes) }
       let isOfOthers = targets.contains { MatroskaID.targetsOfOthers.contains($0.id) && $0.number != 0 }
-      return parts.flatMap { details(of: $0, in: "", isOfOthers: isOfOthers) }
+      return parts.flatMap { details(of: $0, in: [], isOfOthers: isOfOthers) }
     }
   }
 
   /// - Parameter outer: names of the tags that it lies in.
   private static func details(
-    of simple: EBMLElement, in outer: String, isOfOthers: Bool
+    of simple: EBMLElement, in outer: [String], isOfOthers: Bool
   ) -> [ContainerDetail] {
-    guard simple.id == MatroskaID.simpleTag, outer.utf8.count < 1024 else { return [] }
+    guard simple.id == MatroskaID.simpleTag else { return [] }
+    if outer.count == deepest { return [ContainerDetail(file: "the tags in \(outer.joined(separator: "/"))")] }
     let parts = EBMLElement.all(in: simple.bytes)
     guard let name = parts.first(where: { $0.id == MatroskaID.tagName }) else { return [] }
-    let whole = outer + String(decoding: name.bytes.prefix { $0 != 0 }, as: UTF8.self)
+    let path = outer + [String(decoding: name.bytes.prefix { $0 != 0 }, as: UTF8.self)]
+    let whole = path.joined(separator: "/")
     let isBinary = parts.contains { $0.id == MatroskaID.tagBinary }
     let own =
       isOfOthers
       ? [ContainerDetail(file: "the tag \(whole) of a chapter or an attachment")]
       : isBinary ? [ContainerDetail(file: "the tag \(whole), which is no text")] : []
-    return own + parts.flatMap { details(of: $0, in: whole + "/", isOfOthers: isOfOthers) }
+    return own + parts.flatMap { details(of: $0, in: path, isOfOthers: isOfOthers) }
   }
 
   /// Tags with these names, of the track `uid` or, without it, of the file.
