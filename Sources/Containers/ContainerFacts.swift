@@ -18,9 +18,11 @@ package struct ContainerFacts: Sendable {
   package private(set) var tags: [NamedTag] = []
   /// The same of MP4 and MOV, as they lie there.
   package private(set) var mp4Tags: [MP4Tag] = []
-  /// When it was made, in seconds since 1970. Of MP4 and MOV, where a date without a time of day hides it from GStreamer.
+  /// When it was made, in seconds since 1970. Of MP4 and MOV, where a date without a time of day hides it from
+  /// GStreamer.
   package private(set) var created: Int?
-  /// Whether the date with a time of day is that of the header, which says when the file was made. MP4, MOV, Matroska and WebM.
+  /// True if the header says when the file was made, and GStreamer's date with a time of day is that. MP4, MOV,
+  /// Matroska and WebM.
   package private(set) var hasHeaderTime = false
   /// MP4, MOV, Matroska and WebM.
   package private(set) var chapters: [ChapterMark] = []
@@ -84,9 +86,7 @@ package struct ContainerFacts: Sendable {
       let found = MP4Tags(index)
       (tags, mp4Tags, created) = (found.named, found.tags, found.created)
       hasHeaderTime = true
-      details =
-        MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
-        + MP4Details.auxiliary(in: file)
+      details = MP4Details.all(in: index) + found.details + MP4Details.besideMovie(file)
       chapters = MP4Chapters.read(index, file)
       let corrections = MP4Corrections(index)
       (correction, gapless) = (corrections, corrections?.gapless)
@@ -114,7 +114,7 @@ package struct ContainerFacts: Sendable {
       report = .avi(file)
       tags = file.aviTags
       tracks = file.aviTracks
-      // Of a file that holds nothing but PCM.
+      // Found only if the file holds PCM and nothing else: one track.
       if !tracks.isEmpty, let stored = StoredAudio(avi: file) { tracks[0].stored = stored }
     case .ogg:
       report = .ogg(file)

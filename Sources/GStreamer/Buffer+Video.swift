@@ -41,9 +41,10 @@ extension Buffer {
     return try copied(&info)
   }
 
-  /// A copy with rows of a multiple of 32 pixels, behind whose last pixel it is repeated.
+  /// A copy whose rows are a multiple of 32 pixels long: the last pixel of each is repeated.
   /// - Parameter caps: of the frame.
-  /// - Returns: nil if rows end with a whole block of JPEG, and for pixels of more than a byte or of several planes in one.
+  /// - Returns: nil if rows end with a whole block of JPEG already, if samples take more than a byte, or if a plane
+  ///   holds several components.
   /// - Throws: ``GStreamerError``, where the memory can't be had or reached.
   package func withRepeatedEdge(_ caps: Caps) throws -> Buffer? {
     var info = GstVideoInfo()
@@ -80,8 +81,7 @@ extension Buffer {
     var (offsets, lengths) = (first(aligned.offset, as: gsize.self), strides)
     gst_buffer_add_video_meta_full(
       copy.raw, GST_VIDEO_FRAME_FLAG_NONE, format.format, guint(info.width), guint(info.height), guint(planes),
-      &offsets,
-      &lengths)
+      &offsets, &lengths)
     return copy
   }
 

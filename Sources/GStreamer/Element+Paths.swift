@@ -10,7 +10,7 @@ extension Element {
   /// Sets a path's bytes. Text in `gst-launch-1.0` syntax has to be UTF-8 (`gst_value_deserialize_string`).
   func setPath(_ property: String, _ path: String) {
     var value = GValue()
-    g_value_init(&value, GType(16 << 2))  // G_TYPE_STRING
+    g_value_init(&value, FundamentalType.string)
     defer { g_value_unset(&value) }
     g_value_set_string(&value, path.cPath)
     g_object_set_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)

@@ -107,8 +107,7 @@ package final class Element: @unchecked Sendable {
   }
 
   func text(of property: String, _ decode: (UnsafePointer<gchar>) -> String) -> String? {
-    // G_TYPE_STRING is a macro: the 16th fundamental type.
-    guard let spec = specification(of: property), spec.pointee.value_type == GType(16 << 2) else { return nil }
+    guard let spec = specification(of: property), spec.pointee.value_type == FundamentalType.string else { return nil }
     var value = GValue()
     g_value_init(&value, spec.pointee.value_type)
     defer { g_value_unset(&value) }
@@ -120,8 +119,7 @@ package final class Element: @unchecked Sendable {
   package func integer(_ property: String) -> Int? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
-    // G_TYPE_INT64 is a macro: the 10th fundamental type.
-    g_value_init(&value, GType(10 << 2))
+    g_value_init(&value, FundamentalType.int64)
     defer { g_value_unset(&value) }
     guard g_value_type_transformable(spec.pointee.value_type, value.g_type) != 0 else { return nil }
     g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)
@@ -132,8 +130,7 @@ package final class Element: @unchecked Sendable {
   package func number(_ property: String) -> Double? {
     guard let spec = specification(of: property) else { return nil }
     var value = GValue()
-    // G_TYPE_DOUBLE is a macro: the 15th fundamental type.
-    g_value_init(&value, GType(15 << 2))
+    g_value_init(&value, FundamentalType.double)
     defer { g_value_unset(&value) }
     guard g_value_type_transformable(spec.pointee.value_type, value.g_type) != 0 else { return nil }
     g_object_get_property(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, &value)

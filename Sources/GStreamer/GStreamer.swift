@@ -41,7 +41,7 @@ extension GStreamer {
   package static func unquoted(_ text: String) -> String? {
     guard (try? initialize()) != nil else { return nil }
     var value = GValue()
-    g_value_init(&value, GType(16 << 2))  // G_TYPE_STRING
+    g_value_init(&value, FundamentalType.string)
     defer { g_value_unset(&value) }
     guard gst_value_deserialize(&value, text) != 0 else { return nil }
     return g_value_get_string(&value).map { String(cString: $0) }

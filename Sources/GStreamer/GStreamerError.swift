@@ -27,7 +27,7 @@ public struct GStreamerError: Error, Sendable, CustomStringConvertible {
     element.map { "\($0): \(cause)" } ?? cause
   }
 
-  /// What is said of the reason: where the message is a general one of GStreamer's, what goes to programmers with it.
+  /// The reason in words: the message, or, if that is one of GStreamer's general ones, the detail for programmers.
   package var cause: String {
     let general = ["Internal data", "Could not multiplex stream"]
     guard general.contains(where: message.hasPrefix), let detail = debug?.split(separator: "\n").last,

@@ -31,23 +31,20 @@ extension TagList {
   /// Text in the syntax of a value of a tag; nil if the tag has no such values.
   fileprivate static func value(_ tag: String, _ text: String) -> String? {
     switch gst_tag_get_type(tag) {
-    case gTypeString: "(string)\(Description.quoted(text))"
-    case gTypeUInt: UInt32(text).map { "(uint)\($0)" }
-    case gTypeDouble: Double(text).map { "(double)\($0)" }
+    case FundamentalType.string: "(string)\(Description.quoted(text))"
+    case FundamentalType.uint: UInt32(text).map { "(uint)\($0)" }
+    case FundamentalType.double: Double(text).map { "(double)\($0)" }
     default: nil
     }
   }
-
-  private static let gTypeString = GType(16 << 2)
-  private static let gTypeUInt = GType(7 << 2)
-  private static let gTypeDouble = GType(15 << 2)
 
   /// The values of a tag as comments, `NAME=text`; nil if they are no text.
   package func comments(of tag: String) -> [String]? {
     if tag == GST_TAG_EXTENDED_COMMENT { return strings(tag) }
     let own = tag.uppercased().replacing("-", with: "_")
     return texts(of: tag)?.map { text in
-      // GStreamer's name of a license's address is the license's own. Other programs look for coordinates where GStreamer has the name of a place.
+      // GStreamer's name of a license's address is the license's own. Other programs look for coordinates where
+      // GStreamer has the name of a place.
       let isPlain =
         tag == GST_TAG_GEO_LOCATION_NAME ? text.hasPrefix("+") || text.hasPrefix("-") : tag != GST_TAG_LICENSE_URI
       guard isPlain else { return "\(own)=\(text)" }
@@ -58,7 +55,7 @@ extension TagList {
   /// The values of a tag as text; nil if they are none.
   package func texts(of tag: String) -> [String]? {
     let type = gst_tag_get_type(tag)
-    if type == TagList.gTypeString { return strings(tag) }
+    if type == FundamentalType.string { return strings(tag) }
     guard type != gst_sample_get_type(), type != gst_buffer_get_type() else { return nil }
     return (0..<gst_tag_list_get_tag_size(raw, tag)).compactMap { number in
       gst_tag_list_get_value_index(raw, tag, number).flatMap { takeString(gst_value_serialize($0)) }

@@ -4,8 +4,8 @@ extension Quirk {
   package static let jpegencRowPadding = Quirk(
     "jpegenc-row-padding", element: "jpegenc", releases: .all,
     symptom: """
-      libjpeg reads whole blocks of the rows that it is given: of a width that is no multiple of a block it encodes the \
-      bytes that happen to lie behind each row, others in each run.
+      libjpeg reads whole blocks of each row. If the width is no multiple of a block, it encodes the bytes that happen \
+      to lie behind the row, others in each run.
       """,
     upstream: "`gst_jpegenc_handle_frame`",
     workaround: """

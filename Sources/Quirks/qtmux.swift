@@ -71,8 +71,10 @@ extension Quirk {
 
   package static let qtmuxShowNumbers = Quirk(
     "qtmux-show-numbers", element: "mp4mux", releases: .all,
-    symptom:
-      "The tags `show-season-number` and `show-episode-number` are written as texts of two bytes, which no demuxer reads.",
+    symptom: """
+      The tags `show-season-number` and `show-episode-number` are written as texts of two bytes, which no demuxer \
+      reads.
+      """,
     upstream: "`gst_qt_mux_add_mp4_tag`, `atom_udta_add_uint_tag`",
     workaround: "The muxer does not get them; they are added to the finished file (`MP4Tag`).")
 

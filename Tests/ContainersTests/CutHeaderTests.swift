@@ -85,7 +85,7 @@ import Testing
     #expect(try self.report(aiff(frames: 0, size: 0)) == nil)
     // Its last byte, which pads a chunk, may be missing.
     #expect(try self.report(aiff(size: 8007, there: 8007) + [0])?.isCut == false)
-    // What follows the form is no chunk of it.
+    // Bytes after the form are not chunks.
     let rate: [UInt8] = [0x40, 0x0B, 0xFA, 0, 0, 0, 0, 0, 0, 0]
     let stray = bytes("COMM", UInt32(18), big(1, 2), UInt32(8000), big(16, 2), rate)
     #expect(try self.report(aiff() + zeros(64) + stray)?.end == ClockTime(nanoseconds: 500_000_000))

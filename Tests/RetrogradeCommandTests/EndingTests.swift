@@ -67,7 +67,7 @@ import Testing
     #expect(scratch.names == ["a.gif", "a.mp4"])
   }
 
-  /// Plugins lack memory at each of these limits. At larger ones it depends on the processors what does, and whether it says so.
+  /// Plugins lack memory at each of these limits. At larger ones, the number of processors decides what fails, and how.
   @Test("a limit on addresses is named", arguments: [300, 400])
   func addresses(megabytes: Int) throws {
     let scratch = try Scratch()
@@ -76,8 +76,8 @@ import Testing
     let arguments = ["reverse", scratch.path("a.mp4"), scratch.path("b.mp4")]
     let result = try Command.run(limited + arguments, of: URL(fileURLWithPath: "/bin/sh"))
     #expect(scratch.names == ["a.mp4"])
-    // g_error lacks memory for its own message, reports that with g_error, and so on until the stack is full (GLib 2.74), or
-    // aborts (2.84).
+    // Without memory for its message, g_error reports that by g_error, until the stack is full (GLib 2.74), or aborts
+    // (GLib 2.84).
     withKnownIssue("docs/reliability.md names it", isIntermittent: true) {
       #expect(result.status == 74)
       #expect(result.errors.contains("the limit on addresses (ulimit -v) is reached"), "\(result.errors)")

@@ -16,7 +16,8 @@ import Testing
     _ = try FFmpeg.bytes("\(arguments) \(byStream ? colours : "")".split(separator: " ").map(String.init) + [bare])
     try run(
       pipeline: "filesrc location=\(bare) ! matroskademux ! \(codec.name)parse ! "
-        + "capssetter caps=video/x-\(codec.name),colorimetry=(string)bt2100-pq ! matroskamux ! filesink location=\(source)"
+        + "capssetter caps=video/x-\(codec.name),colorimetry=(string)bt2100-pq ! matroskamux ! "
+        + "filesink location=\(source)"
     )
     // The packets are copied, or decoded.
     for encoder in [nil, "ffv1"] {

@@ -130,8 +130,9 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     return Clip(folder: folder, source: source, mirror: mirror)
   }
 
-  /// Sets the rotation of an MP4 file, by quarters of a turn (`tkhd`, ISO/IEC 14496-12, 8.3.2): FFmpeg's option for that is
-  /// another one from release to release.
+  /// Sets the rotation of an MP4 file (`tkhd`, ISO/IEC 14496-12, 8.3.2). FFmpeg's options for that differ between
+  /// releases.
+  /// - Parameter quarters: of a turn, from 0 to 3.
   private static func turn(_ path: String, _ quarters: Int) throws {
     let axes = [[1, 0, 0, 1], [0, 1, -1, 0], [-1, 0, 0, -1], [0, -1, 1, 0]][quarters]
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))

@@ -54,10 +54,7 @@ package final class RandomAccessFile {
     let step = 1 << 20
     var next = place
     while next < size, let bytes = read(next..<min(next + step, size)) {
-      let isEmpty = bytes.withUnsafeBytes { bytes in
-        bytes[0] == 0 && bytes.baseAddress.map { memcmp($0, $0 + 1, bytes.count - 1) == 0 } ?? false
-      }
-      if !isEmpty, let other = bytes.firstIndex(where: { $0 != 0 }) { return place + (next + other - place) / 8 * 8 }
+      if let other = bytes.firstIndex(where: { $0 != 0 }) { return place + (next + other - place) / 8 * 8 }
       next += bytes.count
     }
     return max(next, place + 8)

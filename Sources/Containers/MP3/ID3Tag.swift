@@ -9,7 +9,7 @@ enum ID3Tag {
     return place
   }
 
-  /// What the first tag holds and id3demux does not tell.
+  /// Contents of the first tag that id3demux does not report.
   struct Unread {
     /// Chapters (`Quirk.id3demuxChapters`; "ID3v2 Chapter Frame Addendum").
     var chapterCount = 0
@@ -39,12 +39,15 @@ enum ID3Tag {
       let size = isNewest ? safe(bytes[place + 4..<place + 8]) : bytes.number(place + 4..<place + 8)
       let body = place + 10
       guard size <= bytes.count - body else { break }
+      defer { place = body + size }
+      let name = bytes.text(place)
+      // A picture may be most of the tag.
+      if Unread.known.contains(name) { continue }
       let isStuffed = isNewest && (bytes[place + 9] & 2 != 0 || header[5] & 0x80 != 0)
       // Compressed or encrypted.
       let isClosed = bytes[place + 9] & (isNewest ? 0x0C : 0xC0) != 0
       let text = isStuffed ? withoutStuffing(bytes[body..<body + size]) : Array(bytes[body..<body + size])
-      found.add(bytes.text(place), isClosed ? nil : text)
-      place = body + size
+      found.add(name, isClosed ? nil : text)
     }
     return found
   }
@@ -67,7 +70,6 @@ extension ID3Tag.Unread {
   fileprivate mutating func add(_ name: String, _ body: [UInt8]?) {
     switch name {
     case "CHAP": chapterCount += 1
-    case _ where ID3Tag.Unread.known.contains(name): break
     case "TXXX", "WXXX":
       guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 1) }), fields.count > 1 else {
         return addUnread(name)
@@ -133,10 +135,10 @@ extension ID3Tag.Unread {
 
   /// Frames that GStreamer reads (`tag_matches` of gstid3tag.c, id3v2frames.c), that are lists of chapters, or that say
   /// how the file is made.
-  private static let known: Set = [
+  fileprivate static let known: Set = [
     "TIT2", "TALB", "TRCK", "TPE1", "TPE2", "TCOM", "TPE3", "TCOP", "WCOP", "TENC", "TCON", "TDRC", "COMM", "TPOS",
-    "TLEN",
-    "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "UFID", "RVA2", "TDAT",
+    "TLEN", "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "UFID", "RVA2",
+    "TDAT",
     "TYER", "TIME", "CTOC", "SEEK", "ASPI", "MLLT", "TFLT", "TSIZ", "RVAD", "EQUA", "EQU2",
   ]
 

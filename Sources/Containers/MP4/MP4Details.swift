@@ -22,18 +22,6 @@ enum MP4Details {
     }
   }
 
-  /// Tracks of the second movie that Android's cameras put behind the first (`axte`): depth and the like.
-  static func auxiliary(in file: RandomAccessFile) -> [ContainerDetail] {
-    file.boxes.filter { $0.type == "axte" }.flatMap { box -> [ContainerDetail] in
-      guard let index = MP4Index(file, in: file.boxes(in: box.body.clamped(to: 0..<file.size))) else { return [] }
-      return index.tracks.map { track in
-        let handler = index.bytes.box("mdia", "hdlr", in: track).flatMap { $0.count >= 12 ? $0.lowerBound + 8 : nil }
-        let kind = handler.map { "auxiliary \(index.bytes.text($0) == "vide" ? "video" : "data")" } ?? "auxiliary data"
-        return ContainerDetail(track: "\(kind) (axte)")
-      }
-    }
-  }
-
   /// Tracks that qtdemux gives out as text.
   private static let exposed: Set = ["clcp", "wvtt"]
 
@@ -111,23 +99,36 @@ enum MP4Details {
       ? ["the speed of its edit list (elst), in whose place all is played as fast as it was recorded"] : []
   }
 
-  /// What stands beside the movie, and is neither media nor XMP, which GStreamer reads.
+  /// Boxes beside the movie that hold neither media nor XMP, which GStreamer reads.
   static func besideMovie(_ file: RandomAccessFile) -> [ContainerDetail] {
-    file.boxes.compactMap { box in
+    file.boxes.flatMap { box -> [ContainerDetail] in
       switch box.type {
-      case "meta": ContainerDetail(file: "the metadata beside the movie (meta)")
-      case "uuid":
-        file.read(box.body.prefix(16)).flatMap { identifier in
-          guard identifier.count == 16, !known.contains(Array(identifier.prefix(4))) else { return nil }
-          let digits = identifier.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-          return ContainerDetail(file: "the data beside the movie (uuid \(digits))")
-        }
-      default: nil
+      case "axte": auxiliaryTracks(file, box.body.clamped(to: 0..<file.size))
+      case "meta": [ContainerDetail(file: "the metadata beside the movie (meta)")]
+      case "uuid": file.read(box.body.prefix(16)).flatMap(unknown(identifier:)).map { [$0] } ?? []
+      default: []
       }
     }
   }
 
-  /// The first bytes of the identifiers of XMP, and of the profile of Sony's cameras (`PROF`), which says of the streams
-  /// what they say themselves.
+  /// Tracks of the second movie that Android's cameras put behind the first (`axte`), such as depth.
+  private static func auxiliaryTracks(_ file: RandomAccessFile, _ movie: Range<Int>) -> [ContainerDetail] {
+    guard let index = MP4Index(file, in: file.boxes(in: movie)) else { return [] }
+    return index.tracks.map { track in
+      let handler = index.bytes.box("mdia", "hdlr", in: track).flatMap { $0.count >= 12 ? $0.lowerBound + 8 : nil }
+      let isVideo = handler.map { index.bytes.text($0) == "vide" } ?? false
+      return ContainerDetail(track: "auxiliary \(isVideo ? "video" : "data") (axte)")
+    }
+  }
+
+  /// - Parameter identifier: the first 16 bytes of a `uuid` box.
+  private static func unknown(identifier: [UInt8]) -> ContainerDetail? {
+    guard identifier.count == 16, !known.contains(Array(identifier.prefix(4))) else { return nil }
+    let digits = identifier.prefix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    return ContainerDetail(file: "the data beside the movie (uuid \(digits))")
+  }
+
+  /// The first bytes of known identifiers: XMP, and the profile of Sony's cameras (`PROF`), which repeats what the
+  /// streams say.
   private static let known: Set<[UInt8]> = [[0xBE, 0x7A, 0xCF, 0xCB], Array("PROF".utf8)]
 }

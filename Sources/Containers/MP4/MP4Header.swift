@@ -5,8 +5,8 @@ package import MediaTime
 /// (its flags, `Quirk.qtmuxTrackFlags`), and the audio's priming (`elst`, `Quirk.qtmuxAudioPriming`).
 ///
 /// All have their place in the file already; only their values change.
-/// The durations of movie and tracks (`mvhd`, `tkhd`) stay those of the media, and not of the edits: qtdemux would leave out
-/// the last packet, as it does in those of FFmpeg (`Quirk.qtdemuxPrimingEnd`).
+/// The durations of movie and tracks (`mvhd`, `tkhd`) stay those of the media. With those of the edits, qtdemux leaves
+/// out the last packet, as it does in FFmpeg's files (`Quirk.qtdemuxPrimingEnd`).
 /// Source: ISO/IEC 14496-12, 8.3.2 and 8.6.6.
 package struct MP4Header {
   /// A video track; nil leaves a thing as it is.
@@ -70,7 +70,8 @@ package struct MP4Header {
 
   package init(chapters: [ChapterMark] = []) { self.chapters = chapters }
 
-  /// - Returns: whether chapters, titles and tags are in it: there is room for them where the header is the last of the file.
+  /// - Returns: true if chapters, titles and tags are in it. There is room for them if the header stands last in the
+  ///   file.
   /// - Throws: ``FileError``.
   @discardableResult package func apply(to path: String) throws -> Bool {
     guard let file = RandomAccessFile(path, forWriting: true) else { throw FileError.last }

@@ -107,14 +107,10 @@ struct MP4Tags {
   private func place(_ box: ArraySlice<UInt8>) -> String? {
     guard box.count >= 20, box[box.startIndex + 6] == 0 else { return nil }
     let bytes = Array(box.dropFirst(8))
-    func coordinate(_ place: Int, _ digits: Int) -> String {
-      let value = Int(Int32(truncatingIfNeeded: bytes.integer(place)))
-      let parts = (abs(value) * 10_000 + 1 << 15) >> 16
-      let (whole, rest) = (String(parts / 10_000), String(parts % 10_000))
-      return (value < 0 ? "-" : "+") + String(repeating: "0", count: max(digits - whole.count, 0)) + whole + "."
-        + String(repeating: "0", count: 4 - rest.count) + rest
-    }
-    return coordinate(4, 2) + coordinate(0, 3) + (bytes.integer(8) == 0 ? "" : coordinate(8, 1)) + "/"
+    func number(_ place: Int) -> Double { Double(Int32(truncatingIfNeeded: bytes.integer(place))) / 65536 }
+    let altitude = number(8)
+    return NamedTag.place(
+      latitude: number(4), longitude: number(0), altitude: altitude == 0 ? nil : altitude, decimals: 4)
   }
 
   /// Name of a text by its type, without the sign of copyright.
@@ -153,14 +149,8 @@ struct MP4Tags {
   /// User data that are no words, or say how players show the file; chapters have a reader of their own.
   private static let layout: Set = [
     "meta", "chpl", "name", "free", "skip", "wide", "XMP_", "hnti", "hinf", "WLOC", "LOOP", "SelO", "AllF", "ptv ",
-    "tagc",
-    "ipro", "ID32",
+    "tagc", "ipro", "ID32",
   ]
-}
-
-extension NamedTag {
-  /// Where it was recorded, in the words of ISO 6709. FFmpeg calls it the same in Matroska and in Ogg.
-  package static let location = "LOCATION"
 }
 
 extension [MP4Tag] {

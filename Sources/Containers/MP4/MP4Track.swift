@@ -33,7 +33,8 @@ enum MP4Track {
     return name.first.map { Int($0) == name.count - 1 } ?? false ? name.dropFirst() : name
   }
 
-  /// Parts of the names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media Audio") and others give to all tracks.
+  /// Parts of the names that cameras, FFmpeg ("VideoHandler"), QuickTime ("Core Media Audio") and others give to all
+  /// tracks.
   private static let programs = ["handle", "core media", "iso media", "gpac", "l-smash", "bento4", "mainconcept"]
 
   /// The tracks that hold names or pictures of chapters.

@@ -75,7 +75,7 @@ extension RandomAccessFile {
     return nil
   }
 
-  /// The body of the first element `id` of a segment that stands before the packets, or in the list of what lies where
+  /// The body of the first element `id` of a segment that stands before the packets, or that the `SeekHead` lists
   /// (RFC 9559, 5.1.1).
   func listedElement(_ id: UInt32, in segment: Range<Int>) -> Range<Int>? {
     if let found = firstElement(id, in: segment, before: MatroskaID.cluster) { return found }

@@ -77,7 +77,8 @@ package struct MatroskaHeader {
     guard let segment = file.elements(in: 0..<file.size).first(where: { $0.id == MatroskaID.segment }) else {
       return comments.isEmpty
     }
-    for part in file.elements(in: segment.body) {
+    let parts = file.elements(in: segment.body)
+    for part in parts {
       guard part.body.count < 1 << 24, let change = change(of: part.id), let bytes = file.read(part.body) else {
         continue
       }
@@ -87,65 +88,24 @@ package struct MatroskaHeader {
       }
     }
     try MatroskaOpusStart(file, in: segment.body).apply()
-    return try addComments(to: file, segment.body)
+    let added = addedTags(parts.first { $0.id == MatroskaID.tracks }.flatMap { file.read($0.body) } ?? [])
+    return try added.isEmpty || MatroskaTagAppender(file, segment.body, parts).append(added)
   }
 
-  /// Adds to the tags, which stand last in the file, or puts the first ones there.
-  private func addComments(to file: RandomAccessFile, _ segment: Range<Int>) throws -> Bool {
-    let parts = file.elements(in: segment)
+  /// The tags that the muxer does not write.
+  /// - Parameter tracks: the body of `Tracks`.
+  private func addedTags(_ tracks: [UInt8]) -> [EBMLElement] {
     var added = comments.isEmpty ? [] : [MatroskaTags.tag(comments)]
-    var left = tracks.mapValues { $0[...] }
-    let list = parts.first { $0.id == MatroskaID.tracks }.flatMap { file.read($0.body) } ?? []
-    for track in EBMLElement.all(in: list) where track.id == MatroskaID.trackEntry {
+    var left = self.tracks.mapValues { $0[...] }
+    for track in EBMLElement.all(in: tracks) where track.id == MatroskaID.trackEntry {
       let fields = EBMLElement.all(in: track.bytes)
       let kind = MatroskaTrack.kind(ofType: fields.first { $0.id == MatroskaID.trackType }?.number)
       guard let stream = left[kind]?.popFirst(), !stream.comments.isEmpty,
-        let uid = fields.first(where: { $0.id == MatroskaID.trackUID })?.bytes
+        let identifier = fields.first(where: { $0.id == MatroskaID.trackUID })?.bytes
       else { continue }
-      added.append(MatroskaTags.tag(stream.comments, ofTrack: uid))
+      added.append(MatroskaTags.tag(stream.comments, ofTrack: identifier))
     }
-    guard !added.isEmpty else { return true }
-    // matroskamux writes lengths in eight bytes.
-    guard let last = parts.last, segment.upperBound == file.size, last.body.upperBound == file.size,
-      file.read(segment.lowerBound - 8..<segment.lowerBound - 7) == [1]
-    else { return false }
-    var tags = added.flatMap(\.encoded)
-    var place = file.size
-    if last.id == MatroskaID.tags, last.body.count < 1 << 24 {
-      guard let bytes = file.read(last.body), file.read(last.body.lowerBound - 8..<last.body.lowerBound - 7) == [1]
-      else { return false }
-      tags = bytes + tags
-      place = last.body.lowerBound - 12
-    } else {
-      // The place of an entry for tags in the list of what lies where is free.
-      guard let list = parts.first(where: { $0.id == MatroskaID.seekHead }), let bytes = file.read(list.body),
-        let changed = MatroskaHeader.listing(MatroskaID.tags, at: place - segment.lowerBound, in: bytes),
-        file.write(changed, at: list.body.lowerBound)
-      else { return false }
-    }
-    func long(_ value: Int) -> [UInt8] { [UInt8].big(UInt64(value) | 1 << 56) }
-    let element = [UInt8].big(MatroskaID.tags) + long(tags.count) + tags
-    guard file.write(element, at: place),
-      file.write(long(place + element.count - segment.lowerBound), at: segment.lowerBound - 8)
-    else { throw FileError.last }
-    return true
-  }
-
-  /// A list of what lies where with an entry in the place of a `Void`; nil if none has room for it.
-  private static func listing(_ id: UInt32, at position: Int, in list: [UInt8]) -> [UInt8]? {
-    let entry = EBMLElement(
-      id: MatroskaID.seek,
-      of: [
-        EBMLElement(id: MatroskaID.seekID, bytes: .big(id)),
-        EBMLElement(id: MatroskaID.seekPosition, bytes: .big(UInt64(position))),
-      ])
-    var parts = EBMLElement.all(in: list)
-    guard let free = parts.lastIndex(where: { $0.id == MatroskaID.void && entry.encoded(in: $0.encoded.count) != nil }),
-      let encoded = entry.encoded(in: parts[free].encoded.count)
-    else { return nil }
-    let before = parts[..<free].flatMap(\.encoded)
-    parts.removeFirst(free + 1)
-    return before + encoded + parts.flatMap(\.encoded)
+    return added
   }
 
   /// What is changed in an element of the file; nil where nothing is.

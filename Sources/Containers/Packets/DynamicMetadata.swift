@@ -1,4 +1,5 @@
-/// Metadata of ITU-T T.35 in the messages of H.264 and HEVC (SEI, ITU-T H.274, 8.2) that change from picture to picture.
+/// Metadata in SEI messages of H.264 and HEVC that change from picture to picture, registered by ITU-T T.35 (ITU-T
+/// H.274, 8.2).
 enum DynamicMetadata {
   /// - Parameter unit: without its header.
   static func names(inSEI unit: Slice<UnsafeRawBufferPointer>) -> [String] {

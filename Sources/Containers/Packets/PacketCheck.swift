@@ -84,7 +84,8 @@ package struct PictureBytes: Sendable {
     units?.sliceBytes(in: packet) ?? packet.count
   }
 
-  /// Names of metadata in a packet of H.264 or HEVC that go with its picture alone, such as HDR10+, and that no decoder hands on.
+  /// Names of metadata in a packet of H.264 or HEVC that hold for its picture alone, such as HDR10+, and that no
+  /// decoder outputs.
   package func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units?.dynamicMetadata(in: packet) ?? []
   }

@@ -91,7 +91,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Names of metadata in a packet that go with its picture alone, and that no decoder hands on.
+  /// Names of metadata in a packet that hold for its picture alone, and that no decoder outputs.
   func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units(packet).flatMap { range -> [String] in
       let unit = UnsafeRawBufferPointer(rebasing: packet[range])

@@ -97,7 +97,7 @@ struct ChildWatch {
   /// Error for a process that ended before it had said all.
   /// - Parameter input: name of the source.
   func crash(_ input: String) -> RetrogradeError {
-    // What it lacked is not the input's fault, and its last words say what to do.
+    // It lacked memory or threads, which is not the input's fault. Its last message says what to do.
     if exceeded == nil, case .exit(EX_IOERR)? = ending, let lastMessage {
       return RetrogradeError(.inputOutput, about: input, "the process that read it \(lastMessage)")
     }

@@ -16,8 +16,8 @@ extension CarriedDetails {
       + promoted(streamOnly(tags)?.removing(Array(CarriedDetails.ofStreams)))
   }
 
-  /// The tags of the whole file that the output does not hold. When its header was written is none of them: the output's
-  /// own says that, if it has one (docs/limits.md).
+  /// Warnings for tags of the whole file that the output does not hold. The time in the header of the source is not
+  /// one of them (docs/limits.md).
   var unheldTags: [Warning] {
     let tags = source.facts?.hasHeaderTime ?? false ? source.index.tags : source.index.tags?.withDate
     var names: [String] = []
@@ -140,17 +140,8 @@ extension TagList {
     guard let latitude = double("geo-location-latitude"), let longitude = double("geo-location-longitude") else {
       return nil
     }
-    let height = double("geo-location-elevation").map { CarriedDetails.coordinate($0, 1, 2) } ?? ""
-    return CarriedDetails.coordinate(latitude, 2, 5) + CarriedDetails.coordinate(longitude, 3, 5) + height + "/"
-  }
-}
-
-extension CarriedDetails {
-  /// With a sign, at least so many digits before the point, and so many behind it.
-  fileprivate static func coordinate(_ value: Double, _ digits: Int, _ places: Int) -> String {
-    let text = Decimals.text(abs(value), places)
-    let whole = text.prefix { $0 != "." }.count
-    return (value < 0 ? "-" : "+") + String(repeating: "0", count: max(digits - whole, 0)) + text
+    return NamedTag.place(
+      latitude: latitude, longitude: longitude, altitude: double("geo-location-elevation"), decimals: 5)
   }
 }
 

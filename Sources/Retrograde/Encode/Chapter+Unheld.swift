@@ -23,7 +23,8 @@ extension Warning {
       found.append(
         Warning(
           .detailLeftOut,
-          "left out: \(what) at \(first.span.end) of the output: in this container each chapter lasts until the next one",
+          "left out: \(what) at \(first.span.end) of the output: in this container each chapter lasts until the next "
+            + "one",
           count: ended.count))
     }
     if let first = missing.first {

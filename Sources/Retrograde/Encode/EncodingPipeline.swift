@@ -144,8 +144,8 @@ final class EncodingPipeline: Sendable {
     }
     if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
-    EncodingPipeline.nameY4MChromaSite(pipeline)
-    EncodingPipeline.fillRows(pipeline)
+    pipeline.nameY4MChromaSite()
+    pipeline.fillRowsOfJPEG()
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     if hasMP4Header {
@@ -228,28 +228,6 @@ final class EncodingPipeline: Sendable {
 
   /// True if frames have to lie in memory as their caps alone say (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
-
-  /// Gives `jpegenc` frames with all the bytes that it reads (`Quirk.jpegencRowPadding`).
-  private static func fillRows(_ pipeline: Pipeline) {
-    guard Quirk.jpegencRowPadding.applies else { return }
-    for encoder in pipeline.elements(ofFactory: "jpegenc") {
-      encoder.firstSinkPad?.onBuffer { buffer, pad in
-        pad.caps.flatMap { try? buffer.withRepeatedEdge($0) }
-      }
-    }
-  }
-
-  /// Gives caps before `y4menc` a chroma site that it has a tag for, where it refuses others.
-  private static func nameY4MChromaSite(_ pipeline: Pipeline) {
-    guard Quirk.y4mencChromaSite.applies else { return }
-    for encoder in pipeline.elements(ofFactory: "y4menc") {
-      encoder.firstSinkPad?.onCaps { caps, _ in
-        let tagged = caps.string("format") == "I420" ? ["none", "jpeg", "mpeg2", "dv"] : ["none"]
-        let site = caps.string("chroma-site")
-        return site.map(tagged.contains) ?? false ? nil : caps.setting("chroma-site", "none")
-      }
-    }
-  }
 
   /// What the encoder and the muxer of the output know better than the source.
   static let technical = [

@@ -154,7 +154,7 @@ extension Verifier {
         isTransparent: pair.0.caps.hasAlpha,
         isHalved: container.animation == .webp, comparesPixels: isLossless, plain: plain, work.cancellation,
         report: { report($0, of: length, from: plain == nil ? 0 : Verifier.plainShare, to: 1) })
-      // What a decoder makes up in place of lost parts can depend on how many threads it has.
+      // How a decoder conceals lost parts can depend on its number of threads.
       if frames.sourceFrames?.differing != nil,
         let other = try pair.0.plainFrames(inThreadsOfWindows: true, work.cancellation, report: { _ in })
       {
@@ -165,8 +165,7 @@ extension Verifier {
       // A palette of 256 colours is far from many of the source's.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
-        label, isLossless: isExact, judgesPixels: judgesPixels,
-        tolerance: tolerance)
+        label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
         isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry,

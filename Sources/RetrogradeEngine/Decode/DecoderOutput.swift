@@ -23,7 +23,7 @@ final class DecoderOutput: Sendable {
   /// How long a sample is waited for at a time. After an error, this is also how long what is left may take.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// What the frames are for.
+  /// Why frames are decoded.
   enum Use {
     case windows
     /// Compared with those of windows; memory and threads are left to the elements.

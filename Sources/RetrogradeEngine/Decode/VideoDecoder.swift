@@ -67,7 +67,7 @@ final class VideoDecoder: Sendable {
     }
   }
 
-  /// What frames and packets have beside their pixels that is not carried.
+  /// Warnings for data of frames and packets that no mirror keeps.
   func leftOut(of video: VideoIndex) -> [Warning] {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
     let names = video.dynamicMetadata.joined(separator: " and ")

@@ -30,8 +30,8 @@ package struct AudioDecoder: Sendable {
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
       && Quirk.flacdecSurround.applies
-    // flacdec of 1.26 refuses caps without `streamheader`, with which flacparse announces another rate. FFmpeg's decoder
-    // refuses another depth, of which the caps say nothing.
+    // flacparse announces another rate by caps without `streamheader`, which flacdec of 1.26 refuses. Caps do not say
+    // the depth; FFmpeg's decoder refuses another one.
     let isRefused = change == .rateOrChannels
     guard
       let best = (isMPEG || isExchanged || isRefused ? candidates.first { $0.hasPrefix("avdec_") } : nil)

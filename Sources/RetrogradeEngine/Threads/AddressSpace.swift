@@ -5,7 +5,7 @@ package enum AddressSpace {
   /// True if the process came so near to its limit that memory was refused.
   package static var isExhausted: Bool { system_addresses_are_exhausted() != 0 }
 
-  /// What to do about the limit.
+  /// Advice to users who meet the limit.
   package static let remedy: Message = "raise it; \(setting: .memory) limits memory"
 
   /// An error that names the limit if that explains `error`: without memory, plugins are taken for missing and files

@@ -1,0 +1,29 @@
+extension NamedTag {
+  /// Where it was recorded, in the words of ISO 6709. FFmpeg calls it the same in Matroska and in Ogg.
+  package static let location = "LOCATION"
+
+  /// A place in the words of ISO 6709, such as `+48.8584+002.2945/`.
+  /// - Parameters:
+  ///   - latitude: in degrees, as the longitude.
+  ///   - altitude: in metres, written with two decimals.
+  ///   - decimals: of the degrees.
+  /// - Returns: nil if a number is not finite, or too large.
+  package static func place(latitude: Double, longitude: Double, altitude: Double?, decimals: Int) -> String? {
+    guard let north = coordinate(latitude, digits: 2, decimals), let east = coordinate(longitude, digits: 3, decimals)
+    else { return nil }
+    return north + east + (altitude.flatMap { coordinate($0, digits: 1, 2) } ?? "") + "/"
+  }
+
+  /// With a sign, at least `digits` before the point, and at least one after it.
+  private static func coordinate(_ value: Double, digits: Int, _ decimals: Int) -> String? {
+    let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
+    guard let scaled = Int(exactly: (abs(value) * Double(scale)).rounded()) else { return nil }
+    func padded(_ number: Int, _ count: Int) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(count - text.count, 0)) + text
+    }
+    var rest = padded(scaled % scale, decimals)
+    while rest.count > 1, rest.hasSuffix("0") { rest.removeLast() }
+    return (value < 0 ? "-" : "+") + padded(scaled / scale, digits) + "." + rest
+  }
+}
