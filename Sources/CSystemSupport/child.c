@@ -34,6 +34,8 @@ int system_spawn(const char *program, char *const *arguments, int ends[3]) {
   posix_spawnattr_init(&attributes);
   for (int number = 0; number < 3; number++)
     posix_spawn_file_actions_adddup2(&actions, pipes[number][number == 0 ? 0 : 1], number);
+  // A pipe of the program that it inherited would stay open, and its reader would wait, until the child ends.
+  posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   // A terminal sends these to the whole process group. The child ignores them as soon as it runs.
   sigset_t blocked;
   sigemptyset(&blocked);

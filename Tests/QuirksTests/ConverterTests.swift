@@ -12,7 +12,7 @@ import Testing
         capssetter caps=video/x-raw,framerate=0/1 ! videorate rate=2 ! identity eos-after=100 ! fdsink
         """
       let ending = try launch(["-f"] + pipeline.split(whereSeparator: \.isWhitespace).map(String.init))
-      return ending.isCrash || ending.output.utf8.count > 10 * 256
+      return ending.isCrash || ending.text.utf8.count > 10 * 256
     }
   }
 

@@ -34,20 +34,15 @@ import Testing
   func threadShortage() throws {
     try expect(.coreThreadShortage) {
       let queues = Array(repeating: "queue", count: 60).joined(separator: " ! ")
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/bin/bash")
-      process.arguments = [
-        "-c",
-        "ulimit -v 600000; exec timeout -s KILL 5 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
-      ]
-      let errors = Pipe()
-      process.standardError = errors
-      try process.run()
-      let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      process.waitUntilExit()
-      try #require(text.contains("failed to create thread"))
+      let ending = try Program.run(
+        "/bin/bash",
+        [
+          "-c",
+          "ulimit -v 600000; exec timeout -s KILL 5 gst-launch-1.0 -q videotestsrc num-buffers=1 ! \(queues) ! fakesink",
+        ])
+      try #require(ending.errors.contains("failed to create thread"))
       // Killed at the limit; else it ends by itself, with a status of 1.
-      return process.terminationReason == .uncaughtSignal || process.terminationStatus == 137
+      return ending.isCrash || ending.status == 137
     }
   }
 }

@@ -64,6 +64,19 @@ import Testing
     #expect(try made() == ["b.mp4"])
   }
 
+  @Test("a child inherits no file of its parent")
+  func inheritance() throws {
+    try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
+    let line = "exec 99</dev/null \(Command.url.path) reverse \(scratch.path("in/a.mp4")) --into \(scratch.path("out"))"
+    var isOpen: [Bool] = []
+    _ = try Command.run(["-c", line], of: URL(fileURLWithPath: "/bin/bash")) { process, _ in
+      guard let child = child(of: process, with: "in/a.mp4") else { return }
+      isOpen = [process.processIdentifier, child].map { FileManager.default.hasOpen("/dev/null", $0) }
+      kill(child, SIGKILL)
+    }
+    #expect(isOpen == [true, false])
+  }
+
   @Test("a file that crashed is not tried again until it changes", arguments: [false, true])
   func record(isWatched: Bool) throws {
     try makeClip("in/a.mp4", frames: 3000)

@@ -1,6 +1,7 @@
 import Foundation
 import GStreamer
 import Retrograde
+import TestSupport
 import Testing
 
 /// The command, run as a user runs it.
@@ -13,6 +14,8 @@ struct Command {
     var status: Int32
     var output: String
     var errors: String
+
+    init(_ ending: Program.Ending) { (status, output, errors) = (ending.status, ending.text, ending.errors) }
   }
 
   /// - Parameters:
@@ -24,39 +27,16 @@ struct Command {
     environment: [String: String]? = nil,
     whileRunning: ((Process, () -> String?) -> Void)? = nil
   ) throws -> Result {
-    let process = Process()
-    process.executableURL = program
-    process.arguments = arguments
-    let output = Pipe()
-    let errors = Pipe()
-    process.standardOutput = given ?? output.fileHandleForWriting
-    process.standardError = errors
-    if let input { process.standardInput = input }
-    if let environment { process.environment = environment }
-    try process.run()
-    try output.fileHandleForWriting.close()
-    var seen = Data()
-    whileRunning?(process) {
-      var line = Data()
-      while let byte = try? errors.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
-        line += byte
-      }
-      seen += line + Data("\n".utf8)
-      return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
-    }
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    let messages = seen + errors.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return Result(
-      status: process.terminationStatus, output: String(decoding: text, as: UTF8.self),
-      errors: String(decoding: messages, as: UTF8.self))
+    let started = try Program(
+      program.path, arguments, environment: environment ?? ProcessInfo.processInfo.environment, input: input,
+      output: given)
+    whileRunning?(started.process, started.errorLine)
+    return Result(started.end())
   }
 
   /// Makes a clip with GStreamer's own tools.
   static func makeClip(_ path: String, frames: Int = 60, size: String = "160,height=120") throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/gst-launch-1.0")
-    process.arguments =
+    let arguments =
       [
         "-q", "videotestsrc", "num-buffers=\(frames)", "!", "video/x-raw,width=\(size),framerate=30/1", "!",
         "x264enc", "speed-preset=superfast",
@@ -67,9 +47,7 @@ struct Command {
         "queue",
       ]
       + ["!", "mux.", "mp4mux", "name=mux", "!", "filesink", "location=\(path)"]
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0)
+    _ = try Program.succeed("/usr/bin/gst-launch-1.0", arguments)
   }
 }
 

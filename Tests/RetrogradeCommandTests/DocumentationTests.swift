@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The commands in docs/ are run as they stand.
@@ -70,20 +71,9 @@ import Testing
   }
 
   private func shell(_ command: String, in scratch: Scratch, display: String = "") throws {
-    let shell = Process()
-    let errors = Pipe()
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", command]
-    shell.currentDirectoryURL = scratch.url
     let folder = Command.url.deletingLastPathComponent().path
-    shell.environment = ProcessInfo.processInfo.environment.merging([
-      "PATH": "\(folder):/usr/bin:/bin", "DISPLAY": display, "XDG_DATA_HOME": scratch.url.path,
-    ]) { $1 }
-    shell.standardOutput = FileHandle.nullDevice
-    shell.standardError = errors
-    try shell.run()
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    shell.waitUntilExit()
-    #expect(shell.terminationStatus == 0, "\(command): \(said)")
+    let variables = ["PATH": "\(folder):/usr/bin:/bin", "DISPLAY": display, "XDG_DATA_HOME": scratch.url.path]
+    let ending = try Program("/bin/sh", ["-c", command], in: scratch.url, variables: variables).end()
+    #expect(ending.status == 0, "\(command): \(ending.errors)")
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `make install` and `make uninstall`: scripts/install does their work.
@@ -12,23 +13,14 @@ import Testing
 
   private func install(_ argument: String, prefix: String? = nil) throws -> Command.Result {
     let prefix = prefix ?? self.prefix
-    let process = Process()
-    let errors = Pipe()
-    process.executableURL = root.appending(path: "scripts/install")
-    process.arguments = [argument]
-    process.currentDirectoryURL = root
-    process.environment = ProcessInfo.processInfo.environment.merging([
+    let variables = [
       "PREFIX": prefix, "LIBDIR": "\(prefix)/lib", "PLUGINDIR": "\(prefix)/lib/gstreamer-1.0",
       "DESTDIR": scratch.path("root"), "VERSION": "1.2.3", "COMMAND": Command.url.path,
       // Any file stands for the plugin, which is not built for this.
       "PLUGIN": root.appending(path: "LICENSE").path,
-    ]) { $1 }
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = errors
-    try process.run()
-    let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return Command.Result(status: process.terminationStatus, output: "", errors: said)
+    ]
+    return Command.Result(
+      try Program(root.appending(path: "scripts/install").path, [argument], in: root, variables: variables).end())
   }
 
   /// Every file and folder that there is.

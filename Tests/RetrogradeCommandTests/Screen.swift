@@ -1,32 +1,24 @@
 import Foundation
 import GStreamer
 import MediaTime
+import TestSupport
 
 /// An X server without a screen.
 final class Screen {
   let name: String
-  private let process = Process()
+  private let program: Program
 
   init() throws {
-    let pipe = Pipe()
     // It would inherit the test process's signal mask, in which SIGTERM is blocked; killed, it would leave its socket behind.
     let unmasked = """
       import os, signal
       signal.pthread_sigmask(signal.SIG_SETMASK, [])
       os.execv("/usr/bin/Xvfb", "Xvfb -displayfd 1 -screen 0 640x480x24 -nolisten tcp -noreset".split())
       """
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
     // It chooses a free number, and says which when it is ready. When its last client goes it must not begin anew: it would
     // refuse those who come meanwhile.
-    process.arguments = ["-c", unmasked]
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    var number = ""
-    while !number.hasSuffix("\n"), let byte = try pipe.fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
-      number += String(decoding: byte, as: UTF8.self)
-    }
-    name = ":" + number.trimmingCharacters(in: .whitespacesAndNewlines)
+    program = try Program("/usr/bin/python3", ["-c", unmasked], errors: .nullDevice)
+    name = ":" + (program.line() ?? "").trimmingCharacters(in: .whitespaces)
   }
 
   /// How light the screen is on average, from 0 to 1.
@@ -43,7 +35,7 @@ final class Screen {
   }
 
   func close() {
-    process.terminate()
-    process.waitUntilExit()
+    program.process.terminate()
+    _ = program.end()
   }
 }

@@ -32,28 +32,16 @@ import Testing
 
   /// Serves while `body` runs, which gets the address of the page; ends it as Ctrl-C does.
   private func serve(_ arguments: [String] = [], _ body: (_ address: String, _ process: Int32) throws -> Void) throws {
-    let process = Process()
-    let output = Pipe()
-    let errors = Pipe()
-    process.executableURL = Command.url
-    process.arguments = ["serve", path, "--port", "0", "--spool-dir", folder.url.path] + arguments
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
+    let arguments = ["serve", path, "--port", "0", "--spool-dir", folder.url.path] + arguments
+    let program = try Program(Command.url.path, arguments)
+    let process = program.process
     defer { process.terminate() }
-    var line = Data()
-    while let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) {
-      line += byte
-    }
-    let address = String(decoding: line, as: UTF8.self)
-    try #require(
-      address.hasPrefix("http://127.0.0.1:"),
-      "\(String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self))")
-    let page = try Program.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{redirect_url}", address])
+    let address = program.line() ?? ""
+    try #require(address.hasPrefix("http://127.0.0.1:"), "\(program.errorLine() ?? "")")
+    let page = try Program.succeed("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{redirect_url}", address]).text
     try body(page, process.processIdentifier)
     kill(process.processIdentifier, SIGINT)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+    #expect(program.end().status == 0)
     #expect(folder.names == [path.split(separator: "/").last.map(String.init)], "nothing is left")
   }
 
@@ -78,22 +66,12 @@ import Testing
       try FileManager.default.copyItem(atPath: path, toPath: folder.path(name))
     }
     for command in commands {
-      let process = Process()
-      let output = Pipe()
-      process.executableURL = URL(fileURLWithPath: "/bin/sh")
       // The ports of a machine are shared by all tests.
-      process.arguments = [
-        "-c", "exec \(Command.url.deletingLastPathComponent().path)/\(command.drop { $0 == " " }) --port 0",
-      ]
-      process.currentDirectoryURL = folder.url
-      process.standardOutput = output
-      process.standardError = FileHandle.nullDevice
-      try process.run()
-      let line = try output.fileHandleForReading.read(upToCount: 17).map { String(decoding: $0, as: UTF8.self) }
-      #expect(line == "http://127.0.0.1:", "\(command)")
-      kill(process.processIdentifier, SIGINT)
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0)
+      let line = "exec \(Command.url.deletingLastPathComponent().path)/\(command.drop { $0 == " " }) --port 0"
+      let program = try Program("/bin/sh", ["-c", line], in: folder.url)
+      #expect(program.line()?.hasPrefix("http://127.0.0.1:") == true, "\(command)")
+      kill(program.process.processIdentifier, SIGINT)
+      #expect(program.end().status == 0)
     }
   }
 
@@ -115,7 +93,8 @@ import Testing
   func crash() throws {
     try serve { page, process in
       func status() throws -> String {
-        try Program.run("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "\(page)usual/info.json"])
+        try Program.succeed("/usr/bin/curl", ["-s", "-o", "/dev/null", "-w", "%{http_code}", "\(page)usual/info.json"])
+          .text
       }
       #expect(try status() == "200")
       let child = try #require(FileManager.default.children(of: process).first)
@@ -136,7 +115,7 @@ import Testing
       let raw = folder.path("raw")
       defer { try? FileManager.default.removeItem(atPath: raw) }
       let top = try #require(URL(string: "/master.m3u8", relativeTo: URL(string: page)))
-      _ = try Program.run(
+      _ = try Program.succeed(
         "/usr/bin/ffmpeg",
         [
           "-v", "error", "-y", "-i", top.absoluteString, "-map", "0:v", "-fps_mode", "passthrough", "-f", "rawvideo",
@@ -155,9 +134,10 @@ import Testing
   @Test func aBrowserPlaysItStepsSeeksAndTakesItAway() throws {
     let downloads = try TemporaryFolder()
     try serve { page, _ in
-      let text = try Program.run(
+      let text = try Program.succeed(
         "/usr/bin/python3",
-        [ServeTests.programs.appending(path: "browser.py").path, page, "\(frames)", "30", downloads.url.path])
+        [ServeTests.programs.appending(path: "browser.py").path, page, "\(frames)", "30", downloads.url.path]
+      ).text
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
       #expect(seen["first"] as? Int == 89)
       #expect(seen["steps"] as? [Int] == [88, 87, 88, 87])
@@ -190,8 +170,9 @@ import Testing
   @Test("pages of other sites and ports can link to the page in a browser, and have nothing made")
   func foreignPages() throws {
     try serve { page, _ in
-      let text = try Program.run(
-        "/usr/bin/python3", [ServeTests.programs.appending(path: "foreign.py").path, page])
+      let text = try Program.succeed(
+        "/usr/bin/python3", [ServeTests.programs.appending(path: "foreign.py").path, page]
+      ).text
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]])
       #expect(seen.count == 4)
       for (site, found) in seen {
@@ -217,8 +198,9 @@ import Testing
     path = folder.path("film.webm")
     try FileManager.default.moveItem(atPath: media.write(to: folder), toPath: path)
     try serve { page, _ in
-      let text = try Program.run(
-        "/usr/bin/python3", [ServeTests.programs.appending(path: "codecs.py").path, page, "64"])
+      let text = try Program.succeed(
+        "/usr/bin/python3", [ServeTests.programs.appending(path: "codecs.py").path, page, "64"]
+      ).text
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
       #expect(seen["first"] as? Int == 89)
       #expect(seen["sizes"] as? [String] == ["as fits", "64p", "64p (VP9)"])
@@ -227,7 +209,7 @@ import Testing
       #expect(seen["other"] as? [Int] == [29, 69])
       #expect(seen["asked then"] as? [String] == ["64-vp9", "64"])
       #expect(seen["complaints"] as? [String] == [])
-      let list = try Program.run("/usr/bin/curl", ["-s", page + "master.m3u8"])
+      let list = try Program.succeed("/usr/bin/curl", ["-s", page + "master.m3u8"]).text
       #expect(list.contains("/64/media.m3u8") && !list.contains("vp9"), "players may not change the codec")
     }
   }
@@ -240,7 +222,7 @@ import Testing
         ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1\nSTART=0\nEND=1\ntitle=A\n[CHAPTER]\nTIMEBASE=1/1\nSTART=1\nEND=3\ntitle=B\n"
       ),
     ] { try text.write(toFile: folder.path(name), atomically: true, encoding: .utf8) }
-    _ = try Program.run(
+    _ = try Program.succeed(
       "/usr/bin/ffmpeg",
       [
         "-v", "error", "-i", path, "-i", folder.path("text.srt"), "-i", folder.path("chapters"), "-map", "0:v", "-map",
@@ -249,7 +231,8 @@ import Testing
     for name in folder.names where name != "film.mkv" { try FileManager.default.removeItem(atPath: folder.path(name)) }
     path = folder.path("film.mkv")
     try serve { page, _ in
-      let text = try Program.run("/usr/bin/python3", [ServeTests.programs.appending(path: "keys.py").path, page])
+      let text = try Program.succeed("/usr/bin/python3", [ServeTests.programs.appending(path: "keys.py").path, page])
+        .text
       let seen = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
       #expect(seen["chapters"] as? [String] == ["0:00  B", "0:02  A"])
       #expect(seen["places"] as? [Int] == [29, 89, 29])
@@ -266,30 +249,5 @@ import Testing
       #expect(off.count == 5 && off == off.sorted(by: >) && off[0] <= (on.last ?? 0) + 2, "\(off)")
       #expect(seen["complaints"] as? [String] == [])
     }
-  }
-}
-
-/// Another program, which a test needs.
-enum Program {
-  struct Failure: Error { let status: Int32, output: String, errors: String }
-
-  /// - Returns: its standard output.
-  static func run(_ path: String, _ arguments: [String]) throws -> String {
-    let process = Process()
-    let output = Pipe()
-    let errors = Pipe()
-    process.executableURL = URL(fileURLWithPath: path)
-    process.arguments = arguments
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failure(
-        status: process.terminationStatus, output: text,
-        errors: String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self))
-    }
-    return text
   }
 }

@@ -15,24 +15,14 @@ import Testing
   private func run(
     _ command: String, in folder: TemporaryFolder, environment: [String: String] = [:]
   ) throws -> (status: Int32, output: String) {
-    let process = Process()
-    // A hang is a failure, not the end of all tests.
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-    process.arguments = ["120", "sh", "-c", command]
-    process.currentDirectoryURL = folder.url
-    var variables = ProcessInfo.processInfo.environment
-    variables["GST_PLUGIN_PATH"] = LoadedPluginTests.folder
     // A registry of its own: what is being tested is what is loaded.
-    variables["GST_REGISTRY"] = folder.path("registry.bin")
-    variables.merge(environment) { $1 }
-    process.environment = variables
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    let variables = [
+      "GST_PLUGIN_PATH": LoadedPluginTests.folder, "GST_REGISTRY": folder.path("registry.bin"),
+    ].merging(environment) { $1 }
+    // A hang is a failure, not the end of all tests.
+    let arguments = ["120", "sh", "-c", "exec 2>&1\n\(command)"]
+    let ending = try Program("/usr/bin/timeout", arguments, in: folder.url, variables: variables).end()
+    return (ending.status, ending.text)
   }
 
   /// Two seconds of numbered frames and of sound, as `name`.

@@ -51,10 +51,7 @@ import Testing
     let clip = try media().write(to: folder)
     let path = folder.path("pipe")
     try #require(mkfifo(path, 0o600) == 0)
-    let writer = Process()
-    writer.executableURL = URL(fileURLWithPath: "/bin/sh")
-    writer.arguments = ["-c", "cat '\(clip)' > '\(path)'"]
-    try writer.run()
+    let writer = try Program("/bin/sh", ["-c", "cat '\(clip)' > '\(path)'"])
     let pipeline = try source(path)
     let video = try pipeline.appSink("video")
     pipeline.set(.playing)
@@ -62,7 +59,7 @@ import Testing
     while let sample = try pipeline.pull(video) { numbers.append(try sample.number()) }
     #expect(numbers == (0..<60).reversed())
     pipeline.set(.null)
-    writer.waitUntilExit()
+    #expect(writer.end().status == 0)
   }
 
   private func preroll(_ pipeline: Pipeline) throws {

@@ -10,16 +10,7 @@ package enum FFmpeg {
   }
 
   package static func bytes(_ arguments: [String]) throws -> [UInt8] {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/ffmpeg")
-    process.arguments = ["-v", "error", "-nostdin"] + arguments
-    process.standardOutput = output
-    try process.run()
-    let bytes = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "ffmpeg \(arguments)")
-    return Array(bytes)
+    Array(try Program.succeed("/usr/bin/ffmpeg", ["-v", "error", "-nostdin"] + arguments).output)
   }
 
   /// When each frame is shown, in milliseconds, and a checksum of it.

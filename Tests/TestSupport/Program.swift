@@ -1,0 +1,116 @@
+package import Foundation
+
+/// A program that runs beside a test.
+///
+/// Foundation lets other programs inherit its pipes, and the socket by which it learns that a program has ended. One that runs for
+/// long would keep whoever reads from another waiting. So programs are started one at a time, each with its pipes.
+package final class Program {
+  private static let starting = NSLock()
+
+  package let process = Process()
+  private var output: FileHandle?
+  private var errors: FileHandle?
+  /// What was read of `errors` line by line.
+  private var seen = Data()
+
+  /// How it ended, and all that it wrote.
+  package struct Ending: Error {
+    /// Exit status, or the number of the signal that ended it.
+    package var status: Int32
+    package var isCrash: Bool
+    package var output: Data
+    package var errors: String
+    package var text: String { String(decoding: output, as: UTF8.self) }
+  }
+
+  /// Starts it.
+  /// - Parameters:
+  ///   - variables: what its environment has beside this process's.
+  ///   - environment: all of its environment.
+  ///   - output: where it writes, if not to what ``line()`` and ``end()`` read.
+  ///   - errors: as `output`, of standard error.
+  package init(
+    _ path: String, _ arguments: [String], in folder: URL? = nil, variables: [String: String] = [:],
+    environment: [String: String] = ProcessInfo.processInfo.environment, input: FileHandle? = nil,
+    output given: FileHandle? = nil, errors givenErrors: FileHandle? = nil
+  ) throws {
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.environment = environment.merging(variables) { $1 }
+    if let folder { process.currentDirectoryURL = folder }
+    if let input { process.standardInput = input }
+    Program.starting.lock()
+    defer { Program.starting.unlock() }
+    if let given { process.standardOutput = given } else { output = pipe { process.standardOutput = $0 } }
+    if let givenErrors { process.standardError = givenErrors } else { errors = pipe { process.standardError = $0 } }
+    try process.run()
+  }
+
+  private func pipe(_ set: (Pipe) -> Void) -> FileHandle {
+    let pipe = Pipe()
+    set(pipe)
+    return pipe.fileHandleForReading
+  }
+
+  /// The next line of its standard output; nil at its end.
+  package func line() -> String? { output.flatMap { Program.line($0) }.map { String(decoding: $0, as: UTF8.self) } }
+
+  /// The next line of its standard error; nil at its end, and for an empty line.
+  package func errorLine() -> String? {
+    guard let line = errors.flatMap({ Program.line($0) }) else { return nil }
+    seen += line + Data("\n".utf8)
+    return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
+  }
+
+  private static func line(_ handle: FileHandle) -> Data? {
+    var line = Data()
+    while let byte = try? handle.read(upToCount: 1), !byte.isEmpty {
+      if byte == Data("\n".utf8) { return line }
+      line += byte
+    }
+    return line.isEmpty ? nil : line
+  }
+
+  /// Waits for its end.
+  package func end() -> Ending {
+    // Both are read at once: a full pipe would stop the program.
+    let errors = Reading(errors)
+    let output = (try? self.output?.readToEnd()) ?? Data()
+    let messages = seen + errors.bytes()
+    process.waitUntilExit()
+    return Ending(
+      status: process.terminationStatus, isCrash: process.terminationReason == .uncaughtSignal, output: output,
+      errors: String(decoding: messages, as: UTF8.self))
+  }
+
+  /// Starts a program, and waits for its end.
+  package static func run(_ path: String, _ arguments: [String]) throws -> Ending {
+    try Program(path, arguments).end()
+  }
+
+  /// As ``run(_:_:)``.
+  /// - Throws: an ``Ending`` whose status is not 0.
+  package static func succeed(_ path: String, _ arguments: [String]) throws -> Ending {
+    let ending = try run(path, arguments)
+    guard ending.status == 0 else { throw ending }
+    return ending
+  }
+}
+
+/// What a thread of its own reads, to the end.
+private final class Reading: @unchecked Sendable {  // `read` is set before `isRead` is signalled
+  private let isRead = DispatchSemaphore(value: 0)
+  private var read = Data()
+
+  init(_ handle: FileHandle?) {
+    Thread.detachNewThread { [self] in
+      read = (try? handle?.readToEnd()) ?? Data()
+      isRead.signal()
+    }
+  }
+
+  func bytes() -> Data {
+    isRead.wait()
+    return read
+  }
+}
