@@ -80,12 +80,14 @@ struct ChunkJoin: Sendable {
   ) throws -> EncodingPipeline.Contents {
     let videos = try plan.videos.enumerated().map { number, video in
       let chunks = plan.chunks(.video, number)
-      let packets = Set(chunks.compactMap { made[$0].content?.caps })
-      // A player gets one header: what was encoded with the same settings has the same one, or is not one stream.
-      guard packets.count == 1, let own = packets.first.flatMap({ Caps($0) }), let raw = Caps(video.caps) else {
+      let packets = chunks.compactMap { made[$0].content?.caps }.compactMap { Caps($0) }
+      // A player gets one header: what was encoded with the same settings has the same one, or is not one stream. Frames say
+      // themselves which field comes first.
+      let headers = Set(packets.map { $0.removing(["field-order"]).description })
+      guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(
           .internalFailure, about: plan.output,
-          "its chunks have \(packets.count) different headers, and can't be joined",
+          "its chunks have \(headers.count) different headers, and can't be joined",
           remedy: "leave out \(setting: .work)")
       }
       return EncodingPipeline.Stream(

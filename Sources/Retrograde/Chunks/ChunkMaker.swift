@@ -92,12 +92,15 @@ final class ChunkMaker: Sendable {
     let video = try source(settings).video(
       chunk.stream, try index(chunk.stream), range: plan.range, part: chunk.source, settings)
     guard let raw = Caps(stream.caps) else { throw damagedPlan }
+    // The caps are those of the first leg, and encoders keep the order of fields that they begin with.
+    let leg = plan.legs.number(at: chunk.span.start).flatMap { plan.legs[$0] }
+    let isTurned = leg.map { $0.direction != plan.legs[0]?.direction } ?? false
     let pipeline = try EncodingPipeline(
       EncodingPipeline.Contents(
         description: stream.encoding,
         videos: [
           .init(
-            name: stream.name, caps: raw,
+            name: stream.name, caps: isTurned ? raw.mirroredFields : raw,
             encoderOptions: stream.settings.merging(chunk.settings) { $1 })
         ], audio: [], encoder: stream.encoder
       ) { try $0.write(to: location) }, for: target, work.cancellation)
