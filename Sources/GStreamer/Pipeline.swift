@@ -86,9 +86,12 @@ package final class Pipeline: @unchecked Sendable {
     Element(retaining: raw).onElementAdded(body)
   }
 
-  /// Gives tags of the whole file to every element that writes such (`GstTagSetter`).
+  /// Gives tags of the whole file to its muxers, or to encoders if no muxer writes tags (`GstTagSetter`).
   package func setTags(_ tags: TagList) {
-    for element in elements(implementing: gst_tag_setter_get_type()) {
+    let setters = elements(implementing: gst_tag_setter_get_type())
+    let muxers = setters.filter { $0.isOfClass("Muxer") }
+    // Encoders that write tags give them to the muxer as those of their stream, in place of its own.
+    for element in muxers.isEmpty ? setters : muxers {
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
     }
   }

@@ -35,10 +35,11 @@ extension Quirk {
     "qtmux-video-duration", element: "mp4mux", releases: .all,
     symptom: """
       The edit of a video with B-frames and a variable rate lasts as long as its decoding times, \
-      which can end before the last frame begins: players leave that frame out.
+      which can end before the last frame begins: players leave that frame out. A last frame that is shown for longer \
+      than others ends early.
       """,
     upstream: "`gst_qt_mux_add_buffer`, which makes durations of differences of DTS",
-    workaround: "In the finished file the edit lasts until the last frame ends.")
+    workaround: "In the finished file the edit and the media last until the last frame ends.")
 
   package static let qtmuxOrientation = Quirk(
     "qtmux-orientation", element: "mp4mux", releases: .before(Release(1, 25, 50)),

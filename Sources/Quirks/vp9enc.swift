@@ -1,4 +1,5 @@
 import GStreamer
+import MediaTime
 
 extension Quirk {
   package static let vp9encLag = Quirk(
@@ -10,5 +11,32 @@ extension Quirk {
     upstream: "`gst_vpx_enc_drain`",
     workaround: "`lag-in-frames=0` for `vp8enc` and `vp9enc`; it bought nothing in size or SSIM here.")
 
-  static let vp9enc = [vp9encLag]
+  package static let vp9encRealTimeSpeed = Quirk(
+    "vp9enc-real-time-speed", element: "vp9enc", releases: .since(Release(1, 28)),
+    symptom: """
+      With libvpx 1.17 and `deadline=1`, `cpu-used=4` is the same as 5, which may give a frame the look of its \
+      neighbour.
+      """,
+    workaround: "`deadline=1000000` for speeds below 5. A probe asks libvpx: it encodes eight frames at either speed.",
+    probe: {
+      guard let (four, five) = try? (encoded(atSpeed: 4), encoded(atSpeed: 5)) else { return false }
+      return four == five
+    })
+
+  /// Packets of eight frames of noise.
+  private static func encoded(atSpeed speed: Int) throws -> [[UInt8]] {
+    let pipeline = try Pipeline(
+      "videotestsrc num-buffers=8 pattern=snow ! video/x-raw,format=I420,width=64,height=64 "
+        + "! vp9enc deadline=1 cpu-used=\(speed) threads=1 target-bitrate=500000 ! appsink name=out sync=false")
+    let sink = try pipeline.appSink("out")
+    defer { pipeline.set(.null) }
+    guard pipeline.set(.playing) else { return [] }
+    var packets: [[UInt8]] = []
+    while !sink.isEndOfStream, let sample = sink.pull(timeout: ClockTime(seconds: 10)) {
+      packets.append(try sample.buffer.withBytes { Array($0) })
+    }
+    return packets
+  }
+
+  static let vp9enc = [vp9encLag, vp9encRealTimeSpeed]
 }

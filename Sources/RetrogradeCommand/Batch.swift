@@ -38,8 +38,9 @@ struct Batch {
         ? try MediaFolder.files(in: input, isDeep: isDeep, excluding: folder) : [MediaFolder.File(input)]
       for file in files {
         let place = file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)"
-        jobs.append(
-          MirrorJob(number: jobs.count, reverser: reverser(file.path), output: "\(place)/\(name.name(of: file.path))"))
+        let reverser = reverser(file.path)
+        let name = name.name(of: file.path, format: reverser.options.encoding.format)
+        jobs.append(MirrorJob(number: jobs.count, reverser: reverser, output: "\(place)/\(name)"))
       }
     }
     try checkNames()
@@ -73,7 +74,7 @@ struct Batch {
       remedy: first.remedy, underlying: first.underlying)
   }
 
-  /// Mirrors keep their sources' containers, some of which can only be read.
+  /// The error with what to do about an extension in `--name` that no container has.
   private static func advised(_ error: RetrogradeError) -> RetrogradeError {
     guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
     return RetrogradeError(

@@ -18,7 +18,8 @@ struct FileArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --into: what a mirror is called. {stem} is the input's name without its extension, {ext} is that.",
+      "With --into: what a mirror is called. {stem} is the input's name without its extension. {ext} is the extension, or mkv if "
+        + "such files can only be read.",
       valueName: "name"))
   var name = OutputName.same
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Paths
+import Retrograde
 
 /// What mirrors are called whose names follow from those of their sources: `{stem}-reversed.{ext}`.
 struct OutputName: ExpressibleByArgument, Equatable {
@@ -18,12 +19,17 @@ struct OutputName: ExpressibleByArgument, Equatable {
 
   var defaultValueDescription: String { template }
 
-  /// - Parameter path: of the source.
-  func name(of path: String) -> String {
+  /// The name of a mirror. An extension at its end is `mkv` instead where the source's container can't be written.
+  /// - Parameters:
+  ///   - path: of the source.
+  ///   - format: the format of the mirror, if an option chooses it: then the extension stays.
+  func name(of path: String, format: String?) -> String {
     let name = path.lastPart
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
     let stem = dot.map { String(name[..<$0]) } ?? name
     let ending = dot.map { String(name[name.index(after: $0)...]) } ?? ""
+    let isMade = format != nil || !template.hasSuffix("{ext}") || Reverser.writes(fileExtension: ending)
+    let template = isMade ? template : "\(template.dropLast("{ext}".count))mkv"
     // In one pass: a name may have braces of its own.
     return template.split(separator: "{stem}", omittingEmptySubsequences: false).map {
       $0.replacing("{ext}", with: ending)

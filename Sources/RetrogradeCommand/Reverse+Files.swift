@@ -35,9 +35,9 @@ extension Reverse {
     }
     let count = jobs ?? BatchRun.usualJobs(memory)
     let watched = try WatchedFolder(folder, into: target) { [files, arguments] path, number in
-      MirrorJob(
-        number: number, reverser: arguments.reverser(path).sharing(by: count),
-        output: "\(target)/\(files.name.name(of: path))")
+      let reverser = arguments.reverser(path).sharing(by: count)
+      let name = files.name.name(of: path, format: reverser.options.encoding.format)
+      return MirrorJob(number: number, reverser: reverser, output: "\(target)/\(name)")
     }
     let display = BatchDisplay(arguments.output.reporting.display, memory, nil)
     try await watched.watching {

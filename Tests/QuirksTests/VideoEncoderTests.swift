@@ -15,6 +15,16 @@ import Testing
     }
   }
 
+  @Test("vp9enc in real time has no speed 4")
+  func realTimeSpeed() throws {
+    let packets = try [4, 5].map { speed in
+      try samples(of: "\(Self.noise) ! vp9enc deadline=1 cpu-used=\(speed) target-bitrate=2000000").map {
+        try $0.buffer.withBytes { Array($0) }
+      }
+    }
+    try expect(.vp9encRealTimeSpeed) { packets[0] == packets[1] }
+  }
+
   @Test(
     "y4menc refuses chroma sites without a tag",
     arguments: [("Y42B", "mpeg2"), ("Y444", "mpeg2"), ("I420", "cosited")])

@@ -159,6 +159,17 @@ import Testing
     #expect(lossy.warnings.contains { $0.message.description.contains("names of the tracks") })
   }
 
+  @Test("names of tracks are kept beside the title of the file", arguments: ["flac", "libopus", "libvorbis"])
+  func namesOfTracksBesideTitle(_ codec: String) async throws {
+    let folder = try TemporaryFolder()
+    let codecs = ["-metadata", "title=Match", "-c:v", "ffv1", "-c:a", codec]
+    _ = try FFmpeg.bytes(Self.movie + codecs + [folder.path("s.mkv")])
+    _ = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path("m.mkv"))
+    let lines = try FFmpeg.lines(["-i", folder.path("m.mkv"), "-map", "0:a", "-c", "copy", "-f", "ffmetadata", "-"])
+    let titles = lines.filter { $0.lowercased().hasPrefix("title=") }.map { $0.dropFirst("title=".count) }
+    #expect(titles == ["Match", "Game", "Mic"])
+  }
+
   @Test("a name that a track has in its handler only is kept", arguments: ["s.mp4", "s.mov"])
   func namesOfHandlersAreKept(_ name: String) async throws {
     let folder = try TemporaryFolder()

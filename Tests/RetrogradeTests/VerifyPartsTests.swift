@@ -56,6 +56,26 @@ import Testing
     #expect(mirrored.shows(neighbour, insteadOf: own) == isMisplaced)
   }
 
+  @Test("a picture has the same thumbnail in RGB and in YUV of either range", arguments: [1, 2])
+  func thumbnailsOfRanges(_ range: Int) throws {
+    let (width, height) = (320, 192)
+    let size = "width=\(width),height=\(height),pixel-aspect-ratio=(fraction)1/1,framerate=(fraction)25/1"
+    let rgb = try #require(Caps("video/x-raw,format=RGBx,\(size)"))
+    let yuv = try #require(Caps("video/x-raw,format=I420,\(size),colorimetry=\(range):4:0:0"))
+    let frame = try Buffer(size: width * height * 4) { bytes in
+      for place in bytes.indices { bytes[place] = UInt8(place / 4 % width * 255 / width) }
+    }
+    func converted(_ frame: Buffer, from caps: Caps, to form: String) throws -> Buffer {
+      try FrameConverter(caps, orientation: nil, to: form, Cancellation()).convert(frame, caps)
+    }
+    let other = try converted(frame, from: rgb, to: yuv.description)
+    let thumbnails = try [(frame, rgb), (other, yuv)].map { frame, caps in
+      try Thumbnail(converted(frame, from: caps, to: Thumbnail.form(of: caps)), of: caps)
+    }
+    #expect(thumbnails[0].pixels[10] < 20 && thumbnails[0].pixels[150] > 235)
+    #expect(zip(thumbnails[0].pixels, thumbnails[1].pixels).allSatisfy { abs(Int($0) - Int($1)) <= 2 })
+  }
+
   @Test("frames that the decoder calls damaged are not judged, and counted")
   func damagedSourceFrame() {
     var check = SourceFrameCheck(VerifyPartsTests.plain([1, nil, 3, 4]))

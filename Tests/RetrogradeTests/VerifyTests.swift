@@ -231,6 +231,21 @@ import Testing
     #expect(try await VerifyTests.differences(source, mirror) == ["tags"])
   }
 
+  @Test("a last frame that is shown too long is named")
+  func longLastFrame() async throws {
+    let folder = try TemporaryFolder()
+    let clip = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1"]
+    let late = ["-vf", "setpts=PTS+gte(N\\,1)*0.85/TB", "-fps_mode", "passthrough"]
+    _ = try FFmpeg.bytes(clip + [folder.path("s.mp4")])
+    _ = try FFmpeg.bytes(clip + late + [folder.path("long.mp4")])
+    for (name, faults) in [("s", []), ("long", ["times"])] {
+      let mirror = try await VerifyTests.mirror(
+        folder.path("\(name).mp4"), to: folder.path("\(name)-reversed.mp4")
+      ) { $0.encoding.quality = .source }
+      #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == faults)
+    }
+  }
+
   @Test func aPictureThatLiesOnItsSideIsNamed() async throws {
     let folder = try TemporaryFolder()
     func clip(_ name: String, _ orientation: String?) throws -> String {

@@ -153,7 +153,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     var arguments = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1.5"]
     arguments += ["-f", "lavfi", "-i", chirps]
     for text in texts { arguments += ["-i", folder.path(text.name)] }
-    arguments += words("-map 0 -map 1 -map 2 -map_chapters 3 -metadata:s:a language=fre")
+    arguments += words("-map 0 -map 1 -map 2 -map_chapters 3 -metadata:s:a language=fre -metadata:s:a title=Chirps")
     arguments += ["-metadata", "title=A day", "-metadata", "artist=Ada"]
     arguments += words("-vf setparams=range=tv:colorspace=bt709:color_primaries=bt709:color_trc=bt709")
     arguments += words("-c:v ffv1 -c:a pcm_s16le -c:s srt")
@@ -251,6 +251,8 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     Fault(
       "100 ms of silence, FLAC",
       "-af volume=0:enable='between(t,0.5,0.6)'", .lossless, "audio 0 samples"),
+    Fault(
+      "20 ms of silence", "-af asetnsamples=480,volume=0:enable='between(t,0.509,0.521)'", .lossy, "audio 0 samples"),
     Fault("one channel silent", "-af pan=stereo|c0=c0|c1=0*c1", .lossy, "audio 0 samples"),
     Fault("channels exchanged", "-af pan=stereo|c0=c1|c1=c0", .lossy, "audio 0 samples"),
     Fault("inverted", "-af volume=-1", .lossy, "audio 0 samples"),
@@ -279,6 +281,7 @@ private func words(_ text: String) -> [String] { text.split(separator: " ").map(
     Fault("another title", "-metadata title=Other", .lossless, "tags"),
     Fault("no title", "-map_metadata -1", .lossless, "tags"),
     Fault("another language", "-metadata:s:a language=ger", .lossless, "languages"),
+    Fault("another name of the audio", "-metadata:s:a title=Noise", .lossless, "stream titles"),
     Fault("subtitles marked as forced", "-disposition:s forced", .lossless, "dispositions"),
     Fault(
       "another word in a subtitle", "-map -0:s -map 1", .lossless, "subtitles 0",

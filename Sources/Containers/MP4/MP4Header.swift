@@ -86,7 +86,8 @@ package struct MP4Header {
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
     let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
     var isWhole = chapters.isEmpty && !hasTitles && tags.isEmpty
-    if !isWhole, isLast, behind.count < 1 << 20, let rest = file.read(behind) {
+    if isLast, behind.count < 1 << 20, let rest = file.read(behind) {
+      bytes = lengthened(bytes)
       if hasTitles { bytes = titled(bytes) }
       if !tags.isEmpty { bytes = tags.added(to: bytes) }
       if !chapters.isEmpty { bytes = MP4Chapters.adding(chapters, to: bytes) }

@@ -82,7 +82,7 @@ struct CarriedDetails: Sendable {
 extension TagList {
   /// Title that somebody gave to a stream; nil for titles that matroskamux makes up
   /// (`gst_matroska_mux_request_new_pad`).
-  fileprivate var streamTitle: String? {
+  var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }
   }
 }

@@ -1,4 +1,5 @@
 import GStreamer
+import Quirks
 import RetrogradeEngine
 
 /// The properties that make an encoder give the quality wanted, in the encoder's own terms.
@@ -103,10 +104,12 @@ struct EncoderSettings: Sendable {
         set += [("bitrate", try kilobits())]
       }
     case "vp8enc", "vp9enc":
+      let speed = try speed("cpu-used", encoder)
       // With libvpx's realtime deadline, 1, VP8's quality depends on what else the processor has to do.
+      let isRealTime =
+        encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
       set = [
-        ("deadline", encoder == "vp9enc" ? "(gint64)1" : "(gint64)1000000"),
-        ("cpu-used", try speed("cpu-used", encoder)), ("threads", "4"),
+        ("deadline", isRealTime ? "(gint64)1" : "(gint64)1000000"), ("cpu-used", speed), ("threads", "4"),
       ]
       if encoder == "vp9enc" { set += [("row-mt", "true")] }
       if options.bitrate == nil, let crf {

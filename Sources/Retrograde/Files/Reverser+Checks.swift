@@ -1,6 +1,11 @@
 import RetrogradeEngine
 
 extension Reverser {
+  /// Whether a file name extension, in upper or lower case, is that of a container that can be written.
+  package static func writes(fileExtension: String) -> Bool {
+    Container.extensions.contains(fileExtension.lowercased())
+  }
+
   /// Finds out whether `output` can be made, before any work is done for it or for others.
   ///
   /// - Parameter inputs: what must not be replaced, beside what this one reads.

@@ -25,6 +25,8 @@ struct FrameComparison {
   private var delays: [ClockTime] = []
   /// The stretch within which the first frame may start: it is on show from the start if it outlasts the others.
   private var firstSlack = ClockTime.zero
+  /// How long the last frame is shown that both have.
+  private(set) var lastDuration = (found: ClockTime.zero, expected: ClockTime.zero)
 
   /// - Parameters:
   ///   - source: gives the frames that are expected.
@@ -63,6 +65,7 @@ struct FrameComparison {
       let number = expected - 1
       if let place = own.number { try sourceFrames?.add(own.buffer.pixelHash(own.caps), number: place) }
       delays.append(frame.shown.start - own.shown.start)
+      lastDuration = (frame.shown.duration, own.shown.duration)
       if number == 0 { firstSlack = own.shown.duration }
       let likeness = frame.thumbnail.likeness(to: own.thumbnail)
       if likeness < worst.likeness { worst = (likeness, number) }
@@ -170,11 +173,12 @@ private struct ThumbnailedFrames {
     guard let frame = try player.next() else { return nil }
     let known =
       try converter
-      ?? FrameConverter(frame.caps, preparation, orientation: orientation, to: Thumbnail.form, cancellation)
+      ?? FrameConverter(
+        frame.caps.withRange, preparation, orientation: orientation, to: Thumbnail.form(of: frame.caps), cancellation)
     converter = known
     return Frame(
       buffer: frame.buffer, caps: frame.caps, shown: frame.shown, number: frame.number,
-      thumbnail: try Thumbnail(known.convert(frame.buffer, frame.caps)))
+      thumbnail: try Thumbnail(known.convert(frame.buffer, frame.caps.withRange), of: frame.caps))
   }
 }
 

@@ -9,6 +9,8 @@ struct SampleWindows {
     var other = 0.0
     /// Of the squares of the differences.
     var difference = 0.0
+    /// Level in the source of its loudest part that is silent in the mirror.
+    var lost = Float32(0)
   }
 
   /// What the windows say.
@@ -38,10 +40,18 @@ struct SampleWindows {
 
   /// In milliseconds.
   static let milliseconds = 50
+  /// Parts of a window, in which short silence is looked for: 10 ms each.
+  private static let parts = 5
+  /// Codecs leave more than this of a loud part, measured for AAC, MP3, Opus and Vorbis at 24 to 128 kbit/s: 0.28 and more.
+  /// Of 20 ms of silence they made at most 0.012 in 49 of 50 cases.
+  private static let leastOfPart = 0.05
+  /// In a stream that is read without its first packet the next one fades in: 128 ms in AAC of 8 kHz.
+  private static let firstWhole = 3
 
   private let channels: Int
   private let size: Int
   private var current: [Window]
+  private var part: [(own: Double, other: Double)]
   private var filled = 0
   private var done: [Window] = []
 
@@ -49,6 +59,7 @@ struct SampleWindows {
     self.channels = max(channels, 1)
     size = max(rate * SampleWindows.milliseconds / 1000, 1)
     current = [Window](repeating: Window(), count: self.channels)
+    part = [(own: Double, other: Double)](repeating: (0, 0), count: self.channels)
   }
 
   /// - Parameters: as many samples of either, interleaved, from where the last ones ended.
@@ -61,8 +72,11 @@ struct SampleWindows {
             current[channel].own += x * x
             current[channel].other += y * y
             current[channel].difference += (x - y) * (x - y)
+            part[channel].own += x * x
+            part[channel].other += y * y
           }
           filled += 1
+          if filled % max(size / SampleWindows.parts, 1) == 0 { closePart() }
           if filled == size { close() }
         }
       }
@@ -74,10 +88,23 @@ struct SampleWindows {
     if filled > size / 2 { close() }
   }
 
+  private mutating func closePart() {
+    let scale = 1 / Double(max(size / SampleWindows.parts, 1))
+    for channel in 0..<channels {
+      if part[channel].other < SampleWindows.leastOfPart * part[channel].own {
+        current[channel].lost = max(current[channel].lost, Float32(part[channel].own * scale))
+      }
+      part[channel] = (0, 0)
+    }
+  }
+
   private mutating func close() {
     let scale = 1 / Double(filled)
-    done += current.map { Window(own: $0.own * scale, other: $0.other * scale, difference: $0.difference * scale) }
+    done += current.map {
+      Window(own: $0.own * scale, other: $0.other * scale, difference: $0.difference * scale, lost: $0.lost)
+    }
     current = [Window](repeating: Window(), count: channels)
+    part = [(own: Double, other: Double)](repeating: (0, 0), count: channels)
     filled = 0
   }
 
@@ -114,7 +141,9 @@ struct SampleWindows {
           case 0.1...: 1.6
           default: Double.infinity
           }
-        if min(window.own, window.other) < 0.1 * loudness || window.difference > most * loudness {
+        if min(window.own, window.other) < 0.1 * loudness || window.difference > most * loudness
+          || exactness == .alike && number >= SampleWindows.firstWhole && Double(window.lost) > 0.1 * mean
+        {
           finding.differing.add(number)
         } else if exactness == .alike, cross > 0.9 * (window.own * window.other).squareRoot(),
           !(0.63...1.6).contains(window.other / window.own)

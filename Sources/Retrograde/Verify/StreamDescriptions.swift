@@ -8,6 +8,7 @@ enum StreamDescriptions {
   private struct Stream {
     var name: String
     var language: String?
+    var title: String?
     var disposition: Disposition?
   }
 
@@ -15,7 +16,8 @@ enum StreamDescriptions {
     func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
       all.enumerated().map { number, stream in
         let language = stream.0?.string("language-code").flatMap { ["und", ""].contains($0) ? nil : $0 }
-        return Stream(name: "\(kind) \(number)", language: language, disposition: stream.1)
+        return Stream(
+          name: "\(kind) \(number)", language: language, title: stream.0?.streamTitle, disposition: stream.1)
       }
     }
     return [
@@ -68,6 +70,25 @@ enum StreamDescriptions {
       .init(
         "languages", differing.isEmpty,
         finding.isEmpty ? own.compactMap(\.language).joined(separator: ", ") : finding.joined(separator: "; "))
+    ]
+  }
+
+  /// What streams are called, as far as the mirror's container has names for them. It may name streams that had no name.
+  /// Some of GStreamer's encoders give their stream the file's title, which is no name of its own.
+  static func titles(
+    _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
+  ) -> [Verification.Check] {
+    guard container.holdsTitles else { return [] }
+    let pairs = zip(streams(source, container), streams(mirror, container)).flatMap { Array(zip($0.0, $0.1)) }
+    let named = pairs.filter { $0.0.title != nil && $0.0.title != source.index.tags?.string("title") }
+    guard !named.isEmpty else { return [] }
+    let findings = named.filter { $0.0.title != $0.1.title }.map { own, other in
+      "\(own.name): \(other.title ?? "none"), and \(own.title ?? "none") is expected"
+    }
+    return [
+      .init(
+        "stream titles", findings.isEmpty,
+        findings.isEmpty ? named.compactMap(\.0.title).joined(separator: ", ") : findings.joined(separator: "; "))
     ]
   }
 

@@ -4,15 +4,26 @@ import Glibc
 /// How light a frame is, in few pixels: what survives lossy coding, and tells frames apart.
 struct Thumbnail {
   static let (width, height) = (160, 96)
-  static let form =
-    "video/x-raw,format=GRAY8,width=\(width),height=\(height),pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
 
+  /// Levels of full range, 0 to 255.
   let pixels: [UInt8]
 
-  /// - Parameter frame: in ``form``.
-  init(_ frame: Buffer) throws {
-    pixels = try frame.withBytes { Array($0.prefix(Thumbnail.width * Thumbnail.height)) }
+  /// - Parameter converted: a frame in the ``form(of:)`` of its caps.
+  init(_ converted: Buffer, of caps: Caps) throws {
+    pixels = try converted.withBytes {
+      let pixels = $0.prefix(Thumbnail.width * Thumbnail.height)
+      return caps.isFullRangeYUV ? Array(pixels) : pixels.map { Thumbnail.fullLevels[Int($0)] }
+    }
   }
+
+  /// What a frame is converted to. It keeps the range of YUV (`Quirk.videoconvertRange`).
+  static func form(of caps: Caps) -> String {
+    "video/x-raw,format=GRAY8,width=\(width),height=\(height),pixel-aspect-ratio=1/1,"
+      + "colorimetry=\(caps.isFullRangeYUV ? 1 : 2):4:0:0"
+  }
+
+  /// The levels of full range for those of limited range, 16 to 235.
+  private static let fullLevels = (0...255).map { UInt8(clamping: (($0 - 16) * 255 + 109) / 219) }
 
   init(pixels: [UInt8]) { self.pixels = pixels }
 
@@ -54,4 +65,8 @@ struct Thumbnail {
     guard distance > 0, !pixels.isEmpty else { return 99 }
     return 10 * log10(255 * 255 * Double(pixels.count) / Double(distance))
   }
+}
+
+extension Caps {
+  fileprivate var isFullRangeYUV: Bool { !isRGB && withRange.string("colorimetry")?.hasPrefix("1:") ?? false }
 }

@@ -106,6 +106,7 @@ extension Verifier {
           isExact: mirror.audio.allSatisfy(\.isWholeByCodec)))
       try audio(source, mirror, container, delays.first, frame: frame, work, &result)
       result.checks += StreamDescriptions.languages(source, mirror, container)
+      result.checks += StreamDescriptions.titles(source, mirror, container)
       result.checks += StreamDescriptions.dispositions(source, mirror, container)
       result.checks += DescriptionComparison.details(source, mirror, container, delay: delays.first ?? .zero)
     } catch let error as GStreamerError {
@@ -165,7 +166,8 @@ extension Verifier {
       // A palette of 256 colours is far from many of the source's.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)
       result.checks += frames.checks(
-        label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance)
+        label, isLossless: isExact, judgesPixels: judgesPixels, tolerance: tolerance,
+        saysDurations: container.hasEditLists || container.animation != nil)
       result.checks += DescriptionComparison.frame(
         pair.0, pair.1, label, isBackward: source.legs[0]?.direction == .backward,
         isAlike: frames.worst.likeness >= FrameComparison.leastLikeness, geometry: geometry,

@@ -13,7 +13,8 @@ struct FrameRhythm: Sendable {
   /// By how many frames before the last one it is judged how long that is shown. Not by all of them: whoever reads only the end of a source is to
   /// come to the same.
   static let length = 100
-  private static let rounding = ClockTime.milliseconds(2)
+  /// Differences up to this are rounding of containers.
+  static let rounding = ClockTime.milliseconds(2)
 
   /// - Parameter times: when frames are shown, ascending.
   init(_ times: [ClockTime]) {

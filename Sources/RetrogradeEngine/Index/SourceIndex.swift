@@ -140,7 +140,15 @@ package struct VideoIndex: Sendable {
     places = isUsable ? timed.map { Int32(clamping: $0.place) } : []
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameRhythm(timed.map(\.time))
-    lastDuration = rhythm.lastDuration(timed.last?.packet.duration, isDeclared: declaresDurations)
+    var own = timed.last?.packet.duration
+    // MP4 says how long it is until the next packet is decoded. If a frame that is shown earlier is decoded last, its
+    // packet has what is left at the end.
+    if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
+      let left = shown.last?.duration, left > (own ?? .zero) + FrameRhythm.rounding
+    {
+      own = end - last
+    }
+    lastDuration = rhythm.lastDuration(own, isDeclared: declaresDurations)
     self.caps = rhythm.believing(caps)
   }
 }

@@ -1,0 +1,77 @@
+import MediaTime
+
+extension MP4Header {
+  /// The body of a `moov` box in which the media of each video last until its last frame ends, as its edit does
+  /// (`Quirk.qtmuxVideoDuration`; `stts`, ISO/IEC 14496-12, 8.6.1.2).
+  func lengthened(_ movie: [UInt8]) -> [UInt8] {
+    guard let movieScale = movie.box("mvhd", in: 0..<movie.count).flatMap({ movie.timescale($0) }) else { return movie }
+    var left = videos[...]
+    var longest = 0
+    var parts = Box.all(in: movie[...]).map { (type: $0.type, body: Array(movie[$0.body])) }
+    for place in parts.indices where parts[place].type == "trak" {
+      let track = parts[place].body
+      guard MP4Track.kind(of: 0..<track.count, track) == .video, let duration = left.popFirst()?.duration,
+        let longer = MP4Header.lengthened(track, to: duration, movieScale)
+      else { continue }
+      parts[place].body = longer.track
+      longest = max(longest, longer.duration)
+    }
+    let duration = 16
+    for place in parts.indices where parts[place].type == "mvhd" && parts[place].body.count >= duration + 4 {
+      parts[place].body.set(max(longest, parts[place].body.integer(duration)), at: duration)
+    }
+    return parts.flatMap { Box.bytes($0.type, $0.body) }
+  }
+
+  /// - Parameters:
+  ///   - track: the body of a `trak` box.
+  ///   - duration: of all frames, as they are shown.
+  ///   - movieScale: units of the movie's durations, in a second.
+  /// - Returns: the body of the longer track, and its duration in the movie; nil if it is long enough.
+  private static func lengthened(
+    _ track: [UInt8], to duration: ClockTime, _ movieScale: Int
+  ) -> (track: [UInt8], duration: Int)? {
+    guard let media = track.box("mdia", "mdhd", in: 0..<track.count), let scale = track.timescale(media),
+      let header = track.box("tkhd", in: 0..<track.count),
+      // Version 1 has wider fields: qtmux writes it for media of more than 2^32 units.
+      track[media.lowerBound] == 0, header.count >= 24, track[header.lowerBound] == 0
+    else { return nil }
+    let (mediaDuration, trackDuration) = (media.lowerBound + 16, header.lowerBound + 20)
+    let wanted = Int(exactly: (duration.seconds * Double(scale)).rounded()) ?? 0
+    let missing = wanted - track.integer(mediaDuration)
+    // Less is rounding.
+    guard missing > scale / 1000, wanted < Int(UInt32.max),
+      let shown = Int(exactly: (duration.seconds * Double(movieScale)).rounded()), shown < Int(UInt32.max)
+    else { return nil }
+    var longer = track
+    longer.set(wanted, at: mediaDuration)
+    longer.set(shown, at: trackDuration)
+    return (longer.replacing(["mdia", "minf", "stbl", "stts"]) { lengthened($0, by: missing) }, shown)
+  }
+
+  /// - Parameter times: the body of an `stts` box.
+  private static func lengthened(_ times: [UInt8], by missing: Int) -> [UInt8] {
+    guard times.count >= 16, times.count == 8 + 8 * times.integer(4) else { return times }
+    let (count, last) = (times.integer(4), times.count - 8)
+    let (samples, length) = (times.integer(last), times.integer(last + 4))
+    var longer = times
+    guard samples > 1 else {
+      longer.set(length + missing, at: last + 4)
+      return longer
+    }
+    longer.set(count + 1, at: 4)
+    longer.set(samples - 1, at: last)
+    return longer + .big(UInt32(1)) + .big(UInt32(clamping: length + missing))
+  }
+}
+
+extension [UInt8] {
+  /// Boxes in which the body of the one under each of `path` in turn is changed.
+  fileprivate func replacing(_ path: ArraySlice<String>, _ change: ([UInt8]) -> [UInt8]) -> [UInt8] {
+    guard let type = path.first else { return change(self) }
+    return Box.all(in: self[...]).flatMap { part in
+      let body = Array(self[part.body])
+      return Box.bytes(part.type, part.type == type ? body.replacing(path.dropFirst(), change) : body)
+    }
+  }
+}
