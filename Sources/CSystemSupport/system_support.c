@@ -72,8 +72,12 @@ int system_flush_output(void) {
   return flushed != 0 || ferror(stdout) ? -1 : 0;
 }
 
-void system_name_thread(const char *name) {
+void system_begin_thread(const char *name) {
   pthread_setname_np(pthread_self(), name);
+  sigset_t aborts;
+  sigemptyset(&aborts);
+  sigaddset(&aborts, SIGABRT);
+  pthread_sigmask(SIG_UNBLOCK, &aborts, NULL);
 }
 
 static int lock_byte(int descriptor, int command, short type, long place, struct flock *lock) {

@@ -86,7 +86,7 @@ extension Quirk {
   package static let vp9encTransparency = Quirk(
     "vp9enc-transparency", element: "vp9enc", releases: .all,
     symptom: "`vp8enc` and `vp9enc` take no frames with transparency.",
-    upstream: "`gst_vp9_enc_sink_template`", workaround: "`--alpha` with .mkv and `--video-codec ffv1`")
+    upstream: "`gst_vp9_enc_sink_template`", workaround: "`--alpha` with .mkv")
 
   package static let y4mencDepth = Quirk(
     "y4menc-depth", element: "y4menc", releases: .before(Release(1, 27, 1)),

@@ -85,7 +85,7 @@ struct OutputArguments: ParsableArguments {
 
   @OptionGroup var framing: FramingArguments
 
-  @Flag(help: "Keep the transparency of VP8 and VP9 in FFV1 too; .webp, .apng and .png always do.")
+  @Flag(help: "Keep transparency in .mkv, where the video becomes FFV1. .webp, .apng and .png always keep it.")
   var alpha = false
 
   @Flag(help: "Make whole frames of interlaced ones.")

@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("four times as many chapters take about sixteen times as long")
+  @Test("sixteen times as many chapters take much more than sixteen times as long")
   func chapters() throws {
     let folder = try TemporaryFolder()
     /// Processor time of the demuxer's thread from its first read to its first packet, in nanoseconds.
@@ -65,8 +65,8 @@ import Testing
       try #require(found.count == 2)
       return found[1] - found[0]
     }
-    // If the time were proportional to the number, this would be less than 4.
-    try expect(.matroskademuxChapters) { try cost(20_000) > 8 * cost(5000) }
+    // If the time were proportional to the number, this would be less than 16. It was 100 and more.
+    try expect(.matroskademuxChapters) { try cost(20_000) > 32 * cost(1250) }
   }
 
   /// Processor time that the calling thread has used, in nanoseconds.

@@ -99,8 +99,10 @@ import Testing
     #expect(error?.code == .damagedInput && error?.description.contains("is a ") == true, "\(error as Any)")
   }
 
-  @Test("VP9 with transparency is reversed; the transparency is named")
-  func transparentVP9() async throws {
+  @Test(
+    "VP9 with transparency is reversed; the transparency is named, or kept in Matroska",
+    arguments: [EncodingOptions.Quality.source, .lossless])
+  func transparentVP9(_ quality: EncodingOptions.Quality) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.webm")
     _ = try FFmpeg.bytes([
@@ -110,7 +112,7 @@ import Testing
     #expect(summary.warnings.contains { $0.description.contains("transparency") }, "\(summary.warnings)")
     #expect(try FFmpeg.frames(folder.path("m.mp4")).count == 4)
     var options = ReverseOptions()
-    options.encoding.quality = .lossless
+    options.encoding.quality = quality
     options.encoding.keepsAlpha = true
     let kept = try await Reverser(source, options: options).reverse(to: folder.path("m.mkv"))
     // The last frame of such video is lost by GStreamer 1.26, and named.

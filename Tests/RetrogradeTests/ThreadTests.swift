@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 
@@ -12,6 +13,19 @@ import Testing
     private let state = Mutex(0)
     func add() { state.withLock { $0 += 1 } }
     var value: Int { state.withLock { $0 } }
+  }
+
+  /// Swift's own threads block that signal, and abort() ends the process then without calling the handler (glibc 2.41).
+  @Test("threads of our own let SIGABRT reach its handler")
+  func abortsAreHandled() async throws {
+    let isBlocked = try await Task.detached {
+      try Worker("mask") {
+        var blocked = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &blocked)
+        return sigismember(&blocked, SIGABRT)
+      }.join()
+    }.value
+    #expect(isBlocked == 0)
   }
 
   @Test func valuesAreHandedOverOneByOneInOrder() throws {

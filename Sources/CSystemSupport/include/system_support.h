@@ -25,8 +25,9 @@ int system_watch_signals(const int *numbers, int count);
 /// Writes what standard output still holds back. -1 where that fails, or where a write failed before: errno says why.
 int system_flush_output(void);
 
-/// pthread_setname_np(pthread_self(), name): at most 15 bytes.
-void system_name_thread(const char *name);
+/// Names the calling thread, in at most 15 bytes, and lets SIGABRT reach its handler in it and in threads that it starts. Swift's own
+/// threads block that signal, and abort() of glibc 2.41 and later ends the process at once where it is blocked.
+void system_begin_thread(const char *name);
 
 /// From here on, a signal that only a fault in this process sends itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT) writes `text`, the
 /// signal and the thread to standard error, and ends the process with `status`; or `exhausted` and `other`, if

@@ -22,7 +22,9 @@ extension EncodingChoice {
       // FFV1 where the container takes it; H.264's lossless mode elsewhere.
       candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
     } else {
-      candidates = [source].compactMap { $0 } + usual
+      // Of the codecs that are written, only this one keeps transparency.
+      let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec("video/x-ffv,ffvversion=1") : nil
+      candidates = [transparent, source].compactMap { $0 } + usual
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
     // Rather another codec than another pixel format or size.

@@ -151,7 +151,7 @@ struct EncodingChoice: Sendable {
           warnings.append(
             Warning(
               .detailLeftOut,
-              "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and \(setting: .videoCodec) ffv1"
+              "left out: the video's transparency, if it has any; .webp, .apng and .png keep it, and .mkv with \(setting: .keepsAlpha)"
             ))
         }
         // Colour at full resolution has no odd half.

@@ -3,6 +3,9 @@ import RetrogradeEngine
 extension Container {
   /// It is images that keep transparency; GIF has pixels that are transparent or not.
   var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
+
+  /// FFV1 is one of its usual codecs.
+  fileprivate var takesFFV1: Bool { videoCodecs.contains("video/x-ffv") }
 }
 
 extension OutputRequirements {
@@ -16,9 +19,10 @@ extension OutputRequirements {
     self.init()
     isRepeated = container.animation != nil
     fastest = container.animation?.fastest
-    holdsAlpha =
-      container.keepsAlpha
-      || encoding.keepsAlpha && (encoding.quality == .lossless || encoding.videoCodec == "ffv1")
+    let isInFFV1 =
+      encoding.quality == .lossless || encoding.videoCodec == "ffv1"
+      || encoding.videoCodec == nil && encoding.encoder == nil && container.takesFFV1
+    holdsAlpha = container.keepsAlpha || encoding.keepsAlpha && isInFFV1
     keepsForwardWhole = encoding.copiesForward
   }
 }

@@ -48,8 +48,8 @@ public struct EncodingOptions: Sendable, Codable {
   package var audioBitrate: Int?
   /// What of the picture is in the output, which way round, and how large.
   public var framing: Framing
-  /// Whether video in FFV1 keeps the transparency that lies beside the frames of VP8 and VP9; WebP, APNG and
-  /// PNG always do. Few video players show it.
+  /// Whether video in Matroska keeps its transparency: it becomes FFV1, if no other codec is asked for. WebP, APNG
+  /// and PNG always keep it. Few video players show it.
   public var keepsAlpha: Bool
   /// Whether interlaced frames are made whole ones, one of each frame.
   public var deinterlaces: Bool

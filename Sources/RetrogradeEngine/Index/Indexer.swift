@@ -133,7 +133,7 @@ struct Indexer: Sendable {
       warnings.append(
         Warning(
           .detailLeftOut,
-          "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with \(setting: .quality) lossless \(setting: .keepsAlpha)"
+          "left out: the video's transparency; .webp, .apng and .png keep it, and .mkv with \(setting: .keepsAlpha)"
         ))
     }
     if shown.count < reading.videos.count {

@@ -59,7 +59,7 @@ private func spawn(_ name: String, _ body: @escaping @Sendable () -> Void) throw
     { argument in
       guard let argument else { return nil }
       let box = Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()
-      system_name_thread(String(box.name.prefix(15)))
+      system_begin_thread(String(box.name.prefix(15)))
       box.body()
       return nil
     }, box.toOpaque())
