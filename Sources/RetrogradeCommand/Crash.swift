@@ -12,7 +12,7 @@ enum Crash {
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {
-      Terminal.error(lastWords(RetrogradeError.noThread.message))
+      Terminal.error(lastWords(RetrogradeError.noThread.message, isCrash: false))
       _exit(RetrogradeError.Code.inputOutput.exitStatus)
     }
     guard getenv("SWIFT_BACKTRACE") == nil else { return }
@@ -26,7 +26,9 @@ enum Crash {
   }
 
   /// The line with which a process ends. The parent of a child process says what it was working on.
-  private static func lastWords(_ cause: Message) -> String {
-    Child.isThisProcess ? "crashed: \(cause.inOptions)" : "retrograde: crashed, no output was made: \(cause.inOptions)"
+  private static func lastWords(_ cause: Message, isCrash: Bool = true) -> String {
+    Child.isThisProcess
+      ? "crashed: \(cause.inOptions)"
+      : "retrograde: \(isCrash ? "crashed, " : "")no output was made: \(cause.inOptions)"
   }
 }

@@ -366,12 +366,27 @@ import Testing
     var options = ReverseOptions()
     options.playback.score = try Score(parsing: "0..0.4 x2, end..end-0.2")
     let reverser = Reverser(folder.path("in.mp4"), options: options)
-    try await reverser.reverse(to: folder.path("out.mp4"))
+    let summary = try await reverser.reverse(to: folder.path("out.mp4"))
     #expect(try Reversed(folder.path("out.mp4")).fields.count == 15)
-    _ = try await reverser.start(to: folder.path("chunks.mp4"), in: folder.path("work")).summary()
+    #expect(summary.warnings.map(\.code) == [.converted])
+    let work = try await reverser.start(to: folder.path("chunks.mp4"), in: folder.path("work")).summary()
+    #expect(work.warnings.isEmpty)
     // Each chunk is encoded by itself, so that those that play backwards have their own order of fields.
     let fields = try Reversed(folder.path("chunks.mp4")).fields
     #expect(fields == Array(repeating: true, count: 10) + Array(repeating: false, count: 5))
+  }
+
+  @Test("a codec that does not say that frames are interlaced is named", arguments: [("mp4", true), ("mkv", false)])
+  func interlacedHEVC(_ container: String, _ isLost: Bool) async throws {
+    let folder = try TemporaryFolder()
+    try make(
+      "videotestsrc num-buffers=10 ! video/x-raw,width=96,height=64,framerate=50/1 ! "
+        + "interlace field-pattern=1:1 top-field-first=true ! x264enc interlaced=true ! mp4mux ! "
+        + "filesink location=\(folder.path("in.mp4"))")
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "hevc"
+    let summary = try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("m.\(container)"))
+    #expect(summary.warnings.contains { $0.description.contains("two fields") } == isLost, "\(summary.warnings)")
   }
 
   /// Which field comes first in each frame.

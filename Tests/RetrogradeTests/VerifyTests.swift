@@ -236,13 +236,13 @@ import Testing
     let folder = try TemporaryFolder()
     let clip = ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=20:d=1"]
     let late = ["-vf", "setpts=PTS+gte(N\\,1)*0.85/TB", "-fps_mode", "passthrough"]
-    _ = try FFmpeg.bytes(clip + [folder.path("s.mp4")])
-    _ = try FFmpeg.bytes(clip + late + [folder.path("long.mp4")])
+    _ = try FFmpeg.bytes(clip + [folder.path("s.mkv")])
+    _ = try FFmpeg.bytes(clip + late + [folder.path("long.mkv")])
     for (name, faults) in [("s", []), ("long", ["times"])] {
       let mirror = try await VerifyTests.mirror(
-        folder.path("\(name).mp4"), to: folder.path("\(name)-reversed.mp4")
+        folder.path("\(name).mkv"), to: folder.path("\(name).mp4")
       ) { $0.encoding.quality = .source }
-      #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == faults)
+      #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == faults)
     }
   }
 

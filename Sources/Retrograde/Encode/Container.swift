@@ -45,6 +45,8 @@ struct Container: Sendable {
   }
   /// It holds comments of any name.
   var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || caps == nil && audioCodecs == ["audio/x-flac"] }
+  /// It says of a video whether frames are made of two fields, and which of them comes first.
+  var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// It is Matroska or WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
   /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.

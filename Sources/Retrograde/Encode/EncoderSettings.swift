@@ -34,6 +34,11 @@ struct EncoderSettings: Sendable {
   /// Codecs whose players expect colour at half resolution.
   static let chroma420Codecs: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]
 
+  /// Codecs whose frames say that they are made of two fields.
+  static let interlacedCodecs: Set<String> = [
+    "video/x-h264", "video/mpeg", "video/x-prores", "video/x-ffv", "video/x-raw",
+  ]
+
   /// Codecs that keep transparency.
   static let alphaCodecs: Set<String> = ["video/x-ffv,ffvversion=1"]
 

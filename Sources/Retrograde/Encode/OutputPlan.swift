@@ -99,7 +99,7 @@ struct OutputPlan: Sendable {
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
-    counts.warnings += details.unheld + pipeline.unheld
+    counts.warnings += details.unheld + pipeline.unheld + unheldFields
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts

@@ -88,9 +88,7 @@ enum DescriptionComparison {
     }
     let isInterlaced = (source.caps.isInterlaced, mirror.caps.isInterlaced)
     if isInterlaced.0 != isInterlaced.1, !(geometry?.deinterlaces ?? false) {
-      // Encoders of other codecs can't say it.
-      let isSaid = ["video/x-h264", "video/mpeg", "video/x-prores", "video/x-ffv", "video/x-raw"].contains(
-        mirror.video.caps.mediaType)
+      let isSaid = EncoderSettings.interlacedCodecs.contains(mirror.video.caps.mediaType)
       checks.append(
         .init(
           "interlace\(label)", isInterlaced.0 && !isSaid,
@@ -220,9 +218,4 @@ extension SubtitleTrack {
     let plain = SubtitleText.plain(isScript ? SubtitleText.line(text) : text)
     return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
-}
-
-extension Caps {
-  /// Whether some frames are made of two fields.
-  fileprivate var isInterlaced: Bool { !["progressive", nil].contains(string("interlace-mode")) }
 }
