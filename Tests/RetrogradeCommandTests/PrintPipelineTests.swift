@@ -44,7 +44,8 @@ import Testing
     Case("end", "--end", "0.7"), Case("no-audio", "--no-audio"), Case("no-video", "--no-video", to: "o.mka"),
     Case("streams", "--streams", "video,audio:1"), Case("streams", "--streams", "video,chapters", to: "o.mp4"),
     Case("strict", "--strict"), Case("overwrite", "--overwrite"), Case("format", "--format", "mp4", to: "o.film"),
-    Case("quality", "--quality", "high"), Case("quality", "--quality", "lossless"),
+    // x264's average bit rate depends on how far its threads have come: seen once on 1.28.
+    Case("quality", "--quality", "high", "--crf", "23"), Case("quality", "--quality", "lossless"),
     Case("video-codec", "--video-codec", "vp9"), Case("encoder", "--encoder", "x265enc"),
     Case("encoder-options", "--encoder-options", "key-int-max=5", fate: .refused("--encoder-options")),
     Case("audio-codec", "--audio-codec", "flac"), Case("bitrate", "--bitrate", "200k"), Case("crf", "--crf", "30"),
