@@ -219,12 +219,13 @@ import Testing
   /// Tags that FFmpeg reads, but those that say how the file is made. Of Ogg they are those of its stream.
   private static func pairs(_ path: String) throws -> [(String, String)] {
     let stream = path.hasSuffix(".ogg") ? ["-map_metadata", "0:s:0"] : []
-    return try FFmpeg.lines(["-i", path] + stream + ["-f", "ffmetadata", "-"]).compactMap { line in
+    return try FFmpeg.lines(["-i", path] + stream + ["-f", "ffmetadata", "-"]).flatMap { line in
       let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
       guard parts.count == 2, parts[0] != "software", !NamedTag(name: parts[0], text: "").isTechnical else {
-        return nil
+        return [(String, String)]()
       }
-      return (parts[0], parts[1])
+      // FFmpeg 8 joins the values of tags with the same name.
+      return parts[1].components(separatedBy: "\\;").map { (parts[0], $0) }
     }
   }
 
