@@ -91,6 +91,8 @@ import Testing
   /// What GStreamer calls the tag if it reads it from another container.
   private static let otherNames = [
     "conductor": ["performer"], "performer": ["conductor"], "track-number": ["show-episode-number"], "lyrics": ["USLT"],
+    // FFmpeg 8 writes comments as DESCRIPTION into FLAC and Ogg.
+    "comment": ["description"],
   ]
 
   private static let movie = [
