@@ -25,8 +25,8 @@ int system_watch_signals(const int *numbers, int count);
 /// Writes what standard output still holds back. -1 where that fails, or where a write failed before: errno says why.
 int system_flush_output(void);
 
-/// Names the calling thread, in at most 15 bytes, and lets SIGABRT reach its handler in it and in threads that it starts. Swift's own
-/// threads block that signal, and abort() of glibc 2.41 and later ends the process at once where it is blocked.
+/// Names the calling thread (at most 15 bytes) and unblocks SIGABRT in it and in the threads that it starts.
+/// Swift's own threads block SIGABRT; abort() of glibc 2.41 and later then skips the handler.
 void system_begin_thread(const char *name);
 
 /// From here on, a signal that only a fault in this process sends itself (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT) writes `text`, the

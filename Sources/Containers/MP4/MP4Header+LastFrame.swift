@@ -17,7 +17,9 @@ extension MP4Header {
       longest = max(longest, longer.duration)
     }
     let duration = 16
-    for place in parts.indices where parts[place].type == "mvhd" && parts[place].body.count >= duration + 4 {
+    for place in parts.indices where parts[place].type == "mvhd" {
+      // Version 1 has wider fields.
+      guard parts[place].body.count >= duration + 4, parts[place].body[0] == 0 else { continue }
       parts[place].body.set(max(longest, parts[place].body.integer(duration)), at: duration)
     }
     return parts.flatMap { Box.bytes($0.type, $0.body) }

@@ -22,7 +22,7 @@ extension EncodingChoice {
       // FFV1 where the container takes it; H.264's lossless mode elsewhere.
       candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
     } else {
-      // Of the codecs that are written, only this one keeps transparency.
+      // FFV1 is the only encoder that keeps transparency (`EncoderSettings.alphaCodecs`).
       let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec("video/x-ffv,ffvversion=1") : nil
       candidates = [transparent, source].compactMap { $0 } + usual
     }

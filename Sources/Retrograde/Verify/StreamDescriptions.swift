@@ -73,8 +73,8 @@ enum StreamDescriptions {
     ]
   }
 
-  /// What streams are called, as far as the mirror's container has names for them. It may name streams that had no name.
-  /// Some of GStreamer's encoders give their stream the file's title, which is no name of its own.
+  /// Titles of streams, if the mirror's container holds them. Titles that the source does not have are ignored, and so
+  /// are those equal to the file's title: some GStreamer encoders copy it to their stream.
   static func titles(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {

@@ -16,7 +16,7 @@ struct Thumbnail {
     }
   }
 
-  /// What a frame is converted to. It keeps the range of YUV (`Quirk.videoconvertRange`).
+  /// Caps that frames are converted to. The range of YUV stays the same (`Quirk.videoconvertRange`).
   static func form(of caps: Caps) -> String {
     "video/x-raw,format=GRAY8,width=\(width),height=\(height),pixel-aspect-ratio=1/1,"
       + "colorimetry=\(caps.isFullRangeYUV ? 1 : 2):4:0:0"
