@@ -68,10 +68,13 @@ extension Quirk {
 
   // MARK: Encoders
 
-  package static let avencMPEG2FrameRates = Quirk(
-    "avenc_mpeg2video-frame-rates", element: "avenc_mpeg2video", releases: .before(Release(1, 26)),
-    symptom: "It refuses frames of every rate: it asks FFmpeg for 1,000,000,000 a second.",
-    workaround: "Refused before anything is made.")
+  package static let avencTimeBase = Quirk(
+    "avenc-time-base", element: "avenc_mpeg4", releases: .before(Release(1, 22, 1)),
+    symptom: """
+      `avenc_mpeg2video` refuses frames of every rate, and packets of `avenc_mpeg4` have no time: FFmpeg is told to \
+      count in nanoseconds.
+      """,
+    upstream: "50db59449e, until 5372b77987", workaround: "`--video-codec h264`; mpeg2 and mpeg4 are refused.")
 
   package static let av1encColours = Quirk(
     "av1enc-colours", element: "av1enc", releases: .all,
@@ -94,7 +97,7 @@ extension Quirk {
     upstream: "7a14b9020c", workaround: "Write .mkv.")
 
   private static let encoderLimits = [
-    avencMPEG2FrameRates, av1encColours, avencProResColours, vp9encTransparency, y4mencDepth,
+    avencTimeBase, av1encColours, avencProResColours, vp9encTransparency, y4mencDepth,
   ]
 
   // MARK: Muxers

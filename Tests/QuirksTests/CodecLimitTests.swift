@@ -17,11 +17,11 @@ import Testing
     }
   }
 
-  @Test("avenc_mpeg2video refuses all frame rates")
-  func mpeg2FrameRates() throws {
-    try expect(.avencMPEG2FrameRates) {
-      fails("videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1 ! avenc_mpeg2video")
-    }
+  @Test("avenc_mpeg2video refuses all frame rates, and packets of avenc_mpeg4 have no time")
+  func timeBase() throws {
+    let frames = "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48,framerate=25/1"
+    try expect(.avencTimeBase) { fails("\(frames) ! avenc_mpeg2video") }
+    try expect(.avencTimeBase) { fails("\(frames) ! avenc_mpeg4 ! mpeg4videoparse ! mp4mux") }
   }
 
   @Test("openjpegdec gives other values of deep RGB than FFmpeg")

@@ -22,14 +22,15 @@ extension MP4Header {
       guard parts[place].body.count >= duration + 4, parts[place].body[0] == 0 else { continue }
       parts[place].body.set(max(longest, parts[place].body.integer(duration)), at: duration)
     }
-    return parts.flatMap { Box.bytes($0.type, $0.body) }
+    return longest == 0 ? movie : parts.flatMap { Box.bytes($0.type, $0.body) }
   }
 
   /// - Parameters:
   ///   - track: the body of a `trak` box.
   ///   - duration: of all frames, as they are shown.
   ///   - movieScale: units of the movie's durations, in a second.
-  /// - Returns: the body of the longer track, and its duration in the movie; nil if it is long enough.
+  /// - Returns: the body of the longer track, and its duration in the movie; nil if it is long enough, or its tables
+  ///   are not those of qtmux.
   private static func lengthened(
     _ track: [UInt8], to duration: ClockTime, _ movieScale: Int
   ) -> (track: [UInt8], duration: Int)? {
@@ -45,15 +46,19 @@ extension MP4Header {
     guard missing > scale / 1000, wanted < Int(UInt32.max),
       let shown = Int(exactly: (duration.seconds * Double(movieScale)).rounded()), shown < Int(UInt32.max)
     else { return nil }
+    guard let times = track.box("mdia", "minf", "stbl", "stts", in: 0..<track.count),
+      let longerTimes = lengthened(Array(track[times]), by: missing)
+    else { return nil }
     var longer = track
     longer.set(wanted, at: mediaDuration)
     longer.set(shown, at: trackDuration)
-    return (longer.replacing(["mdia", "minf", "stbl", "stts"]) { lengthened($0, by: missing) }, shown)
+    return (longer.replacing(["mdia", "minf", "stbl", "stts"]) { _ in longerTimes }, shown)
   }
 
   /// - Parameter times: the body of an `stts` box.
-  private static func lengthened(_ times: [UInt8], by missing: Int) -> [UInt8] {
-    guard times.count >= 16, times.count == 8 + 8 * times.integer(4) else { return times }
+  /// - Returns: nil if it is not the body of one, or is empty.
+  private static func lengthened(_ times: [UInt8], by missing: Int) -> [UInt8]? {
+    guard times.count >= 16, times.count == 8 + 8 * times.integer(4) else { return nil }
     let (count, last) = (times.integer(4), times.count - 8)
     let (samples, length) = (times.integer(last), times.integer(last + 4))
     var longer = times

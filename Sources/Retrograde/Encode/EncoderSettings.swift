@@ -39,11 +39,11 @@ struct EncoderSettings: Sendable {
     "video/x-h264", "video/mpeg", "video/x-prores", "video/x-ffv", "video/x-raw",
   ]
 
-  /// Codecs that keep transparency.
-  static let alphaCodecs: Set<String> = ["video/x-ffv,ffvversion=1"]
+  /// FFV1, the only codec whose encoder keeps transparency.
+  static let alphaCodec = "video/x-ffv,ffvversion=1"
 
   /// True if video of a file with such caps could keep its transparency.
-  static func keepsAlpha(_ caps: Caps) -> Bool { alphaCodecs.contains { $0.hasPrefix(caps.mediaType + ",") } }
+  static func keepsAlpha(_ caps: Caps) -> Bool { alphaCodec.hasPrefix(caps.mediaType + ",") }
 
   /// True if the size is odd and colour has half the lines or columns: x264 and x265 refuse that
   /// (`Quirk.x264encOddSize`).

@@ -22,8 +22,7 @@ extension EncodingChoice {
       // FFV1 where the container takes it; H.264's lossless mode elsewhere.
       candidates = [Codec("video/x-ffv,ffvversion=1"), Codec("video/x-h264")].compactMap { $0 }
     } else {
-      // FFV1 is the only encoder that keeps transparency (`EncoderSettings.alphaCodecs`).
-      let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec("video/x-ffv,ffvversion=1") : nil
+      let transparent = options.keepsAlpha && video.raw.hasAlpha ? Codec(EncoderSettings.alphaCodec) : nil
       candidates = [transparent, source].compactMap { $0 } + usual
     }
     let possible = candidates.filter { $0.encoder != nil && container.takes($0.caps) }
@@ -103,10 +102,11 @@ extension EncodingChoice {
       throw RetrogradeError(
         .missingPlugin, "\(setting: setting) \(name): no encoder for it is installed", remedy: "\(PackageHint.all)")
     }
-    if codec.encoder == "avenc_mpeg2video", Quirk.avencMPEG2FrameRates.applies {
+    if ["avenc_mpeg2video", "avenc_mpeg4"].contains(codec.encoder), Quirk.avencTimeBase.applies {
       throw RetrogradeError(
-        .missingPlugin, "\(setting: setting) \(name): its encoder works on GStreamer 1.26 and later only",
-        remedy: "use h264 or mpeg4")
+        .missingPlugin,
+        "\(setting: setting) \(name): its encoder does not work in GStreamer 1.22.0, but does in 1.22.1",
+        remedy: "use h264")
     }
     guard container.takes(codec.caps) else {
       throw RetrogradeError(.usage, about: output, "this container does not take \(name)")

@@ -147,7 +147,7 @@ struct EncodingChoice: Sendable {
         let codec = try EncodingChoice.videoCodec(choice, video, container, options, output)
         choice.codec = codec
         note(EncodingChoice.change(from: Codec(of: video.index.caps), to: codec, raw, container, options, named))
-        if choice.hasAlpha, !EncoderSettings.alphaCodecs.contains(codec.text) {
+        if choice.hasAlpha, codec.text != EncoderSettings.alphaCodec {
           warnings.append(
             Warning(
               .detailLeftOut,

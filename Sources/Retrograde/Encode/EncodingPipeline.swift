@@ -361,7 +361,8 @@ final class EncodingPipeline: Sendable {
     if let error = failure.withLock({ $0 }) { throw error }
     var unheld: [Warning] = []
     if !path.isEmpty {
-      guard RandomAccessFile(path)?.size != 0 else {
+      let lacksVideo = zip(videos, given.videos).contains { $0.count == 0 && $1.count > 0 }
+      guard RandomAccessFile(path)?.size != 0, !lacksVideo || contents.animation != nil else {
         throw RetrogradeError(
           .cannotCreateOutput,
           about: target, "can't be made: nothing of what was encoded reached the file", remedy: "try another format")
