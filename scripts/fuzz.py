@@ -40,7 +40,7 @@ SEEDS = {
                    "VERSION/subtitles/0.vtt", "VERSION/pictures/1500.jpg", "VERSION/frames.bin", "VERSION/waveform.json", "VERSION/chapters.json"])]],
     "timeline": [b"", bytes(range(128)), bytes(64)],
 }
-CUT = (".mp4", ".mov", ".mkv", ".mka", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",
+CUT = (".mp4", ".mov", ".mkv", ".mka", ".webm", ".m4a", ".mp3", ".wav", ".w64", ".avi", ".flac", ".wv", ".ogg", ".opus", ".ogv", ".flv", ".aac", ".ts", ".m2ts", ".mpg",
        ".vob", ".au", ".aiff", ".ivf", ".wmv", ".rm", ".y4m")
 
 

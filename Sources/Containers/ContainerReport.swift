@@ -23,6 +23,8 @@ package struct ContainerReport: Equatable, Sendable {
 
   /// Where packets that are counted, or bytes between them, are missing.
   package struct Gaps: Equatable, Sendable {
+    /// Whose packets they are, in words.
+    package var of = "the transport stream"
     package var count: Int
     /// In stream time: what is there before the first, and what comes after the last.
     package var start: ClockTime

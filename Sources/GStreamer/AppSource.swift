@@ -36,4 +36,31 @@ package final class AppSource: @unchecked Sendable {
 
   /// Says that no more is coming.
   package func endOfStream() { gst_app_src_end_of_stream(raw) }
+
+  /// Has the source ask for what it gives. It must be seekable (`stream-type=seekable`); both bodies are called on
+  /// threads of GStreamer, and are held until the element is gone.
+  /// - Parameters:
+  ///   - need: gives at least one buffer, or ends the stream; called whenever nothing is left.
+  ///   - seek: told that what comes next follows a flush.
+  package func onDemand(need: @escaping @Sendable () -> Void, seek: @escaping @Sendable () -> Void) {
+    final class Demand: Sendable {
+      let need: @Sendable () -> Void
+      let seek: @Sendable () -> Void
+      init(need: @escaping @Sendable () -> Void, seek: @escaping @Sendable () -> Void) {
+        (self.need, self.seek) = (need, seek)
+      }
+      static func of(_ data: gpointer?) -> Demand? {
+        data.map { Unmanaged<Demand>.fromOpaque($0).takeUnretainedValue() }
+      }
+    }
+    var callbacks = GstAppSrcCallbacks()
+    callbacks.need_data = { _, _, data in Demand.of(data)?.need() }
+    callbacks.seek_data = { _, _, data in
+      Demand.of(data)?.seek()
+      return 1
+    }
+    gst_app_src_set_callbacks(raw, &callbacks, Unmanaged.passRetained(Demand(need: need, seek: seek)).toOpaque()) {
+      data in data.map { Unmanaged<AnyObject>.fromOpaque($0).release() }
+    }
+  }
 }

@@ -92,13 +92,18 @@ package enum Registry {
   }
 
   /// What the source pads of `factory` may give.
-  package static func sourceCaps(of factory: String) -> Caps? {
+  package static func sourceCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SRC) }
+
+  /// The caps of the first sink pad's template of the element `factory`; nil if it has none, or is not installed.
+  package static func sinkCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SINK) }
+
+  private static func templateCaps(of factory: String, _ direction: GstPadDirection) -> Caps? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     var node = gst_element_factory_get_static_pad_templates(found)
     while let current = node {
       if let template = current.pointee.data?.assumingMemoryBound(to: GstStaticPadTemplate.self),
-        template.pointee.direction == GST_PAD_SRC
+        template.pointee.direction == direction
       {
         return gst_static_pad_template_get_caps(template).map { Caps(adopting: $0) }
       }

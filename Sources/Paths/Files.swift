@@ -1,7 +1,8 @@
 import Glibc
 
 /// Names of everything in a folder but `.` and `..`, in no order.
-/// - Returns: nil if it cannot be read; `errno` says why.
+/// - Parameter most: bytes of the largest file that is read.
+/// - Returns: nil if it cannot be read; `errno` says why: `EFBIG` for one that is too large.
 package func fileNames(in folder: String) -> [String]? {
   guard let directory = opendir(folder.cPath) else { return nil }
   defer { closedir(directory) }
@@ -16,8 +17,9 @@ package func fileNames(in folder: String) -> [String]? {
 }
 
 /// All bytes of a file.
-/// - Returns: nil if it cannot be read; `errno` says why.
-package func fileBytes(at path: String) -> [UInt8]? {
+/// - Parameter most: bytes of the largest file that is read.
+/// - Returns: nil if it cannot be read; `errno` says why: `EFBIG` for one that is too large.
+package func fileBytes(at path: String, most: Int = .max) -> [UInt8]? {
   let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
   defer { close(descriptor) }
@@ -29,6 +31,10 @@ package func fileBytes(at path: String) -> [UInt8]? {
     if count < 0 { return nil }
     if count == 0 { return bytes }
     bytes += part[..<count]
+    if bytes.count > most {
+      errno = EFBIG
+      return nil
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Retrograde
 import RetrogradeEngine
 import Paths
@@ -53,9 +54,12 @@ extension Score {
   @Sendable static func argument(_ text: String) throws -> Score {
     do {
       guard text.hasPrefix("@") else { return try Score(parsing: text) }
-      let bytes = fileBytes(at: String(text.dropFirst()))
-      guard let score = bytes.flatMap({ String(validating: $0, as: UTF8.self) }) else {
-        throw ValidationError("--score: \(text.dropFirst()) can't be read as text.")
+      let path = String(text.dropFirst())
+      guard let bytes = fileBytes(at: path, most: 1 << 24) else {
+        throw ValidationError("--score: \(path) can't be read: \(String(cString: strerror(errno))).")
+      }
+      guard let score = String(validating: bytes, as: UTF8.self) else {
+        throw ValidationError("--score: \(path) is not text.")
       }
       return try Score(parsing: score)
     } catch let error as RetrogradeError {

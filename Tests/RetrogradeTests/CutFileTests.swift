@@ -35,6 +35,7 @@ import Testing
     Kind("s.flv", audio: "avenc_aac ! aacparse", muxer: "flvmux"),
     Kind("s.ogg", video: nil, audio: "vorbisenc", muxer: "oggmux max-page-delay=100000000"),
     Kind("s.flac", video: nil, audio: "flacenc", muxer: "identity"),
+    Kind("s.wv", video: nil, audio: "wavpackenc", muxer: "identity"),
     Kind("s.wav", video: nil, audio: "identity", muxer: "wavenc"),
     Kind("s.au", video: nil, audio: "audioconvert", muxer: "avmux_au"),
     Kind("s.mp3", video: nil, audio: "lamemp3enc ! mpegaudioparse", muxer: "xingmux"),

@@ -111,9 +111,31 @@ import Testing
     ) { _ in }
     recipe.packetCaps = nil
     let decoder = try VideoDecoder(recipe, FormatChanges(), Cancellation(), stall: ClockTime(seconds: 1))
-    try decoder.start(at: ClockTime(seconds: 1.9), .init())
+    try decoder.start(at: ClockTime(seconds: 1.9), fromPacket: 0, .init())
     let sample = try decoder.next(Cancellation())
     #expect(try #require(sample?.streamTime) >= ClockTime(seconds: 1.8))
+  }
+
+  @Test("one packet of audio that can't be decoded is named, and leaves a gap of its length")
+  func oneLostPacket() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    media.audio = "avenc_aac ! aacparse"
+    media.sampleCount = 96_000
+    let path = try media.write(to: folder)
+    let whole = try await Reverser(path).reverse(to: folder.path("whole.mkv"))
+    let listing = try Program.succeed(
+      "/usr/bin/ffprobe",
+      ["-v", "error", "-select_streams", "a:0", "-show_entries", "packet=size,pos", "-of", "csv=p=0", path])
+    let places = String(decoding: listing.output, as: UTF8.self).split(separator: "\n")
+    let packet = try #require(places.dropFirst(40).first).split(separator: ",").compactMap { Int($0) }
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes.resetBytes(in: packet[1]..<packet[1] + packet[0])
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let damaged = try await Reverser(path).reverse(to: folder.path("damaged.mkv"))
+    #expect(
+      damaged.warnings.map(\.message.description).contains { $0.contains("damaged: 1 of ") }, "\(damaged.warnings)")
+    #expect(damaged.samples == whole.samples)
   }
 
   @Test func packetsBeforeTheFirstKeyframeOfARecordingAreNamed() async throws {

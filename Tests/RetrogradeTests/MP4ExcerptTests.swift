@@ -84,7 +84,7 @@ import Testing
     #expect(
       try decoder.caps.isEqual(VideoDecoder(wholeRecipe, FormatChanges(), Cancellation()).caps), "\(decoder.caps)")
     let wanted = try #require(starts.first { $0 >= start })
-    try decoder.start(at: wanted, .init())
+    try decoder.start(at: wanted, fromPacket: 0, .init())
     var sample = try #require(try decoder.next(Cancellation()))
     #expect(sample.streamTime == wanted)
     // Durations are rounded, on 1.28 in another way: the frame before may overlap the start by 1 ns. Then it comes first,

@@ -356,13 +356,17 @@ import Testing
     #expect(whole.count == 25 && whole.allSatisfy { $0 == nil })
   }
 
+  private func makeInterlaced(_ path: String, frames: Int) throws {
+    try make(
+      "videotestsrc num-buffers=\(2 * frames) ! video/x-raw,width=96,height=64,framerate=50/1 ! "
+        + "interlace field-pattern=1:1 top-field-first=true ! x264enc interlaced=true ! mp4mux ! "
+        + "filesink location=\(path)")
+  }
+
   @Test("interlaced video plays forwards, then backwards, faster than the source")
   func interlacedScore() async throws {
     let folder = try TemporaryFolder()
-    try make(
-      "videotestsrc num-buffers=50 ! video/x-raw,width=96,height=64,framerate=50/1 ! "
-        + "interlace field-pattern=1:1 top-field-first=true ! x264enc interlaced=true ! mp4mux ! "
-        + "filesink location=\(folder.path("in.mp4"))")
+    try makeInterlaced(folder.path("in.mp4"), frames: 25)
     var options = ReverseOptions()
     options.playback.score = try Score(parsing: "0..0.4 x2, end..end-0.2")
     let reverser = Reverser(folder.path("in.mp4"), options: options)
@@ -379,10 +383,7 @@ import Testing
   @Test("a codec that does not say that frames are interlaced is named", arguments: [("mp4", true), ("mkv", false)])
   func interlacedHEVC(_ container: String, _ isLost: Bool) async throws {
     let folder = try TemporaryFolder()
-    try make(
-      "videotestsrc num-buffers=10 ! video/x-raw,width=96,height=64,framerate=50/1 ! "
-        + "interlace field-pattern=1:1 top-field-first=true ! x264enc interlaced=true ! mp4mux ! "
-        + "filesink location=\(folder.path("in.mp4"))")
+    try makeInterlaced(folder.path("in.mp4"), frames: 5)
     var options = ReverseOptions()
     options.encoding.videoCodec = "hevc"
     let summary = try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("m.\(container)"))

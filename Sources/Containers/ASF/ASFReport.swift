@@ -10,6 +10,7 @@ extension ContainerReport {
     guard let headerSize = field(16, 8), headerSize >= 30 else { return nil }
     guard headerSize <= file.size else { return ContainerReport(isCut: true) }
     var end: ClockTime?
+    var packetSize = 0
     var place = 30
     while place + 24 <= headerSize, let size = field(place + 16, 8), size >= 24,
       size <= headerSize - place
@@ -17,6 +18,7 @@ extension ContainerReport {
       if file.read(place..<place + 16) == fileProperties, size >= 104 {
         // The sizes of a live stream are not valid.
         guard let flags = field(place + 88, 4), flags & 1 == 0 else { return nil }
+        if let least = field(place + 92, 4), least == field(place + 96, 4) { packetSize = least }
         end = asfEnd(duration: field(place + 64, 8), preroll: field(place + 80, 8))
       }
       place += size
@@ -26,10 +28,26 @@ extension ContainerReport {
       guard place + 24 <= file.size else { return ContainerReport(isCut: true, end: end) }
       guard let size = field(place + 16, 8), size >= 24 else { return nil }
       if size > file.size - place { return ContainerReport(isCut: true, end: end) }
+      if place == headerSize, let broken = brokenPacket(in: file, place..<place + size, packetSize) {
+        var report = ContainerReport(end: end)
+        report.brokenAt = broken
+        return report
+      }
       place += size
     }
     // The duration of a whole file is not needed, and some muxers write a wrong one.
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
+  }
+
+  /// Where the first packet lies that does not begin with the data for error correction that the first one has (5.2.1);
+  /// nil if there is none, or the first has no such data.
+  /// - Parameter data: the data object.
+  private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
+    let first = data.lowerBound + 50
+    guard packetSize >= 16, file.number(at: first, 1).map({ $0 & 0x80 != 0 }) ?? false else { return nil }
+    return stride(from: first, through: data.upperBound - packetSize, by: packetSize).first {
+      file.number(at: $0, 1).map { $0 & 0x80 == 0 } ?? false
+    }
   }
 
   /// - Parameters:

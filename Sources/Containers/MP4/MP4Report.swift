@@ -12,6 +12,7 @@ extension ContainerReport {
   static func mp4(_ file: RandomAccessFile, _ index: MP4Index?) -> ContainerReport? {
     var declared = ContainerReport()
     var fragments: [Int: Int] = [:]  // samples by track
+    var chain = index.map { FragmentChain($0) }
     var place = 0
     while let size32 = file.number(at: place, 4), let type = file.text(at: place + 4), mp4Types.contains(type) {
       let isLong = size32 == 1
@@ -28,7 +29,9 @@ extension ContainerReport {
         let body = file.read(place + (isLong ? 16 : 8)..<place + size)
       {
         switch type {
-        case "moof": for (track, count) in samples(ofFragment: body) { fragments[track, default: 0] += count }
+        case "moof":
+          for (track, count) in samples(ofFragment: body) { fragments[track, default: 0] += count }
+          chain?.add(body)
         case "sidx": if let index = segments(body) { declared.note(index, from: place + size, in: file) }
         default: break
         }
@@ -36,6 +39,12 @@ extension ContainerReport {
       place += size
     }
     guard let index else { return declared.isCut ? declared : nil }
+    if index.isFragmented {
+      declared.gaps = chain?.gaps
+      // Recorders leave room that they fill with zeros.
+      let isPadding = file.read(place..<min(place + 1 << 20, file.size))?.allSatisfy { $0 == 0 } ?? true
+      if !declared.isCut, place < file.size, !isPadding || fragments.isEmpty { declared.brokenAt = place }
+    }
     let slack = ClockTime(seconds: 1)
     declared.tracks(index, fragments, file, slack)
     declared.slack = slack

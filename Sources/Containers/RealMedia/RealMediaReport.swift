@@ -5,6 +5,7 @@ extension ContainerReport {
   /// says how long the file plays, and where its index is.
   static func realMedia(_ file: RandomAccessFile) -> ContainerReport? {
     var isCut = false
+    var broken: Int?
     var end: ClockTime?
     var place = 0
     while place < file.size {
@@ -23,9 +24,29 @@ extension ContainerReport {
         end = file.number(at: place + 30, 4).map { ClockTime(seconds: Double($0) / 1000) }
         if let index = file.number(at: place + 38, 4), index >= file.size { isCut = true }
       }
+      if name == "DATA" { broken = brokenPacket(in: file, place..<min(place + size - excess, file.size)) }
       place += size
     }
-    return isCut ? ContainerReport(isCut: true, end: end == .zero ? nil : end) : nil
+    guard isCut || broken != nil else { return nil }
+    var report = ContainerReport(isCut: isCut, end: end == .zero ? nil : end)
+    report.brokenAt = broken
+    if broken != nil { report.slack = ClockTime(nanoseconds: 500_000_000) }
+    return report
+  }
+
+  /// Where the chain of packets breaks off, each of which says how long it is; nil if it does not.
+  /// - Parameter data: the chunk `DATA`.
+  private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>) -> Int? {
+    var place = data.lowerBound + 18
+    guard let count = file.number(at: data.lowerBound + 10, 4) else { return nil }
+    for _ in 0..<count {
+      guard place + 12 <= data.upperBound else { return nil }
+      guard let version = file.number(at: place, 2), let length = file.number(at: place + 2, 2), version <= 1,
+        length >= 12
+      else { return place }
+      place += length
+    }
+    return nil
   }
 
   private static let realMediaChunks: Set = [".RMF", "PROP", "CONT", "MDPR", "DATA", "INDX"]

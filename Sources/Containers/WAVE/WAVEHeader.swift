@@ -27,7 +27,6 @@ package struct WAVEHeader: Sendable {
     else { return nil }
     let bytes = data.size == 0xFFFF_FFFF ? WAVEHeader.longSize(in: file) ?? data.size : data.size
     guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
-    duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
     // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
@@ -37,6 +36,15 @@ package struct WAVEHeader: Sendable {
     lacksChannelMask =
       !isExtensible || format.size < 24 || file.number(at: format.body + 20, 4, isLittleEndian: true) == 0
     let pcm = PCMFormat(file, at: format)
+    // Of compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
+    if pcm == nil, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
+      let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
+      let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
+    {
+      duration = ClockTime(sampleIndex: count, rate: rate)
+    } else {
+      duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
+    }
     wave64 = isWave64 ? pcm : nil
     rate = pcm?.rate
     let there = min(bytes, max(file.size - data.body, 0))

@@ -18,7 +18,8 @@ struct PlayedFrames: Sendable {
 
   init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
     let timeline = video.shown.timeline
-    keyframes = video.video.keyframes.map { video.timeline.starts[$0] }
+    // Those of the index: fewer frames may come than it has.
+    keyframes = video.video.starts.map { starts in video.video.keyframes.map { starts[$0] } } ?? []
     var frames: [Frame] = []
     var last: (start: ClockTime, leg: PlaybackLeg)?
     for (number, leg) in legs.all.enumerated() {

@@ -62,6 +62,8 @@ extension EncodingChoice {
         container.cannotHold(output)
       } else if options.quality == .lossless {
         "\(setting: .quality) lossless asks for it"
+      } else if options.keepsAlpha, raw.hasAlpha, chosen?.text == EncoderSettings.alphaCodec {
+        "\(setting: .keepsAlpha) asks for it"
       } else if source.encoder.map(EncoderSettings.known.contains) ?? false {
         "its encoder takes no frames of this size or form"
       } else if source.encoder == nil {

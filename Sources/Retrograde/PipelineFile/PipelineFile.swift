@@ -47,7 +47,7 @@ public struct PipelineFile: Sendable {
   /// - Throws: ``RetrogradeError``: `noInput` where the file can't be read, `usage` where it is not as it should be; with
   ///   line and column.
   public init(path: String) throws {
-    guard let bytes = fileBytes(at: path) else {
+    guard let bytes = fileBytes(at: path, most: 1 << 24) else {
       throw RetrogradeError(.noInput, about: path, "\(String(cString: strerror(errno)))")
     }
     try self.init(String(pathBytes: bytes), name: path)

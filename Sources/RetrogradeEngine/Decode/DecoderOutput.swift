@@ -11,6 +11,8 @@ final class DecoderOutput: Sendable {
   let readsMatroska: Bool
   /// Nil where it is not one decoder that all packets go to.
   let packets: WindowPackets?
+  /// What gives the decoder its packets; nil if a demuxer does.
+  let feed: PacketFeed?
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
@@ -33,12 +35,14 @@ final class DecoderOutput: Sendable {
   }
 
   /// Starts decoding at the beginning of the video.
-  init(_ recipe: DecodingRecipe, _ use: Use = .windows, stall: ClockTime) throws {
+  /// - Parameter store: gives the packets to a recipe that is made for that.
+  init(_ recipe: DecodingRecipe, _ use: Use = .windows, from store: PacketStore? = nil, stall: ClockTime) throws {
     source = recipe.source
     self.stall = stall
     do {
       pipeline = try Pipeline(recipe.description)
       sink = try pipeline.appSink(recipe.sink)
+      feed = try store.map { [pipeline] in try PacketFeed($0, into: pipeline) }
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(source, error)
     }
@@ -92,6 +96,7 @@ final class DecoderOutput: Sendable {
         disk.noteFailure()
       }
       if isEnd {
+        if let error = feed?.failure { throw error }
         // Streams end also where reading failed.
         if let error = failure.withLock({ $0 }), error.kind == .inputOutput {
           throw RetrogradeError.reading(source, error)

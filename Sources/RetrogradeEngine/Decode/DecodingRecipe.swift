@@ -21,6 +21,12 @@ package struct DecodingRecipe: Sendable {
   private(set) var isOneGroup = false
   /// Where the packets are given out as they are, the bytes of the largest; nil where they are decoded.
   var largestPacket: Int?
+  /// A pipeline that gives the packets as they go into the decoder, and the rest of one that decodes them, in
+  /// `gst-launch-1.0` syntax; nil if it is not one decoder that all packets go to.
+  private var parts: (packets: String, decoder: String)?
+  /// True for containers without an index, in which a demuxer guesses where a time is: nearly every seek is slow, or
+  /// leads elsewhere.
+  private(set) var seeksByGuess = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
   /// In its place, to read the source from its beginning to its end; nil: it is the same.
@@ -30,6 +36,25 @@ package struct DecodingRecipe: Sendable {
   var ofWhole: DecodingRecipe {
     var recipe = self
     recipe.prepare = prepareWhole ?? prepare
+    return recipe
+  }
+
+  /// To read the packets from the beginning to the end, and decode none.
+  var ofPackets: DecodingRecipe? {
+    guard let parts else { return nil }
+    var recipe = ofWhole
+    recipe.description = parts.packets
+    return recipe
+  }
+
+  /// To decode packets that come from a ``PacketFeed``.
+  var ofStore: DecodingRecipe? {
+    guard let parts else { return nil }
+    var recipe = self
+    recipe.description =
+      "appsrc name=\(PacketFeed.element) format=time stream-type=seekable max-buffers=2 max-bytes=0 ! \(parts.decoder)"
+    recipe.prepare = { _ in }
+    recipe.prepareWhole = nil
     return recipe
   }
 
@@ -118,12 +143,25 @@ package struct DecodingRecipe: Sendable {
     if decoder == "avdec_jpeg2000" { self.path = path.boxed }
     description = topology.description([(self.path ?? path, tail)])
     source = topology.source
+    if let decoder, !isRaw, !hasAlpha, let taken = Registry.sinkCaps(of: decoder) {
+      let packets =
+        "capsfilter caps=\(Description.quoted(taken.description)) ! appsink name=\(name) \(DecodingRecipe.sink)"
+      parts = (topology.description([(self.path ?? path, packets)]), tail)
+      seeksByGuess = path.seeksByGuess
+    }
     packetCaps = caps
     isOneGroup = video.keyframes.count == 1
     // Quirk.avdecGIFTimestamps
     isTimedByPackets = topology.isGIF
     prepare = topology.prepare
     prepareWhole = topology.reading(nil).prepare
+  }
+}
+
+extension StreamPath {
+  /// True if nothing on the way knows where a time is in the file.
+  fileprivate var seeksByGuess: Bool {
+    ["tsdemux", "mpegpsdemux"].contains(where: passes) || steps.allSatisfy { $0.factory.hasSuffix("parse") }
   }
 }
 

@@ -55,6 +55,10 @@ package struct FrameCollector {
   /// `times`, each made later than the one before, and how many of them were not.
   static func ascending(_ times: [ClockTime]) -> (times: [ClockTime], moved: Int) {
     if isAscending(times) { return (times, 0) }
+    // A stream of pictures that says nothing of times.
+    if times.count > 2, times.allSatisfy({ $0 == times[0] }) {
+      return (times.indices.map { times[0] + ClockTime(sampleIndex: $0, rate: 25) }, times.count - 1)
+    }
     var result = times
     var moved = 0
     var first = 0

@@ -32,15 +32,16 @@ final class VideoDecoder: Sendable {
   private let startsEarlier = Mutex(false)
 
   /// Starts decoding at the beginning of the video.
+  /// - Parameter store: gives the packets, in place of a demuxer.
   init(
     _ recipe: DecodingRecipe, _ changes: FormatChanges, for use: DecoderOutput.Use = .windows,
-    _ cancellation: Cancellation,
-    stall: ClockTime = ClockTime(seconds: 30)
+    from store: PacketStore? = nil, _ cancellation: Cancellation, stall: ClockTime = ClockTime(seconds: 30)
   ) throws {
+    let recipe = store == nil ? recipe : recipe.ofStore ?? recipe
     self.changes = changes
     description = recipe.description
     source = recipe.source
-    output = try DecoderOutput(recipe, use, stall: stall)
+    output = try DecoderOutput(recipe, use, from: store, stall: stall)
     isRaw = recipe.packetCaps?.mediaType == "video/x-raw"
     arePackets = recipe.largestPacket != nil
     let sample = try output.pull(cancellation)
@@ -67,6 +68,9 @@ final class VideoDecoder: Sendable {
     }
   }
 
+  /// True if its packets come from a ``PacketStore``.
+  var readsStore: Bool { output.feed != nil }
+
   /// Warnings for data of frames and packets that no mirror keeps.
   func leftOut(of video: VideoIndex) -> [Warning] {
     guard !arePackets, !video.dynamicMetadata.isEmpty else { return leftOut }
@@ -92,10 +96,14 @@ final class VideoDecoder: Sendable {
   /// Goes to `time`, in stream time; ``next(_:)`` then gives the frames from there on.
   /// - Parameters:
   ///   - isKeyframe: a keyframe is shown then, and no frame that is wanted is shown before it; perhaps some come that are.
+  ///   - packet: the first that is decoded, in decoding order: a keyframe, or the first of all.
   ///   - wanted: the packets that are to come.
   /// - Throws: ``Mismatch`` if the source can't be sought in.
-  func start(at time: ClockTime, isKeyframe: Bool = false, _ wanted: WindowPackets.Wanted) throws {
+  func start(
+    at time: ClockTime, isKeyframe: Bool = false, fromPacket packet: Int, _ wanted: WindowPackets.Wanted
+  ) throws {
     first.withLock { $0 = nil }
+    output.feed?.begin(atPacket: packet)
     output.packets?.expect(wanted)
     Log.window.debug("\(source): seeks to \(time)")
     guard isKeyframe ? output.sink.seek(toKeyframeBefore: time) : output.sink.seek(to: time) else {
@@ -105,7 +113,7 @@ final class VideoDecoder: Sendable {
   }
 
   /// Whether the packets that lead to the next frame begin with those that
-  /// ``start(at:isKeyframe:_:)`` was told of. That frame is still to be taken.
+  /// ``start(at:isKeyframe:fromPacket:_:)`` was told of. That frame is still to be taken.
   func bringsWhatIsWanted(_ cancellation: Cancellation) throws -> Bool {
     let sample = try next(cancellation)
     first.withLock { $0 = sample }
@@ -204,11 +212,12 @@ final class VideoDecoder: Sendable {
     // has just begun is sought in too: that tells whether the source can be, and matroskademux that came to the end without a seek ends
     // early after one.
     let beginning = way.isEarlier ? starts[window.keyframe - 1] : from
+    let keyframe = way.isEarlier ? video.keyframe(before: window.keyframe) : window.keyframe
     var wanted = video.packets(of: window.frames, from: window.keyframe, tolerance)
     if way.isEnding { wanted.ending = Array(expected) }
     try start(
       at: video.isFromStart && window.frames.lowerBound == 0 ? min(from, .zero) : beginning,
-      isKeyframe: way.isKeyframe, wanted)
+      isKeyframe: way.isKeyframe, fromPacket: video.packetPlace(ofFrame: keyframe), wanted)
     let decoded = DecodedWindow(spool: spool, gauge: gauge)
     var times: [ClockTime] = []
     var spooled = 0

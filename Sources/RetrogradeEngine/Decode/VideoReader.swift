@@ -137,18 +137,17 @@ final class VideoReader: Sendable {
     _ source: VideoSource, _ frames: Range<Int>, _ timeline: VideoTimeline, into parts: Handoff<Part>,
     _ warnings: inout [Warning], _ cancellation: Cancellation
   ) throws -> VideoDecoder? {
-    let decoder = try source.takeDecoder(cancellation)
+    var decoder = try source.takeDecoder(cancellation)
     for window in source.plan(frames).windows {
       do {
-        let part = Part(
-          window: try source.decode(window, decoder, cancellation), firstFrame: window.frames.lowerBound,
-          spans: window.frames.map { timeline.span(of: $0 - frames.lowerBound) })
-        guard parts.give(part) else { break }
+        let decoded = try decode(window, of: source, &decoder, cancellation)
+        let spans = window.frames.map { timeline.span(of: $0 - frames.lowerBound) }
+        guard parts.give(Part(window: decoded, firstFrame: window.frames.lowerBound, spans: spans)) else { break }
       } catch is VideoDecoder.Mismatch {
         // From here on back to the start, the source does not seek exactly, or is damaged: decode that once, forwards.
         let upper = window.frames.upperBound
         Log.decode.warning(
-          "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on seeks are not exact")
+          "fallback: frames 0 to \(upper - 1) are decoded once, forwards: from here on they are not as the index says")
         let boundary = upper < source.timeline.count ? source.timeline.starts[upper] : nil
         decoder.close()
         let read = try source.readForward(before: boundary, cancellation)
@@ -167,6 +166,19 @@ final class VideoReader: Sendable {
       }
     }
     return decoder
+  }
+
+  /// Decodes a window, from the packets themselves if a demuxer does not give them as the index has them.
+  private static func decode(
+    _ window: Window, of source: VideoSource, _ decoder: inout VideoDecoder, _ cancellation: Cancellation
+  ) throws -> DecodedWindow {
+    do {
+      return try source.decode(window, decoder, cancellation)
+    } catch let mismatch as VideoDecoder.Mismatch {
+      guard let other = try source.decoderOfPackets(insteadOf: decoder, cancellation) else { throw mismatch }
+      decoder = other
+      return try source.decode(window, decoder, cancellation)
+    }
   }
 }
 

@@ -27,8 +27,10 @@ package final class VideoSource: Sendable {
   private let found: [Warning]
   /// Shared by all that decode it.
   let changes: FormatChanges
-  /// All frames, where seeking is not exact.
+  /// All frames, where neither the source nor its packets give them as the index says.
   package let store: DecodedWindow?
+  /// What windows are decoded from, where a demuxer's seeks are slow or not exact.
+  private let packets: Mutex<PacketStore?>
   /// What it is made of, where that is several videos, one after the other; empty: itself.
   let parts: [VideoPart]
   private let planner: Planner
@@ -73,7 +75,10 @@ package final class VideoSource: Sendable {
     parts = []
     let gauge = MemoryGauge(within: gauge)
     self.gauge = gauge
-    let decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), cancellation)
+    var packets =
+      recipe.seeksByGuess && opened == nil && video.starts != nil
+      ? try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation) : nil
+    var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
     changes = decoder.changes
     caps = video.rhythm.believing(video.namingRate(in: decoder.caps))
     isTopFieldFirst = decoder.isTopFieldFirst
@@ -93,22 +98,30 @@ package final class VideoSource: Sendable {
       let plan = planner.plan(frames: frames, keyframes: video.keyframes).map {
         isWatched ? VideoSource.beginningSoon($0, starts) : $0
       }
-      if let plan, let window = plan.windows.first {
+      while let plan, let window = plan.windows.first {
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(
             window, of: video, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
-          Log.window.info("\(recipe.source): is read in windows: \(plan.words)")
+          Log.window.info(
+            "\(recipe.source): is read in windows\(packets == nil ? "" : ", from its packets"): \(plan.words)")
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
           self.plan = plan
           found = decoder.leftOut(of: video)
           store = nil
+          self.packets = Mutex(packets)
           idle = Mutex(decoder)
           ready = Mutex((window, decoded))
           return
         } catch is VideoDecoder.Mismatch {
           changes.forget()
+          decoder.close()
+          guard packets == nil,
+            let read = try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation)
+          else { break }
+          packets = read
+          decoder = try VideoDecoder(recipe, changes, from: read, cancellation)
         }
       }
     }
@@ -129,6 +142,7 @@ package final class VideoSource: Sendable {
     self.plan = plan
     found = decoder.leftOut(of: video) + read.warnings
     store = read.window
+    self.packets = Mutex(nil)
     idle = Mutex(nil)
     ready = Mutex(nil)
   }
@@ -148,6 +162,7 @@ package final class VideoSource: Sendable {
     self.planner = planner
     self.description = description
     self.store = store
+    packets = Mutex(nil)
     self.changes = changes
     parts = []
     recipe = nil
@@ -193,6 +208,7 @@ package final class VideoSource: Sendable {
     plan = VideoSource.plan(frames, parts)
     found = parts.flatMap { $0.told($0.video.warnings) }
     store = nil
+    packets = Mutex(nil)
     idle = Mutex(nil)
     ready = Mutex(nil)
   }
@@ -248,7 +264,20 @@ package final class VideoSource: Sendable {
   func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
     if let decoder = idle.withLock({ $0.take() }) { return decoder }
     guard let recipe else { throw VideoDecoder.Mismatch() }
-    return try VideoDecoder(recipe, changes, cancellation)
+    return try VideoDecoder(recipe, changes, from: packets.withLock { $0 }, cancellation)
+  }
+
+  /// A decoder that takes the packets from a store, for one whose demuxer did not give them after a seek.
+  /// - Returns: nil if it has them from there already, or they can't be stored.
+  func decoderOfPackets(insteadOf decoder: VideoDecoder, _ cancellation: Cancellation) throws -> VideoDecoder? {
+    guard let recipe, !decoder.readsStore else { return nil }
+    decoder.close()
+    let known = packets.withLock { $0 }
+    guard let store = try known ?? PacketStore.read(video, recipe, resources.spoolDirectory, cancellation) else {
+      return nil
+    }
+    packets.withLock { $0 = store }
+    return try VideoDecoder(recipe, changes, from: store, cancellation)
   }
 
   /// A decoder whose next frames are `frame` and those after it; perhaps some before it come first.
@@ -260,6 +289,7 @@ package final class VideoSource: Sendable {
     do {
       try decoder.start(
         at: frame == 0 && video.isFromStart ? min(start, .zero) : start,
+        fromPacket: video.packetPlace(ofFrame: keyframe),
         video.packets(
           of: frame..<frame + 1, from: keyframe,
           VideoDecoder.tolerance(of: timeline.starts[frame..<timeline.count])))

@@ -259,12 +259,12 @@ package final class PacketTimestamps: Sendable {
   /// What was seen to be damaged.
   var warnings: [Warning] {
     state.withLock { state in
-      // One may be the silence before a new beginning.
-      guard state.lost > 1, let span = state.span else { return [] }
+      guard state.lost > 0, let span = state.span else { return [] }
       return [
         Warning(
           .damaged,
-          "damaged: \(state.lost) of \(state.packetCount) packets of audio can't be decoded, between \(span.start) and \(span.end)",
+          "damaged: \(state.lost) of \(state.packetCount) packets of audio can't be decoded, "
+            + (span.start == span.end ? "at \(span.start)" : "between \(span.start) and \(span.end)"),
           count: state.lost, span: span)
       ]
     }

@@ -106,10 +106,23 @@ struct AudioLayout: Sendable {
       var position = next ?? nominal ?? 0
       if fillings.contains(index) { return position }
       // Timestamps that run back are put right: audio goes on where it was.
-      if let nominal, let next, nominal - next > tolerance { position = nominal }
+      if let nominal, let next {
+        let undecoded = undecoded(before: index, in: buffers)
+        if undecoded > 0, abs(nominal - next - undecoded) < buffers[index].count / 2 {
+          position = next + undecoded
+        } else if nominal - next > tolerance {
+          position = nominal
+        }
+      }
       next = position + buffers[index].count
       return position
     }
+  }
+
+  /// Length of the packets that the decoder gave nothing for since the buffer before, if each is as long as this one.
+  private func undecoded(before index: Int, in buffers: [DecodedAudio]) -> Int {
+    guard index > 0, let before = buffers[index - 1].packet, let packet = buffers[index].packet else { return 0 }
+    return max(packet - before - 1, 0) * buffers[index].count
   }
 
   /// Numbers of the buffers that are silence which the decoder made up: another one of the same packet follows, and

@@ -73,7 +73,7 @@ extension ContainerReport {
 
   /// What is known to be missing though the file goes on.
   package var missingPackets: [Warning] {
-    gaps.map { [ContainerReport.missingPackets($0, of: "the transport stream")] } ?? []
+    gaps.map { [ContainerReport.missingPackets($0, of: $0.of)] } ?? []
   }
 
   private static func missingPackets(_ gaps: Gaps, of file: String) -> Warning {

@@ -77,6 +77,11 @@ struct Indexer: Sendable {
           .damagedInput, about: topology.source, "holds subtitles, and neither video nor audio",
           remedy: "\(setting: .subtitles) reverses them with a film")
       }
+      if topology.streams.allSatisfy({ ["text/uri-list", "application/sdp"].contains($0.caps.mediaType) }) {
+        throw RetrogradeError(
+          .damagedInput, about: topology.source,
+          "holds no media: it names other files or addresses, which are not opened")
+      }
       throw RetrogradeError(
         .missingPlugin,
         about: topology.source,

@@ -6,7 +6,10 @@ extension Pipeline {
   /// (``plugOnlyMedia(skipping:_:)``), and none that is known to hang.
   package func plugOnlyMedia(_ refused: @escaping @Sendable (RefusedElement) -> Void = { _ in }) {
     plugOnlyMedia(
-      skipping: { $0 == "vp9parse" && $1.holdsAlpha && Quirk.vp9parseAlpha.applies }, refused)
+      skipping: { factory, caps in
+        // Notes are no audio, and midiparse loops or crashes on damaged ones (1.22).
+        caps.mediaType.hasSuffix("midi") || factory == "vp9parse" && caps.holdsAlpha && Quirk.vp9parseAlpha.applies
+      }, refused)
   }
 }
 

@@ -111,6 +111,15 @@ package struct VideoIndex: Sendable {
     return wanted
   }
 
+  /// The last keyframe before frame `frame`, in display order; the first frame if there is none.
+  func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
+
+  /// Where decoding begins for frame `frame`, a keyframe or the first: a place in ``packets``. What stands before the
+  /// first keyframe belongs to that.
+  func packetPlace(ofFrame frame: Int) -> Int {
+    frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
+  }
+
   /// Whether each packet is a frame that is shown, and says when.
   package var isPlain: Bool { starts != nil && !isUntimed && !packets.contains { $0.isHidden } }
   /// When the frames are shown, in decoding order.

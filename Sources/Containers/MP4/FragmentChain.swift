@@ -1,0 +1,107 @@
+import MediaTime
+
+/// Follows the fragments of an MP4 file, and finds where some of them are missing (ISO/IEC 14496-12, 8.8).
+///
+/// Their numbers have to jump, and the times of a track too: parts of a file that was taken apart have other numbers,
+/// and recordings may have gaps of time.
+struct FragmentChain {
+  private struct Track {
+    /// Units in a second.
+    var timescale: Int
+    /// How long a sample is if nothing else is said (`trex`).
+    var sampleDuration: Int
+    /// When the last sample ends that came so far; nil if none came.
+    var end: Int?
+  }
+
+  private var tracks: [Int: Track] = [:]
+  /// Number of the fragment before.
+  private var number: Int?
+  /// nil if nothing is missing.
+  private(set) var gaps: ContainerReport.Gaps?
+
+  init(_ index: MP4Index) {
+    let bytes = index.bytes
+    var durations: [Int: Int] = [:]
+    if let extends = bytes.box("mvex", in: 0..<bytes.count) {
+      for box in Box.all(in: bytes[extends]) where box.type == "trex" && box.body.count >= 16 {
+        durations[bytes.integer(box.body.lowerBound + 4)] = bytes.integer(box.body.lowerBound + 12)
+      }
+    }
+    for track in index.tracks {
+      guard let header = bytes.box("tkhd", in: track), let media = bytes.box("mdia", "mdhd", in: track),
+        let identifier = MP4Track.identifier(in: header, of: bytes), let timescale = bytes.timescale(media),
+        timescale > 0
+      else { continue }
+      tracks[identifier] = Track(timescale: timescale, sampleDuration: durations[identifier] ?? 0, end: nil)
+    }
+  }
+
+  /// - Parameter fragment: the body of the next `moof` box.
+  mutating func add(_ fragment: [UInt8]) {
+    guard let header = fragment.box("mfhd", in: 0..<fragment.count), header.count >= 8 else { return }
+    let own = fragment.integer(header.lowerBound + 4)
+    let isLater = number.map { own > $0 + 1 } ?? false
+    number = own
+    for part in Box.all(in: fragment[...]) where part.type == "traf" {
+      guard let header = fragment.box("tfhd", in: part.body), header.count >= 8,
+        var track = tracks[fragment.integer(header.lowerBound + 4)]
+      else { continue }
+      let start = FragmentChain.start(of: part.body, fragment)
+      if isLater, let end = track.end, let start, start > end { note(end, start, track.timescale) }
+      if let start = start ?? track.end {
+        track.end = start + FragmentChain.length(of: part.body, header, fragment, track.sampleDuration)
+      }
+      tracks[fragment.integer(header.lowerBound + 4)] = track
+    }
+  }
+
+  private mutating func note(_ end: Int, _ start: Int, _ timescale: Int) {
+    let times = [end, start].map { ClockTime(seconds: Double($0) / Double(timescale)) }
+    // A hair's breadth is rounding of another clock.
+    guard times[1] - times[0] > ClockTime(nanoseconds: 10_000_000) else { return }
+    // The same fragments may be missing of each track.
+    if let known = gaps, times[0] < known.end {
+      gaps?.start = min(known.start, times[0])
+      gaps?.end = max(known.end, times[1])
+      return
+    }
+    gaps = ContainerReport.Gaps(
+      of: "the fragmented MP4", count: (gaps?.count ?? 0) + 1, start: gaps?.start ?? times[0], end: times[1])
+  }
+
+  /// When a track's part of a fragment begins to be decoded (`tfdt`); nil if that is not said.
+  private static func start(of part: Range<Int>, _ fragment: [UInt8]) -> Int? {
+    guard let time = fragment.box("tfdt", in: part), time.count >= 8 else { return nil }
+    let field = time.lowerBound + 4..<time.lowerBound + (fragment[time.lowerBound] == 1 ? 12 : 8)
+    guard field.upperBound <= time.upperBound else { return nil }
+    let value = fragment.number(field)
+    return value < longest ? value : nil
+  }
+
+  /// How long the samples of a track's part of a fragment are together (`trun`).
+  private static func length(of part: Range<Int>, _ header: Range<Int>, _ fragment: [UInt8], _ usual: Int) -> Int {
+    let flags = fragment.integer(header.lowerBound) & 0xFF_FFFF
+    let place = header.lowerBound + 8 + (flags & 1 != 0 ? 8 : 0) + (flags & 2 != 0 ? 4 : 0)
+    let usual = flags & 8 != 0 && place + 4 <= header.upperBound ? fragment.integer(place) : usual
+    var sum = 0
+    for run in Box.all(in: fragment[part]) where run.type == "trun" && run.body.count >= 8 {
+      let flags = fragment.integer(run.body.lowerBound) & 0xFF_FFFF
+      let count = fragment.integer(run.body.lowerBound + 4)
+      guard flags & 0x100 != 0 else {
+        sum = min(sum + min(count, 1 << 24) * usual, longest)
+        continue
+      }
+      let width = [0x100, 0x200, 0x400, 0x800].count { flags & $0 != 0 } * 4
+      let first = run.body.lowerBound + 8 + (flags & 1 != 0 ? 4 : 0) + (flags & 4 != 0 ? 4 : 0)
+      for sample in stride(from: first, through: run.body.upperBound - width, by: width).prefix(count) {
+        sum += fragment.integer(sample)
+      }
+      sum = min(sum, longest)
+    }
+    return sum
+  }
+
+  /// Longer is damage, in any unit.
+  private static let longest = 1 << 56
+}

@@ -1,0 +1,28 @@
+import MediaTime
+
+extension ContainerReport {
+  /// WavPack ("WavPack 4 & 5 Binary File / Block Format", 2.0): blocks, each with a header of 32 bytes, of which the
+  /// first says how many samples there are in all.
+  static func wavPack(_ file: RandomAccessFile, from start: Int = 0) -> ContainerReport? {
+    guard file.text(at: start) == "wvpk" else { return nil }
+    func field(_ place: Int, _ count: Int = 4) -> Int? {
+      file.number(at: place, count, isLittleEndian: true)
+    }
+    guard let low = field(start + 12), let high = field(start + 11, 1), let flags = field(start + 24) else {
+      return nil
+    }
+    let walk = walk(file, from: start) { place in
+      file.text(at: place) == "wvpk" ? field(place + 4).map { $0 + 8 } : nil
+    }
+    let rate = rates.indices.contains(flags >> 23 & 15) ? rates[flags >> 23 & 15] : nil
+    // 0xFFFFFFFF: not known when it was written. What is counted in DSD is bytes.
+    let isCounted = low != 0xFFFF_FFFF && flags >> 31 & 1 == 0
+    let end = isCounted ? rate.map { ClockTime(sampleIndex: low + high << 32 - high, rate: $0) } : nil
+    return audio(end: end, walk)
+  }
+
+  /// By number; number 15 is another rate, which stands further on.
+  private static let rates = [
+    6000, 8000, 9600, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000, 192_000,
+  ]
+}

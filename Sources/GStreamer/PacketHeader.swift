@@ -1,0 +1,57 @@
+import CGStreamer
+package import MediaTime
+
+/// All of a packet but its bytes.
+package struct PacketHeader: Sendable {
+  /// Times in the packet's segment, as GStreamer has them.
+  private var pts, dts, duration: UInt
+  /// `GstBufferFlags` and `GstVideoBufferFlags`.
+  private let flags: UInt32
+
+  /// - Parameter segment: that the packet came with; times become those of the stream (`gst_segment_to_stream_time`).
+  /// - Returns: nil for a packet that is shown before the stream's time begins.
+  package init?(_ buffer: Buffer, in segment: Segment) {
+    let shown = buffer.pts.map { segment.streamTime(of: $0) }
+    let decoded = buffer.dts.map { segment.streamTime(of: $0) }
+    if let shown, shown < .zero { return nil }
+    pts = shown?.raw ?? UInt.max
+    // A decoder needs the order of these times only.
+    dts = decoded.map { max($0, .zero).raw } ?? UInt.max
+    duration = buffer.duration?.raw ?? UInt.max
+    let own = GST_BUFFER_FLAG_DISCONT.rawValue | GST_BUFFER_FLAG_RESYNC.rawValue | GST_BUFFER_FLAG_TAG_MEMORY.rawValue
+    // The lowest bits are those of every GstMiniObject.
+    flags = UnsafeRawPointer(buffer.raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags & ~own & ~0xF
+  }
+
+  /// When it is shown.
+  package var time: ClockTime? { ClockTime(raw: pts) }
+}
+
+extension Buffer {
+  /// A packet of `size` bytes, which `fill` writes.
+  /// - Throws: whatever `fill` throws, or ``GStreamerError`` if the memory can't be had.
+  package convenience init(
+    _ header: PacketHeader, size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void
+  ) throws {
+    try self.init(size: size, fill: fill)
+    header.write(to: raw)
+  }
+
+  /// Adds the metas of `other` that do not describe its memory; this buffer must not be shared yet.
+  package func append(metasOf other: Buffer) {
+    gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_META, 0, gsize.max)
+  }
+
+  /// True if something comes with it that is neither bytes nor times (`GstMeta`).
+  package var hasMetas: Bool {
+    var state: gpointer?
+    return gst_buffer_iterate_meta(raw, &state) != nil
+  }
+}
+
+extension PacketHeader {
+  fileprivate func write(to buffer: UnsafeMutablePointer<GstBuffer>) {
+    (buffer.pointee.pts, buffer.pointee.dts, buffer.pointee.duration) = (pts, dts, duration)
+    UnsafeMutableRawPointer(buffer).assumingMemoryBound(to: GstMiniObject.self).pointee.flags |= flags
+  }
+}

@@ -1,0 +1,60 @@
+import GStreamer
+import MediaTime
+import Synchronization
+
+/// Gives a decoder the packets of a store, from its first one, or from one that is asked for before each seek.
+final class PacketFeed: Sendable {
+  private struct State {
+    /// The packet that goes next.
+    var next = 0
+    /// Where the next seek leads.
+    var target = 0
+    var caps: Caps?
+    var failure: (any Error)?
+  }
+
+  /// The name of the appsrc.
+  static let element = "packets"
+
+  private let store: PacketStore
+  private let source: AppSource
+  private let state = Mutex(State())
+
+  /// - Parameter pipeline: begins with an appsrc called ``element``; it has not started.
+  init(_ store: PacketStore, into pipeline: Pipeline) throws {
+    self.store = store
+    source = try pipeline.appSource(PacketFeed.element)
+    source.onDemand { [weak self] in
+      self?.give()
+    } seek: { [weak self] in
+      self?.state.withLock { $0.next = $0.target }
+    }
+  }
+
+  /// Has the next seek lead to a packet of the index.
+  func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
+
+  /// What kept it from reading on.
+  var failure: (any Error)? { state.withLock { $0.failure } }
+
+  private func give() {
+    do {
+      let place: Int? = state.withLock { state in
+        guard state.next < store.count else { return nil }
+        defer { state.next += 1 }
+        return state.next
+      }
+      guard let place else { return source.endOfStream() }
+      let (buffer, caps) = try store.packet(at: place)
+      let isNew = state.withLock { state in
+        defer { state.caps = caps }
+        return !(state.caps?.isEqual(caps) ?? false)
+      }
+      if isNew { source.setCaps(caps) }
+      _ = source.push(buffer)
+    } catch {
+      state.withLock { $0.failure = error }
+      source.endOfStream()
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import GStreamer
+import MediaTime
+
+/// The packets of a video as they go into its decoder, in decoding order: their bytes in a spool file, which has no
+/// name, and the rest in memory.
+///
+/// Decoding from here needs no seek of a demuxer, which means another thing in each container.
+final class PacketStore: Sendable {
+  private struct Entry {
+    var header: PacketHeader
+    var offset: Int
+    var bytes: Int
+    /// Place in `forms`.
+    var form: Int
+  }
+
+  private let spool: Spool
+  private let entries: [Entry]
+  /// What packets have beside bytes and times, by their places.
+  private let metas: [Int: Buffer]
+  /// Caps, each of the packets from one on.
+  private let forms: [Caps]
+  /// Where the packets of the index begin, after the codec's headers and what the index leaves out.
+  private let first: Int
+
+  /// Reads a video from its beginning to its end, and decodes none of it.
+  /// - Parameters:
+  ///   - video: the index.
+  ///   - recipe: decodes the video.
+  /// - Returns: nil if other packets come than those of the index.
+  /// - Throws: ``RetrogradeError``, where the spool has no room for the packets.
+  static func read(
+    _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String, _ cancellation: Cancellation
+  ) throws -> PacketStore? {
+    guard let reading = recipe.ofPackets else { return nil }
+    let spool = try Spool(directory: spoolDirectory, reserve: video.bytes)
+    let output = try DecoderOutput(reading, .plain, stall: ClockTime(seconds: 30))
+    defer { output.close() }
+    var (entries, metas, forms): ([Entry], [Int: Buffer], [Caps]) = ([], [:], [])
+    entries.reserveCapacity(video.packets.count)
+    do {
+      while let sample = try output.pull(cancellation) {
+        guard let caps = sample.caps, let header = PacketHeader(sample.buffer, in: sample.segment) else { return nil }
+        if !(forms.last?.isEqual(caps) ?? false) { forms.append(caps) }
+        if sample.buffer.hasMetas { metas[entries.count] = sample.buffer.withoutMemory() }
+        let offset = try sample.buffer.withBytes { try spool.append($0) }
+        entries.append(
+          Entry(header: header, offset: offset, bytes: sample.buffer.size, form: forms.count - 1))
+      }
+    } catch let error as RetrogradeError where error.code != .inputOutput && !entries.isEmpty {
+      // The index has a warning of it.
+      Log.decode.warning("\(recipe.source): reading its packets ended early: \(error.message)")
+    }
+    guard let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) else {
+      Log.decode.warning("\(recipe.source): other packets come than the index has")
+      return nil
+    }
+    return PacketStore(spool, entries, metas, forms, first: first)
+  }
+
+  private init(_ spool: Spool, _ entries: [Entry], _ metas: [Int: Buffer], _ forms: [Caps], first: Int) {
+    (self.spool, self.entries, self.metas, self.forms, self.first) = (spool, entries, metas, forms, first)
+  }
+
+  /// Where `packets` begin among those that are shown at `times`; nil if they are not there.
+  private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
+    (0...max(times.count - packets.count, 0)).first { place in
+      place + packets.count <= times.count
+        && zip(packets, times[place...]).allSatisfy { $0.time == nil || $0.time == $1 }
+    }
+  }
+
+  /// Where a packet of the index is among all of them.
+  func place(ofPacket number: Int) -> Int { first + number }
+
+  /// How many there are.
+  var count: Int { entries.count }
+
+  /// The packet at `place`, and what it is.
+  func packet(at place: Int) throws -> (buffer: Buffer, caps: Caps) {
+    let entry = entries[place]
+    let buffer = try Buffer(entry.header, size: entry.bytes) { try spool.read($0, at: entry.offset) }
+    if let own = metas[place] { buffer.append(metasOf: own) }
+    return (buffer, forms[entry.form])
+  }
+}

@@ -1,0 +1,96 @@
+import GStreamer
+import MediaTime
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// Windows that are decoded from stored packets, with no seek of a demuxer.
+@Suite("Windows from packets") struct PacketStoreTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var name: String
+    var codec: String
+    /// Whether a demuxer's seeks are not tried at all.
+    var isAlwaysStored: Bool
+
+    init(_ name: String, _ codec: String, isAlwaysStored: Bool = true) {
+      testDescription = "\(name): \(codec)"
+      (self.name, self.codec, self.isAlwaysStored) = (name, codec, isAlwaysStored)
+    }
+
+    func write(to folder: TemporaryFolder) throws -> String {
+      let path = folder.path(name)
+      _ = try FFmpeg.bytes(
+        "-f lavfi -i testsrc2=s=192x128:d=4:r=25 -pix_fmt yuv420p \(codec)".split(separator: " ").map(String.init)
+          + [path])
+      return path
+    }
+  }
+
+  private static let x264 = "-c:v libx264 -preset ultrafast -bf 2 -g 20"
+  private static let cases = [
+    Case("a.ts", x264),
+    Case("open.ts", "-c:v libx264 -preset veryfast -x264-params open-gop=1:keyint=20:bframes=3"),
+    Case("hevc.ts", "-c:v libx265 -preset ultrafast -x265-params keyint=20:open-gop=1:bframes=3:log-level=none"),
+    Case("mpeg2.ts", "-c:v mpeg2video -bf 2 -g 12 -qscale 2"),
+    Case("a.h264", x264),
+    Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2"),
+    Case("a.mp4", x264, isAlwaysStored: false),
+    Case("a.mkv", x264, isAlwaysStored: false),
+  ]
+
+  private func indexed(_ path: String) throws -> (video: VideoIndex, recipe: DecodingRecipe) {
+    let settings = PlaybackSettings(
+      PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
+    let index = try OpenedSource(path, settings).indexer(settings).run()
+    return (try #require(index.video), try #require(index.recipe))
+  }
+
+  private func hashes(_ video: VideoIndex, _ recipe: DecodingRecipe, from store: PacketStore?) throws -> [UInt64] {
+    let decoder = try VideoDecoder(recipe, FormatChanges(), from: store, Cancellation())
+    defer { decoder.close() }
+    var hashes: [UInt64] = []
+    while let sample = try decoder.next(Cancellation()) { hashes.append(try sample.buffer.pixelHash(decoder.caps)) }
+    return hashes
+  }
+
+  @Test("each window has the frames of a plain decode", arguments: cases)
+  func windows(_ source: Case) throws {
+    let folder = try TemporaryFolder()
+    let (video, recipe) = try indexed(source.write(to: folder))
+    #expect(recipe.seeksByGuess == source.isAlwaysStored)
+    let plain = try hashes(video, recipe, from: nil)
+    // MPEG-2's index does not always say when frames are shown.
+    guard let starts = video.starts else { return }
+    #expect(video.keyframes.count >= 5)
+    let store = try #require(try PacketStore.read(video, recipe, folder.url.path, Cancellation()))
+    let decoder = try VideoDecoder(recipe, FormatChanges(), from: store, Cancellation())
+    let ends = video.keyframes.dropFirst() + [starts.count]
+    for (keyframe, end) in zip(video.keyframes, ends).reversed() {
+      let window = try decoder.decode(
+        Window(frames: keyframe..<end, keyframe: keyframe, spooled: 0), of: video, spool: nil, budget: 1 << 30,
+        gauge: MemoryGauge(), Cancellation())
+      let found = try (0..<window.count).map { try window.frame(at: $0).pixelHash(decoder.caps) }
+      #expect(found == Array(plain[keyframe..<end]), "\(keyframe)..<\(end)")
+    }
+  }
+
+  @Test("a container without an index is read in windows", arguments: cases.filter(\.isAlwaysStored))
+  func method(_ source: Case) async throws {
+    let folder = try TemporaryFolder()
+    let path = try source.write(to: folder)
+    let plan = try await Reverser(path).plan()
+    // mpegvideoparse gives some frames of MPEG-2 the times of others.
+    if try indexed(path).video.starts != nil { #expect(plan.plan?.method == .windows) }
+  }
+
+  @Test("packets that are not those of the index are not used")
+  func otherPackets() throws {
+    let folder = try TemporaryFolder()
+    let (video, _) = try indexed(Case("a.ts", Self.x264).write(to: folder))
+    let (_, other) = try indexed(Case("b.ts", "\(Self.x264) -t 2").write(to: folder))
+    #expect(try PacketStore.read(video, other, folder.url.path, Cancellation()) == nil)
+  }
+}
