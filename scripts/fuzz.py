@@ -16,7 +16,7 @@ STORED = ["prores_pcm.mov", "mjpeg_pcm.mov", "pcm.mov", "pcm.mka"]
 WAVES = ["pcm16.wav", "pcm24_51.wav", "pcm.w64", "rf64.wav", "adpcm.wav"]
 CONTAINERS = ["mpeg4_mp3.avi", "mjpeg_pcm.avi", "flac.flac", "mp3.mp3", "vorbis.ogg", "opus.opus", "theora_vorbis.ogv", "h264_aac.flv",
               "moving.gif", "aac.aac", "h264_aac.ts", "mpeg2_mp2.ts", "h264_aac.m2ts", "mpeg2_mp2.mpg", "mpeg2_ac3.vob", "pcm.au",
-              "pcm.aiff", "vp8.ivf", "wmv2_wma.wmv", "rv10.rm", "mxf.mxf", "raw.y4m"]
+              "pcm.aiff", "vp8.ivf", "wmv2_wma.wmv", "rv10.rm", "mxf.mxf", "raw.y4m", "wavpack.wv"]
 # What a target starts from: files, of which those of a container are cut to a fifth of a second, or texts.
 SEEDS = {
     "ebml": MATROSKA, "matroska": MATROSKA, "movie-header": MOVIES, "movie-times": MOVIES,

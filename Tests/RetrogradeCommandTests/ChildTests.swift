@@ -126,7 +126,7 @@ import Testing
     #expect(try made() == [])
   }
 
-  @Test("a second signal ends a batch whose child does not end")
+  @Test("a second signal ends a batch whose child does not end", .timeLimit(.minutes(5)))
   func secondSignalOfBatch() throws {
     try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
     var stopped: Int32?
@@ -137,7 +137,9 @@ import Testing
     }
     #expect(result.status == 130)
     #expect(!result.errors.contains("interrupted"), "it did not wait for the child: \(result.errors)")
-    #expect(!FileManager.default.hasOpen(scratch.path("in/a.mp4"), try #require(stopped)), "the child is killed")
+    // The child is killed; the system closes its files one by one.
+    let killed = try #require(stopped)
+    while FileManager.default.hasOpen(scratch.path("in/a.mp4"), killed) {}
   }
 
   @Test(

@@ -124,14 +124,7 @@ import Testing
     media.sampleCount = 96_000
     let path = try media.write(to: folder)
     let whole = try await Reverser(path).reverse(to: folder.path("whole.mkv"))
-    let listing = try Program.succeed(
-      "/usr/bin/ffprobe",
-      ["-v", "error", "-select_streams", "a:0", "-show_entries", "packet=size,pos", "-of", "csv=p=0", path])
-    let places = String(decoding: listing.output, as: UTF8.self).split(separator: "\n")
-    let packet = try #require(places.dropFirst(40).first).split(separator: ",").compactMap { Int($0) }
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    bytes.resetBytes(in: packet[1]..<packet[1] + packet[0])
-    try bytes.write(to: URL(fileURLWithPath: path))
+    try FFmpeg.zeroPacket(40, of: "a:0", in: path)
     let damaged = try await Reverser(path).reverse(to: folder.path("damaged.mkv"))
     #expect(
       damaged.warnings.map(\.message.description).contains { $0.contains("damaged: 1 of ") }, "\(damaged.warnings)")

@@ -77,7 +77,9 @@ import Testing
     }
   }
 
-  @Test("a container without an index is read in windows", arguments: cases.filter(\.isAlwaysStored))
+  @Test(
+    "a container without an index is read in windows",
+    arguments: cases.filter { $0.isAlwaysStored && $0.name != "a.h264" })
   func method(_ source: Case) async throws {
     let folder = try TemporaryFolder()
     let path = try source.write(to: folder)

@@ -30,4 +30,20 @@ package enum FFmpeg {
     let bytes = try bytes(edits + ["-i", path, "-map", "0:a", "-c:a", "pcm_f32le", "-f", "f32le", "-"])
     return bytes.withUnsafeBytes { Array($0.bindMemory(to: Float32.self)) }
   }
+
+  /// Overwrites the bytes of a packet with zeros.
+  /// - Parameters:
+  ///   - number: counted from 0.
+  ///   - stream: in ffprobe's syntax, such as `a:0`.
+  package static func zeroPacket(_ number: Int, of stream: String, in path: String) throws {
+    let listing = try Program.succeed(
+      "/usr/bin/ffprobe",
+      ["-v", "error", "-select_streams", stream, "-show_entries", "packet=size,pos", "-of", "csv=p=0", path])
+    let lines = String(decoding: listing.output, as: UTF8.self).split(separator: "\n")
+    let packet = try #require(lines.dropFirst(number).first).split(separator: ",").compactMap { Int($0) }
+    try #require(packet.count == 2)
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    bytes.resetBytes(in: packet[1]..<packet[1] + packet[0])
+    try bytes.write(to: URL(fileURLWithPath: path))
+  }
 }

@@ -12,6 +12,8 @@ struct FragmentChain {
     var sampleDuration: Int
     /// When the last sample ends that came so far; nil if none came.
     var end: Int?
+    /// A fragment is missing since then, perhaps of this track.
+    var isSuspect = false
   }
 
   private var tracks: [Int: Track] = [:]
@@ -41,14 +43,15 @@ struct FragmentChain {
   mutating func add(_ fragment: [UInt8]) {
     guard let header = fragment.box("mfhd", in: 0..<fragment.count), header.count >= 8 else { return }
     let own = fragment.integer(header.lowerBound + 4)
-    let isLater = number.map { own > $0 + 1 } ?? false
+    if let number, own > number + 1 { for identifier in tracks.keys { tracks[identifier]?.isSuspect = true } }
     number = own
     for part in Box.all(in: fragment[...]) where part.type == "traf" {
       guard let header = fragment.box("tfhd", in: part.body), header.count >= 8,
         var track = tracks[fragment.integer(header.lowerBound + 4)]
       else { continue }
       let start = FragmentChain.start(of: part.body, fragment)
-      if isLater, let end = track.end, let start, start > end { note(end, start, track.timescale) }
+      if track.isSuspect, let end = track.end, let start, start > end { note(end, start, track.timescale) }
+      track.isSuspect = false
       if let start = start ?? track.end {
         track.end = start + FragmentChain.length(of: part.body, header, fragment, track.sampleDuration)
       }
