@@ -27,13 +27,17 @@ final class PacketStore: Sendable {
   /// - Parameters:
   ///   - video: the index.
   ///   - recipe: decodes the video.
-  /// - Returns: nil if other packets come than those of the index.
-  /// - Throws: ``RetrogradeError``, where the spool has no room for the packets.
+  /// - Returns: nil if the disk has no room for the packets, or other ones come than those of the index.
+  /// - Throws: ``RetrogradeError``, where the spool can't be written, or the source can't be read.
   static func read(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String, _ cancellation: Cancellation
   ) throws -> PacketStore? {
     guard let reading = recipe.ofPackets else { return nil }
-    let spool = try Spool(directory: spoolDirectory, reserve: video.bytes)
+    guard Spool.room(in: spoolDirectory) >= video.bytes else {
+      Log.decode.warning("\(recipe.source): there is no room in \(spoolDirectory) for its packets")
+      return nil
+    }
+    let spool = try Spool(directory: spoolDirectory)
     let output = try DecoderOutput(reading, .plain, stall: ClockTime(seconds: 30))
     defer { output.close() }
     var (entries, metas, forms): ([Entry], [Int: Buffer], [Caps]) = ([], [:], [])
