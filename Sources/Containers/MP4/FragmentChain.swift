@@ -46,16 +46,16 @@ struct FragmentChain {
     if let number, own > number + 1 { for identifier in tracks.keys { tracks[identifier]?.isSuspect = true } }
     number = own
     for part in Box.all(in: fragment[...]) where part.type == "traf" {
-      guard let header = fragment.box("tfhd", in: part.body), header.count >= 8,
-        var track = tracks[fragment.integer(header.lowerBound + 4)]
-      else { continue }
+      guard let header = fragment.box("tfhd", in: part.body), header.count >= 8 else { continue }
+      let identifier = fragment.integer(header.lowerBound + 4)
+      guard var track = tracks[identifier] else { continue }
       let start = FragmentChain.start(of: part.body, fragment)
       if track.isSuspect, let end = track.end, let start, start > end { note(end, start, track.timescale) }
       track.isSuspect = false
       if let start = start ?? track.end {
         track.end = start + FragmentChain.length(of: part.body, header, fragment, track.sampleDuration)
       }
-      tracks[fragment.integer(header.lowerBound + 4)] = track
+      tracks[identifier] = track
     }
   }
 

@@ -11,7 +11,7 @@ final class DecoderOutput: Sendable {
   let readsMatroska: Bool
   /// Nil where it is not one decoder that all packets go to.
   let packets: WindowPackets?
-  /// What gives the decoder its packets; nil if a demuxer does.
+  /// Gives the decoder stored packets; nil if a demuxer reads them from the source.
   let feed: PacketFeed?
   private let pipeline: Pipeline
   private let source: String

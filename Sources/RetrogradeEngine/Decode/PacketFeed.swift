@@ -34,7 +34,7 @@ final class PacketFeed: Sendable {
   /// Has the next seek lead to a packet of the index.
   func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
 
-  /// What kept it from reading on.
+  /// The error that ended reading; nil if there was none.
   var failure: (any Error)? { state.withLock { $0.failure } }
 
   private func give() {

@@ -16,7 +16,7 @@ final class PacketStore: Sendable {
 
   private let spool: Spool
   private let entries: [Entry]
-  /// What packets have beside bytes and times, by their places.
+  /// Buffers without memory that hold the metadata (`GstMeta`) of packets, by the places of these.
   private let metas: [Int: Buffer]
   /// Caps, each of the packets from one on.
   private let forms: [Caps]

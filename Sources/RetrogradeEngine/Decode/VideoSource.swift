@@ -29,7 +29,7 @@ package final class VideoSource: Sendable {
   let changes: FormatChanges
   /// All frames, where neither the source nor its packets give them as the index says.
   package let store: DecodedWindow?
-  /// What windows are decoded from, where a demuxer's seeks are slow or not exact.
+  /// Packets that windows are decoded from; nil if the demuxer seeks.
   private let packets: Mutex<PacketStore?>
   /// What it is made of, where that is several videos, one after the other; empty: itself.
   let parts: [VideoPart]
@@ -285,7 +285,7 @@ package final class VideoSource: Sendable {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     let decoder = try takeDecoder(cancellation)
     let start = timeline.starts[frame]
-    let keyframe = video.keyframes.last { $0 <= frame } ?? 0
+    let keyframe = video.keyframe(before: frame + 1)
     do {
       try decoder.start(
         at: frame == 0 && video.isFromStart ? min(start, .zero) : start,
@@ -394,35 +394,5 @@ extension VideoIndex {
     guard let last = starts.last else { return .zero }
     let own = last + lastDuration
     return segmentEnd.map { $0 > last ? min($0, own) : own } ?? own
-  }
-}
-
-extension Warning {
-  /// - Parameters:
-  ///   - count: of the frames that the decoder did not give.
-  ///   - first: when the first of them would be shown, and `last` the last.
-  package static func undecodable(_ count: Int, of all: Int, from first: ClockTime, to last: ClockTime) -> Warning {
-    Warning(
-      .damaged, "damaged: \(count) of \(all) frames can't be decoded, between \(first) and \(last)", count: count,
-      span: TimeSpan(start: first, end: last))
-  }
-}
-
-extension Planner {
-  /// - Throws: ``RetrogradeError`` of code `usage` if the budget is too small for two frames.
-  package init(_ resources: Resources, frameBytes: Int) throws {
-    self.init(
-      budget: resources.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: resources.spoolDirectory))
-    guard framesPerWindow >= 1 else {
-      // Rounded up: with what is printed it works.
-      let (need, unit) = (smallestBudget * resources.shares, 1 << 20)
-      let least = ByteCount((need + unit - 1) / unit * unit)
-      throw RetrogradeError(
-        .usage,
-        "a frame of this video takes \(ByteCount(frameBytes))"
-          + (resources.shares > 1 ? ", and \(resources.shares) such readers share the memory" : "")
-          + ": the memory budget (\(setting: .memory)) must be at least "
-          + "\(least)")
-    }
   }
 }

@@ -78,9 +78,7 @@ struct Indexer: Sendable {
           remedy: "\(setting: .subtitles) reverses them with a film")
       }
       if topology.streams.allSatisfy({ ["text/uri-list", "application/sdp"].contains($0.caps.mediaType) }) {
-        throw RetrogradeError(
-          .damagedInput, about: topology.source,
-          "holds no media: it names other files or addresses, which are not opened")
+        throw RetrogradeError(namingOthers: topology.source)
       }
       throw RetrogradeError(
         .missingPlugin,

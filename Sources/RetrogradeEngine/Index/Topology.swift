@@ -188,7 +188,7 @@ extension Topology {
       default: break
       }
     }
-    if let refused = shared.refused { throw RetrogradeError(path, refused) }
+    if let refused = shared.refused { throw RetrogradeError(namingOthers: path, refused) }
     // What was found before a failure can be mirrored; the index says how far it goes.
     if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
@@ -289,11 +289,11 @@ extension Topology {
 }
 
 extension RetrogradeError {
-  /// The file at `path` holds no media, but made GStreamer look for `element`.
-  fileprivate init(_ path: String, _ element: RefusedElement) {
+  /// The file at `path` holds no media, but names others.
+  /// - Parameter element: what GStreamer wanted to read them with; nil if it has nothing for that.
+  init(namingOthers path: String, _ element: RefusedElement? = nil) {
+    let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(
-      .damagedInput, about: path,
-      "holds no media: it names other files or addresses, which are not opened "
-        + "(\(element.mediaType ?? "text") for GStreamer's \(element.factory))")
+      .damagedInput, about: path, "holds no media: it names other files or addresses, which are not opened\(reader)")
   }
 }
