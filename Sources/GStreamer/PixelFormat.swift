@@ -8,8 +8,13 @@ package struct PixelFormat: Sendable {
   private let layout: [UInt32]
 
   /// - Returns: nil if GStreamer knows no format of that name.
+  ///
+  /// `gst_video_format_from_string` is not asked: it reads the string, but is declared `G_GNUC_CONST` (1.22 to 1.28),
+  /// by which a compiler may call it after the string was freed.
   package init?(_ name: String) {
-    self.init(gst_video_format_from_string(name))
+    guard let format = PixelFormat.numbers.lazy.compactMap({ PixelFormat($0) }).first(where: { $0.name == name })
+    else { return nil }
+    self = format
   }
 
   private init?(_ format: GstVideoFormat) {
@@ -30,9 +35,14 @@ package struct PixelFormat: Sendable {
 
   /// Formats with the same values in another order: this one first, the others by GStreamer's numbers.
   package var equivalents: [PixelFormat] {
-    var count: UInt32 = 0
-    let all = UnsafeBufferPointer(start: gst_video_formats_raw(&count), count: Int(count))
-    let others = all.sorted { $0.rawValue < $1.rawValue }.compactMap { PixelFormat($0) }
+    let others = PixelFormat.numbers.compactMap { PixelFormat($0) }
     return [self] + others.filter { $0.layout == layout && $0.name != name }
   }
+
+  /// The formats that this release of GStreamer knows, by their numbers.
+  private static let numbers: [GstVideoFormat] = {
+    var count: UInt32 = 0
+    let all = UnsafeBufferPointer(start: gst_video_formats_raw(&count), count: Int(count))
+    return all.sorted { $0.rawValue < $1.rawValue }
+  }()
 }

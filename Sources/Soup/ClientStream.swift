@@ -34,9 +34,6 @@ final class ClientStream {
     }
   }
 
-  /// Identity of the connection; see ``Message/connection(of:)``.
-  var identity: UnsafeRawPointer { UnsafeRawPointer(remoteAddress) }
-
   /// true once libsoup or ``shut()`` closed it.
   var isClosed: Bool { g_io_stream_is_closed(stream) != 0 }
 
@@ -57,7 +54,7 @@ final class ClientStream {
 
   func shut() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
 
-  /// Has a server read its requests. Called by ``SoupServerObject/add(_:)``.
+  /// Has a server read its requests. Called by ``SoupServerObject``.
   func hand(to server: UnsafeMutablePointer<SoupServer>) {
     soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
   }

@@ -26,11 +26,22 @@ final class Connection {
   /// The answer could not be made whole.
   var isCutShort = false
   private var hangup: Source?
+  private var server: SoupServerObject?
+  private let answer: (Connection, Request) -> Void
 
-  init(_ number: Int, _ stream: ClientStream) { (self.number, self.stream) = (number, stream) }
+  /// - Parameter answer: begins to answer a request that may be answered.
+  init(_ number: Int, _ stream: ClientStream, _ answer: @escaping (Connection, Request) -> Void) {
+    (self.number, self.stream, self.answer) = (number, stream, answer)
+  }
 
-  /// Watches for the client's hangup as long as the connection is open.
-  func watch(_ hangup: consuming Source) { self.hangup = consume hangup }
+  /// Reads requests until ``close()``.
+  /// - Parameter hangup: watches for the end of the client.
+  func open(watching hangup: consuming Source, _ quiet: QuietSocket) {
+    self.hangup = consume hangup
+    server = SoupServerObject(for: self, quiet)
+    guard let server else { return isDoomed = true }
+    server.read(stream)
+  }
 
   func enter(_ phase: Phase) { (self.phase, since) = (phase, Clock.now) }
 
@@ -43,6 +54,26 @@ final class Connection {
     enter(.writing)
   }
 
+  // MARK: - Events of its server
+
+  /// The first byte of a request has come, or the connection.
+  func requestBegan(_ message: Message) { self.message = message }
+
+  func headerCame() { if message?.hasBadLength ?? true { isDoomed = true } }
+
+  /// All of a request has come.
+  func requestCame() {
+    guard let message else { return }
+    guard let request = message.request() else {
+      enter(.writing)
+      return message.refuse(400, "That is no request.")
+    }
+    message.pause()
+    requests += 1
+    enter(.working)
+    answer(self, request)
+  }
+
   /// The client took the piece.
   func pieceIsTaken() {
     guard let waiter else { return }
@@ -51,9 +82,19 @@ final class Connection {
     waiter.resume()
   }
 
+  /// An answer was sent, or failed on its way.
+  func requestEnded(isAnswered: Bool) {
+    endWork(isAnswered: isAnswered)
+    // An answer that comes after this is not one to the next request.
+    requests += 1
+    enter(.reading)
+  }
+
+  // MARK: - Its end
+
   /// Ends the work on the current request.
   /// - Parameter isAnswered: all of the answer was sent.
-  func endRequest(isAnswered: Bool) {
+  private func endWork(isAnswered: Bool) {
     if !isAnswered { task?.cancel() }
     task = nil
     waiter?.resume(throwing: CancellationError())
@@ -66,8 +107,8 @@ final class Connection {
     // First: libsoup writes a last chunk when it drops a body, as if the body were whole, and
     // waits until the client takes it (soup_body_output_stream_close, called by GOutputStream).
     stream.cut(withReset: isCutShort && message?.isHTTP10 ?? false)
-    message?.letGo(isClosed: stream.isClosed)
+    server = nil
     stream.shut()
-    endRequest(isAnswered: false)
+    endWork(isAnswered: false)
   }
 }

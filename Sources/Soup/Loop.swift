@@ -11,14 +11,13 @@ final class Loop {
   private let settings: HTTPService.Settings
   private let patience: Int64
   private let respond: @Sendable (Exchange) async -> Void
-  private let server: SoupServerObject
   private let listener: ListeningSocket
+  private let quiet: QuietSocket
   private let timer = Source.timer()
   private var acceptor: Source?
   /// Accepting failed for want of descriptors; tried again at this time.
   private var acceptsAgain: Int64?
   private var connections: [Int: Connection] = [:]
-  private var numbers: [UnsafeRawPointer: Int] = [:]
   private var count = 0
   private var isStopped = false
   private let counter: ConnectionCounter
@@ -27,17 +26,15 @@ final class Loop {
     _ queue: LoopQueue, _ settings: HTTPService.Settings, _ listener: consuming ListeningSocket,
     _ counter: ConnectionCounter, _ respond: @escaping @Sendable (Exchange) async -> Void
   ) {
-    guard let server = SoupServerObject() else { return nil }
+    guard let quiet = QuietSocket() else { return nil }
     (self.queue, self.settings, self.counter, self.respond) = (queue, settings, counter, respond)
-    self.server = server
+    self.quiet = quiet
     self.listener = listener
     patience = Clock.microseconds(settings.patience)
   }
 
   /// Serves until ``stop()``. Blocks.
   func run() {
-    let this = Unmanaged.passUnretained(self).toOpaque()
-    listen(to: server, this)
     queue.context.attach(timer)
     accept(true)
     while !isStopped {
@@ -54,84 +51,10 @@ final class Loop {
 
   func stop() { isStopped = true }
 
-  // MARK: - What libsoup tells
-
-  private func listen(to server: SoupServerObject, _ this: UnsafeMutableRawPointer) {
-    server.handle(
-      early: { _, message, _, _, data in
-        if let message, let data { Loop.at(data).check(message) }
-      },
-      whole: { _, message, _, _, data in
-        if let message, let data { Loop.at(data).handle(message) }
-      }, this)
-    typealias Signal =
-      @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
-    let started: Signal = { _, message, data in
-      if let message, let data { Loop.at(data).start(message) }
-    }
-    let finished: Signal = { _, message, data in
-      if let message, let data { Loop.at(data).end(message, isAnswered: true) }
-    }
-    let aborted: Signal = { _, message, data in
-      if let message, let data { Loop.at(data).end(message, isAnswered: false) }
-    }
-    // Signals are emitted with the arguments of these types: G_CALLBACK casts in C.
-    server.connect("request-started", unsafeBitCast(started, to: GCallback.self), this)
-    server.connect("request-finished", unsafeBitCast(finished, to: GCallback.self), this)
-    server.connect("request-aborted", unsafeBitCast(aborted, to: GCallback.self), this)
-  }
-
-  /// - Parameter data: the loop, which outlives its server.
-  private static func at(_ data: UnsafeMutableRawPointer) -> Loop {
-    Unmanaged<Loop>.fromOpaque(data).takeUnretainedValue()
-  }
-
-  private func connection(of message: OpaquePointer) -> Connection? {
-    Message.connection(of: message).flatMap { numbers[$0] }.flatMap { connections[$0] }
-  }
-
-  /// The first byte of a request has come, or a connection.
-  private func start(_ pointer: OpaquePointer) {
-    guard let connection = connection(of: pointer) else { return }
-    let message = Message(retaining: pointer)
-    connection.message = message
-    let wroteChunk: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
-      message, data in
-      if let message, let data { Loop.at(data).connection(of: message)?.pieceIsTaken() }
-    }
-    message.connect(
-      "wrote-chunk", unsafeBitCast(wroteChunk, to: GCallback.self),
-      Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  private func check(_ pointer: OpaquePointer) {
-    guard let connection = connection(of: pointer), let message = connection.message else { return }
-    if message.hasBadLength { connection.isDoomed = true }
-  }
-
-  private func handle(_ pointer: OpaquePointer) {
-    guard let connection = connection(of: pointer), let message = connection.message,
-      message.isSame(as: pointer)
-    else { return }
-    guard let request = message.request() else {
-      connection.enter(.writing)
-      return message.refuse(400, "That is no request.")
-    }
-    message.pause()
-    connection.requests += 1
-    connection.enter(.working)
+  private func answer(_ request: Request, _ connection: Connection) {
     let key = Exchange.Key(connection: connection.number, request: connection.requests)
     let exchange = Exchange(request, key, queue)
     connection.task = Task { [respond] in await respond(exchange) }
-  }
-
-  /// An answer was sent, or failed on its way.
-  private func end(_ pointer: OpaquePointer, isAnswered: Bool) {
-    guard let connection = connection(of: pointer) else { return }
-    connection.endRequest(isAnswered: isAnswered)
-    // An answer that comes after this is not one to the next request.
-    connection.requests += 1
-    connection.enter(.reading)
   }
 
   // MARK: - What exchanges ask for
@@ -218,24 +141,20 @@ final class Loop {
 
   private func add(_ stream: ClientStream) {
     count += 1
-    let connection = Connection(count, stream)
+    let connection = Connection(count, stream) { [unowned self] in answer($1, $0) }
     connections[connection.number] = connection
-    numbers[stream.identity] = connection.number
     counter.set(connections.count)
-    // Before libsoup's sources: 3.2 forgets to close a connection that ends between two requests
-    // (`soup_server_message_io_http1_finished`, fixed in 3.4), and none looks at one that is
-    // paused.
-    let hangup = Source(stream.descriptor, .hangup, isUrgent: true) { [unowned connection] in
+    // libsoup does not look at a connection that is paused, and 3.2 forgets to close one that ends
+    // between two requests (`soup_server_message_io_http1_finished`, fixed in 3.4).
+    let hangup = Source(stream.descriptor, .hangup) { [unowned connection] in
       connection.isDoomed = true
     }
     queue.context.attach(hangup)
-    connection.watch(consume hangup)
-    server.add(stream)
+    connection.open(watching: consume hangup, quiet)
   }
 
   private func close(_ connection: Connection) {
     connections[connection.number] = nil
-    numbers[connection.stream.identity] = nil
     counter.set(connections.count)
     connection.close()
   }

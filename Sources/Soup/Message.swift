@@ -6,8 +6,6 @@ import Glibc
 /// Used on the loop's thread only.
 final class Message {
   private let message: OpaquePointer
-  /// The connection is closed, or was taken from libsoup.
-  private var isOver = false
 
   init(retaining message: OpaquePointer) {
     self.message = message
@@ -18,14 +16,6 @@ final class Message {
   }
 
   deinit { g_object_unref(UnsafeMutableRawPointer(message)) }
-
-  /// The identity of the connection that a message belongs to: that of the address object which
-  /// ``ClientStream`` gave to libsoup, and which no other connection has.
-  static func connection(of message: OpaquePointer) -> UnsafeRawPointer? {
-    soup_server_message_get_remote_address(message).map { UnsafeRawPointer($0) }
-  }
-
-  func isSame(as other: OpaquePointer) -> Bool { message == other }
 
   /// Calls a function of the signal's type each time that the message emits it.
   func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
@@ -104,9 +94,9 @@ final class Message {
   // MARK: - The answer
 
   /// Stops libsoup's work on the message until ``resume()``.
-  func pause() { if !isOver { soup_server_message_pause(message) } }
+  func pause() { soup_server_message_pause(message) }
 
-  func resume() { if !isOver { soup_server_message_unpause(message) } }
+  func resume() { soup_server_message_unpause(message) }
 
   /// Answers with a status and a line of text, and closes the connection after it.
   func refuse(_ status: Int, _ reason: String) {
@@ -149,14 +139,4 @@ final class Message {
 
   /// Says that all of a body in chunks was appended.
   func complete() { soup_message_body_complete(soup_server_message_get_response_body(message)) }
-
-  /// Takes the connection from libsoup, which closes nothing and calls nobody after that.
-  /// - Parameter isClosed: libsoup closed it, and has let it go already.
-  func letGo(isClosed: Bool) {
-    guard !isOver else { return }
-    isOver = true
-    if !isClosed, let stream = soup_server_message_steal_connection(message) {
-      g_object_unref(UnsafeMutableRawPointer(stream))
-    }
-  }
 }

@@ -1,15 +1,21 @@
 import CSoup
 import Glibc
 
-/// A SoupServer, of which this is the one owner.
+/// A SoupServer, of which this is the one owner: it parses a connection's requests and frames the
+/// answers.
 ///
+/// Each connection has a server of its own, since only a server can close a connection of libsoup's
+/// in any state. `soup_server_message_steal_connection` crashes in 3.2 where the connection has no
+/// message left (`soup_server_message_io_http1_steal`), as it happens under hundreds of clients.
 /// Used on the loop's thread only.
 final class SoupServerObject {
   private let server: UnsafeMutablePointer<SoupServer>
-  /// The far end of ``keepKeepAlive()``'s socket.
-  private var pair: Int32 = -1
 
-  init?() {
+  /// - Parameters:
+  ///   - connection: is told of its requests; has to outlive this.
+  ///   - quiet: libsoup 3.2 to 3.7 closes each connection after its first answer if its server has
+  ///     no listener (`request_finished` in soup-server.c).
+  init?(for connection: Connection, _ quiet: QuietSocket) {
     let type = soup_server_get_type()
     // Paths stay as they were written: RequestPath decodes them.
     var value = GValue()
@@ -21,52 +27,88 @@ final class SoupServerObject {
     }
     guard let object else { return nil }
     server = UnsafeMutableRawPointer(object).assumingMemoryBound(to: SoupServer.self)
-    guard keepKeepAlive() else { return nil }
+    guard quiet.isListenedAt(by: server) else { return nil }
+    tell(Unmanaged.passUnretained(connection).toOpaque())
   }
 
+  /// Closes the connection.
   deinit {
     soup_server_disconnect(server)
     g_object_unref(UnsafeMutableRawPointer(server))
-    if pair >= 0 { close(pair) }
   }
 
-  /// Gives the server a listener at which nobody ever calls.
-  ///
-  /// libsoup 3.2 to 3.7 closes each connection after its first answer if the server has no
-  /// listener (`request_finished` in soup-server.c). Its own listeners are not used because they
-  /// can't be told to wait, and leak a GSocket for each connection before 3.4 (`listen_watch` in
-  /// soup-listener.c).
-  private func keepKeepAlive() -> Bool {
+  /// Reads requests of a client from now on.
+  func read(_ client: ClientStream) { client.hand(to: server) }
+
+  private func tell(_ connection: UnsafeMutableRawPointer) {
+    // `*` is what OPTIONS may ask for; it is below no path.
+    for path in ["/", "*"] {
+      let early: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.headerCame() }
+      let whole: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.requestCame() }
+      soup_server_add_early_handler(server, path, early, connection, nil)
+      soup_server_add_handler(server, path, whole, connection, nil)
+    }
+    connect("request-started", connection) { _, message, data in
+      guard let message, let data else { return }
+      let wroteChunk: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
+        Connection.at($1)?.pieceIsTaken()
+      }
+      let started = Message(retaining: message)
+      started.connect("wrote-chunk", unsafeBitCast(wroteChunk, to: GCallback.self), data)
+      Connection.at(data)?.requestBegan(started)
+    }
+    connect("request-finished", connection) { Connection.at($2)?.requestEnded(isAnswered: true) }
+    connect("request-aborted", connection) { Connection.at($2)?.requestEnded(isAnswered: false) }
+  }
+
+  private typealias Signal =
+    @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafeMutableRawPointer?) -> Void
+
+  private func connect(
+    _ signal: String, _ data: UnsafeMutableRawPointer, _ function: @escaping Signal
+  ) {
+    // Signals are emitted with the arguments of this type: G_CALLBACK casts in C.
+    g_signal_connect_data(
+      UnsafeMutableRawPointer(server), signal, unsafeBitCast(function, to: GCallback.self), data,
+      nil, GConnectFlags(rawValue: 0))
+  }
+}
+
+extension Connection {
+  /// - Parameter data: the connection, which outlives its server.
+  fileprivate static func at(_ data: UnsafeMutableRawPointer?) -> Connection? {
+    data.map { Unmanaged<Connection>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
+/// A socket at which nobody ever calls, for servers to listen at.
+///
+/// libsoup's own listeners are not used because they can't be told to wait, and leak a GSocket for
+/// each connection before 3.4 (`listen_watch` in soup-listener.c).
+final class QuietSocket {
+  private let ends: (Int32, Int32)
+
+  init?() {
     var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return false }
-    pair = ends[1]
-    guard let socket = g_socket_new_from_fd(ends[0], nil) else {
-      close(ends[0])
+    guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { return nil }
+    self.ends = (ends[0], ends[1])
+  }
+
+  deinit {
+    close(ends.0)
+    close(ends.1)
+  }
+
+  /// Has a server listen, which closes a descriptor of its own when it ends.
+  fileprivate func isListenedAt(by server: UnsafeMutablePointer<SoupServer>) -> Bool {
+    let descriptor = fcntl(ends.0, F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { return false }
+    guard let socket = g_socket_new_from_fd(descriptor, nil) else {
+      close(descriptor)
       return false
     }
     defer { g_object_unref(UnsafeMutableRawPointer(socket)) }
     return soup_server_listen_socket(server, socket, SoupServerListenOptions(rawValue: 0), nil) != 0
   }
-
-  /// Calls `early` with each request whose header has come, and `whole` when all of it has.
-  func handle(
-    early: @escaping SoupServerCallback, whole: @escaping SoupServerCallback,
-    _ data: UnsafeMutableRawPointer
-  ) {
-    // `*` is what OPTIONS may ask for; it is below no path.
-    for path in ["/", "*"] {
-      soup_server_add_early_handler(server, path, early, data, nil)
-      soup_server_add_handler(server, path, whole, data, nil)
-    }
-  }
-
-  /// Calls a function of the signal's type each time that the server emits it.
-  func connect(_ signal: String, _ function: GCallback, _ data: UnsafeMutableRawPointer) {
-    g_signal_connect_data(
-      UnsafeMutableRawPointer(server), signal, function, data, nil, GConnectFlags(rawValue: 0))
-  }
-
-  /// Reads requests of a client from now on.
-  func add(_ client: ClientStream) { client.hand(to: server) }
 }

@@ -10,14 +10,9 @@ struct Source: ~Copyable {
     init(_ run: @escaping () -> Void) { self.run = run }
   }
 
-  /// Calls `body` when a descriptor has one of these conditions; before other sources are served
-  /// if `isUrgent`.
-  init(
-    _ descriptor: Int32, _ conditions: Conditions, isUrgent: Bool = false,
-    _ body: @escaping () -> Void
-  ) {
+  /// Calls `body` when a descriptor has one of these conditions.
+  init(_ descriptor: Int32, _ conditions: Conditions, _ body: @escaping () -> Void) {
     source = g_unix_fd_source_new(descriptor, GIOCondition(conditions.rawValue))
-    if isUrgent { g_source_set_priority(source, G_PRIORITY_HIGH) }
     let call: GUnixFDSourceFunc = { _, _, data in
       if let data { Unmanaged<Body>.fromOpaque(data).takeUnretainedValue().run() }
       return 1

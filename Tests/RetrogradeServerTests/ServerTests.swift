@@ -268,12 +268,16 @@ import Testing
     }
   }
 
-  @Test("connections that end between two requests are forgotten")
-  func endsBetweenRequests() async throws {
+  @Test("connections that end between two requests are forgotten", arguments: [false, true])
+  func endsBetweenRequests(withReset: Bool) async throws {
     try await serving { port, path, server in
-      for _ in 0..<20 {
-        let connection = try Connection(port)
-        _ = try await connection.ask("\(path)0.m4s")
+      for _ in 0..<5 {
+        let connections = try (0..<100).map { _ in try Connection(port) }
+        for connection in connections { _ = try await connection.ask("\(path)0.m4s") }
+        for connection in connections where withReset {
+          try connection.send("\(path)1.m4s")
+          connection.resetsAtItsEnd()
+        }
       }
       for _ in 0..<1000 where server.connections > 0 { try await Task.sleep(for: .milliseconds(2)) }
       #expect(server.connections == 0)
@@ -356,6 +360,12 @@ private final class Connection: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// Has its end be a reset, as that of a client that does not want the answer any more.
+  func resetsAtItsEnd() {
+    var atOnce = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &atOnce, socklen_t(MemoryLayout<linger>.size))
+  }
 
   func write(_ text: String) throws {
     let bytes = Array(text.utf8)
