@@ -131,7 +131,7 @@ ifneq ($(SANITIZE),)
 test: export G_SLICE = always-malloc
 test: export TEST_TMPDIR = /nonexistent
 test: export TSAN_OPTIONS = exitcode=99
-test: export ASAN_OPTIONS = exitcode=99:detect_leaks=0:quarantine_size_mb=16
+test: export ASAN_OPTIONS = exitcode=99:detect_leaks=0:quarantine_size_mb=16:suppressions=$(CURDIR)/scripts/asan-suppressions.txt
 endif
 
 # testable FLAGS: writes the interface of the command, which is no library. SwiftPM 6.3 with the integrated driver does not

@@ -38,10 +38,17 @@ struct Batch {
         ? try MediaFolder.files(in: input, isDeep: isDeep, excluding: folder) : [MediaFolder.File(input)]
       for file in files {
         let place = file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)"
-        let reverser = reverser(file.path)
-        let name = name.name(of: file.path, format: reverser.options.encoding.format)
-        jobs.append(MirrorJob(number: jobs.count, reverser: reverser, output: "\(place)/\(name)"))
+        jobs.append(MirrorJob(number: jobs.count, reverser: reverser(file.path), output: place))
       }
+    }
+    func output(_ job: MirrorJob, isFull: Bool) -> String {
+      "\(job.output)/\(name.name(of: job.input, format: job.reverser.options.encoding.format, isFull: isFull))"
+    }
+    // `a.flv` and `a.mkv` of one folder become `a.flv.mkv` and `a.mkv`.
+    let shared = Dictionary(grouping: jobs) { output($0, isFull: false).pathBytes }.filter { $0.value.count > 1 }
+    for place in jobs.indices {
+      let short = output(jobs[place], isFull: false)
+      jobs[place].output = shared[short.pathBytes] == nil ? short : output(jobs[place], isFull: true)
     }
     try checkNames()
     for job in jobs { try folders.make(job.output.folderPath) }

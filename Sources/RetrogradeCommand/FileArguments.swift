@@ -19,7 +19,7 @@ struct FileArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "With --into: what a mirror is called. {stem} is the input's name without its extension. {ext} is the extension, or mkv if "
-        + "such files can only be read.",
+        + "such files can only be read: flv.mkv where two mirrors would have one name.",
       valueName: "name"))
   var name = OutputName.same
 

@@ -23,13 +23,14 @@ struct OutputName: ExpressibleByArgument, Equatable {
   /// - Parameters:
   ///   - path: of the source.
   ///   - format: the format of the mirror, if an option chooses it: then the extension stays.
-  func name(of path: String, format: String?) -> String {
+  ///   - isFull: the source's own extension comes before `mkv`, as another mirror has the shorter name.
+  func name(of path: String, format: String?, isFull: Bool = false) -> String {
     let name = path.lastPart
     let dot = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : $0 }
     let stem = dot.map { String(name[..<$0]) } ?? name
     let ending = dot.map { String(name[name.index(after: $0)...]) } ?? ""
     let isMade = format != nil || !template.hasSuffix("{ext}") || Reverser.writes(fileExtension: ending)
-    let template = isMade ? template : "\(template.dropLast("{ext}".count))mkv"
+    let template = isMade ? template : "\(template.dropLast("{ext}".count))\(isFull ? "{ext}.mkv" : "mkv")"
     // In one pass: a name may have braces of its own.
     return template.split(separator: "{stem}", omittingEmptySubsequences: false).map {
       $0.replacing("{ext}", with: ending)

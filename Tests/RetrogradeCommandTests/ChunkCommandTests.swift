@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite struct ChunkCommandTests {
@@ -50,6 +51,18 @@ import Testing
     #expect(try Command.run(arguments("again.mkv")).status == 0)
     #expect(try bytes(scratch.path("whole.mkv")) == bytes(scratch.path("again.mkv")))
     #expect(!FileManager.default.fileExists(atPath: work))
+  }
+
+  @Test("a film whose last keyframe can't be decoded is split")
+  func lostKeyframe() throws {
+    let scratch = try Scratch()
+    let options = ["-c:v", "libx264", "-g", "10", "-bf", "0", "-sc_threshold", "0"]
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=d=2:r=25:s=160x120"] + options + [scratch.path("a.mp4")])
+    for number in 40..<50 { try FFmpeg.zeroPacket(number, of: "v:0", in: scratch.path("a.mp4")) }
+    let split = try Command.run([
+      "split", scratch.path("a.mp4"), scratch.path("b.mkv"), "--work", scratch.path("work"), "--chunks", "3",
+    ])
+    #expect(split.status == 0 && split.output.contains("40 frames"), "\(split.errors)")
   }
 
   @Test func whatCantBeSaidOfChunksIsRefused() throws {

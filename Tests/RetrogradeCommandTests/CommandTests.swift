@@ -117,6 +117,10 @@ final class Scratch: Sendable {
     (["info", "ftp://example.invalid/a.mp4"], 66, ["is an address", "only files, pipes, http and https"]),
     (["info", "file:///nobody/has/a.mp4"], 66, ["No such file"]),
     (["info", "LIST"], 65, ["is a playlist", "not in its own folder: http://example.invalid/0.ts"]),
+    (["info", "ADDRESSES"], 65, ["names other files or addresses, which are not opened"]),
+    (["info", "SESSION"], 65, ["names other files or addresses, which are not opened"]),
+    (["info", "MIDI"], 65, ["or no media that GStreamer"]),
+    (["reverse", "CLIP", "out.mp4", "--score", "@/dev/zero"], 64, ["/dev/zero can't be read: File too large"]),
     (["reverse", "LIST", "-"], 64, ["standard output", "--format mkv"]),
     (["reverse", "LIST", "-", "--format", "xyz"], 64, ["--format xyz", "mkv"]),
     (["reverse", "LIST", "f-%02d.png", "--format", "png"], 64, ["leave out --format"]),
@@ -134,9 +138,14 @@ final class Scratch: Sendable {
   @Test(arguments: messages)
   func messagesSayWhatIsSoAndWhatToDo(arguments: [String], status: Int32, words: [String]) throws {
     let scratch = try Scratch()
-    let names = ["LIST": scratch.path("hls.m3u8"), "CLIP": scratch.path("a.mp4")]
-    try Data("#EXTM3U\n#EXTINF:5,\nhttp://example.invalid/0.ts\n".utf8).write(
-      to: URL(fileURLWithPath: scratch.path("hls.m3u8")))
+    let texts = [
+      "LIST": "#EXTM3U\n#EXTINF:5,\nhttp://example.invalid/0.ts\n",
+      "ADDRESSES": "http://example.invalid/a.mp4\nhttp://example.invalid/b.mp4\n",
+      "SESSION": "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=video 5004 RTP/AVP 96\n",
+      "MIDI": "MThd\0\0\0\u{6}\0\0\0\u{1}\0`MTrk\0\0\0\u{8}\0@\u{40}@\0\u{7F}/\0",
+    ]
+    let names = ["CLIP": scratch.path("a.mp4")].merging(texts.keys.map { ($0, scratch.path($0)) }) { $1 }
+    for (name, text) in texts { try Data(text.utf8).write(to: scratch.url.appending(path: name)) }
     if arguments.contains("CLIP") { try Command.makeClip(scratch.path("a.mp4"), frames: 5) }
     let result = try Command.run(arguments.map { names[$0] ?? $0 })
     #expect(result.status == status)

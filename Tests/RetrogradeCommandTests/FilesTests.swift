@@ -87,11 +87,11 @@ import Testing
 
   @Test("a mirror is .mkv if files like its source can only be read")
   func extensionsThatAreOnlyRead() throws {
-    try makeClips("in/a.mp4", "in/b.flv", "in/c.WMV", "in/d.MOV")
+    try makeClips("in/a.mp4", "in/b.flv", "in/c.WMV", "in/d.MOV", "in/f.flv", "in/f.mkv")
     try write("Nothing", to: "in/e.aac")
     let result = try run("reverse", "in", "--into", "out", "--name", "{stem}-r.{ext}")
     #expect(result.status == 65 && result.errors.contains("1 failed: in/e.aac"), "\(result.errors)")
-    #expect(names(in: "out") == ["a-r.mp4", "b-r.mkv", "c-r.mkv", "d-r.MOV"])
+    #expect(names(in: "out") == ["a-r.mp4", "b-r.mkv", "c-r.mkv", "d-r.MOV", "f-r.flv.mkv", "f-r.mkv"])
     let formatted = try run("in/b.flv", "--into", "mp4", "--format", "mp4")
     #expect(formatted.status == 0 && names(in: "mp4") == ["b.flv"], "--format says what it is: \(formatted.errors)")
   }

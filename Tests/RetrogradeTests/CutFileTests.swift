@@ -36,6 +36,7 @@ import Testing
     Kind("s.ogg", video: nil, audio: "vorbisenc", muxer: "oggmux max-page-delay=100000000"),
     Kind("s.flac", video: nil, audio: "flacenc", muxer: "identity"),
     Kind("s.wv", video: nil, audio: "wavpackenc", muxer: "identity"),
+    Kind("s.voc", video: nil, audio: "audioconvert", muxer: "avmux_voc"),
     Kind("s.wav", video: nil, audio: "identity", muxer: "wavenc"),
     Kind("s.au", video: nil, audio: "audioconvert", muxer: "avmux_au"),
     Kind("s.mp3", video: nil, audio: "lamemp3enc ! mpegaudioparse", muxer: "xingmux"),
@@ -44,6 +45,34 @@ import Testing
     Kind("s.ivf", video: "vp8enc deadline=1 keyframe-max-dist=20", audio: nil, muxer: "avmux_ivf"),
     Kind("s.y4m", video: "video/x-raw,format=I420", audio: nil, muxer: "y4menc"),
   ]
+
+  /// GStreamer writes no True Audio.
+  @Test("True Audio that is cut, or has another file behind it, is named", arguments: [true, false])
+  func trueAudio(isCut: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.tta")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=4:r=22050", path])
+    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+    try (isCut ? whole.dropLast(5000) : whole + whole).write(to: URL(fileURLWithPath: path))
+    let codes = try await Reverser(path).plan().warnings.map(\.code)
+    #expect(codes.contains(isCut ? .truncated : .damaged), "\(codes)")
+  }
+
+  @Test("blocks of WavPack of another rate are named")
+  func wavPackOfTwoRates() async throws {
+    let folder = try TemporaryFolder()
+    var media = TestMedia()
+    (media.video, media.audio, media.muxer, media.name) = (nil, "wavpackenc", "identity", "a.wv")
+    media.sampleCount = 48_000
+    let first = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    media.name = "b.wv"
+    media.audio = "audioresample ! audio/x-raw,rate=22050 ! wavpackenc"
+    let second = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
+    try (first + second).write(to: URL(fileURLWithPath: folder.path("both.wv")))
+    #expect(try await Reverser(folder.path("a.wv")).plan().warnings.isEmpty)
+    #expect(try await Reverser(folder.path("both.wv")).plan().warnings.map(\.code) == [.damaged])
+  }
 
   @Test(arguments: kinds) func isRefusedOrNamed(_ kind: Kind) async throws {
     let folder = try TemporaryFolder()

@@ -62,6 +62,8 @@ package final class RandomAccessFile {
 
   private func load(_ range: Range<Int>) -> [UInt8]? {
     if isCancelled() { return nil }
+    // Swift would write the count of the empty array, which all threads share.
+    guard !range.isEmpty else { return [] }
     let bytes = [UInt8](unsafeUninitializedCapacity: range.count) { room, count in
       let target = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(room)[..<range.count])
       if readAll(target, from: descriptor, at: range.lowerBound) { count = range.count }

@@ -11,9 +11,16 @@ extension ContainerReport {
     guard let low = field(start + 12), let high = field(start + 11, 1), let flags = field(start + 24) else {
       return nil
     }
-    let walk = walk(file, from: start) { place in
-      file.text(at: place) == "wvpk" ? field(place + 4).map { $0 + 8 } : nil
+    // `wavpackdec` goes on with the rate of the first block.
+    var changedAt: Int?
+    var walk = walk(file, from: start) { place in
+      guard file.text(at: place) == "wvpk", let size = field(place + 4), let others = field(place + 24) else {
+        return nil
+      }
+      if others >> 23 & 15 != flags >> 23 & 15, changedAt == nil { changedAt = place }
+      return size + 8
     }
+    walk.brokenAt = changedAt ?? walk.brokenAt
     let rate = rates.indices.contains(flags >> 23 & 15) ? rates[flags >> 23 & 15] : nil
     // 0xFFFFFFFF: not known when it was written. What is counted in DSD is bytes.
     let isCounted = low != 0xFFFF_FFFF && flags >> 31 & 1 == 0
