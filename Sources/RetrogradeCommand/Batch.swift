@@ -32,23 +32,25 @@ struct Batch {
     _ inputs: [String], into folder: String, named name: OutputName, isDeep: Bool, _ folders: OutputFolders,
     _ reverser: (String) -> Reverser
   ) throws {
+    typealias Source = (reverser: Reverser, folder: String)
+    var sources: [Source] = []
     for input in inputs {
       let files =
         MediaFolder.isFolder(input)
         ? try MediaFolder.files(in: input, isDeep: isDeep, excluding: folder) : [MediaFolder.File(input)]
       for file in files {
-        let place = file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)"
-        jobs.append(MirrorJob(number: jobs.count, reverser: reverser(file.path), output: place))
+        sources.append((reverser(file.path), file.subfolder.isEmpty ? folder : "\(folder)/\(file.subfolder)"))
       }
     }
-    func output(_ job: MirrorJob, isFull: Bool) -> String {
-      "\(job.output)/\(name.name(of: job.input, format: job.reverser.options.encoding.format, isFull: isFull))"
+    func output(_ source: Source, isFull: Bool = false) -> String {
+      let (path, format) = (source.reverser.input, source.reverser.options.encoding.format)
+      return "\(source.folder)/\(name.name(of: path, format: format, isFull: isFull))"
     }
     // `a.flv` and `a.mkv` of one folder become `a.flv.mkv` and `a.mkv`.
-    let shared = Dictionary(grouping: jobs) { output($0, isFull: false).pathBytes }.filter { $0.value.count > 1 }
-    for place in jobs.indices {
-      let short = output(jobs[place], isFull: false)
-      jobs[place].output = shared[short.pathBytes] == nil ? short : output(jobs[place], isFull: true)
+    let outputs = Dictionary(grouping: sources) { output($0).pathBytes }
+    jobs = sources.enumerated().map { number, source in
+      let isShared = (outputs[output(source).pathBytes]?.count ?? 0) > 1
+      return MirrorJob(number: number, reverser: source.reverser, output: output(source, isFull: isShared))
     }
     try checkNames()
     for job in jobs { try folders.make(job.output.folderPath) }

@@ -14,7 +14,7 @@ extension ContainerReport {
     // After the header and after the sizes there is a checksum of four bytes.
     var place = start + 22 + 4 * frames + 4
     for frame in 0..<frames {
-      guard let size = field(22 + 4 * frame) else { break }
+      guard place <= file.size, let size = field(22 + 4 * frame) else { break }
       place += size
     }
     guard place <= file.size else { return audio(end: end, (true, nil)) }
