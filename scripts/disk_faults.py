@@ -28,7 +28,7 @@ FAULTS = [
     ("write", "out", 0, "on", {0}),
     ("write", "spool", errno.ENOSPC, "on", {74}), ("write", "spool", errno.EIO, "once", {74}), ("write", "spool", errno.EINTR, "once", {0}),
     ("write", "spool", 0, "on", {0}),
-    ("read", "spool", errno.EIO, "once", {74}), ("read", "spool", errno.EINTR, "once", {0}), ("read", "spool", 0, "on", {0}),
+    ("read", "spool", errno.EIO, "once", {0, 74}), ("read", "spool", errno.EINTR, "once", {0}), ("read", "spool", 0, "on", {0}),
     ("read", "in", errno.EIO, "on", {74}), ("read", "in", errno.EIO, "once", {74}), ("read", "in", errno.EINTR, "once", {0}),
     ("read", "in", 0, "on", {0}),
     ("fsync", "out", errno.EIO, "once", {74}), ("fsync", "out", errno.ENOSPC, "once", {74}),

@@ -118,6 +118,13 @@ package enum Registry {
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_can_sink_any_caps(found, caps.raw) != 0
   }
+
+  /// Whether a sink pad of `factory` takes all that `caps` describe: none of the fields that it asks for is missing.
+  package static func factory(_ factory: String, takesAllOf caps: Caps) -> Bool {
+    guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return false }
+    defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
+    return gst_element_factory_can_sink_all_caps(found, caps.raw) != 0
+  }
 }
 
 extension Registry {

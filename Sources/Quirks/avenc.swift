@@ -13,6 +13,15 @@ extension Quirk {
     upstream: "`gst_ffmpegaudenc_receive_packet`",
     workaround: "The delay of an encoder is measured: noise is encoded, and looked for in the decoded audio.")
 
+  package static let avencAACMidSide = Quirk(
+    "avenc_aac-ms", element: "avenc_aac", releases: .all,
+    symptom: """
+      All of stereo is coded as sum and difference: what is heard on one side only comes out of both. FFmpeg itself \
+      decides that for each band.
+      """,
+    upstream: "`aac-ms` is true unless it is set (gstavcfg.c): FFmpeg's -1, for either, is read as a boolean",
+    workaround: "It is set to false.")
+
   package static let avencExperimental = Quirk(
     "avenc-experimental", element: "avenc_dca", releases: .all,
     symptom: """
@@ -31,5 +40,5 @@ extension Quirk {
     upstream: "`gst_ffmpegaudenc_send_frame`, 9b536630f1 (MR 8318)",
     workaround: "Windows Media Audio becomes the usual codec of the container, on all releases.")
 
-  static let avenc = [avencAACUnranked, avencAACPriming, avencExperimental, avencWMAAlignment]
+  static let avenc = [avencAACUnranked, avencAACPriming, avencAACMidSide, avencExperimental, avencWMAAlignment]
 }

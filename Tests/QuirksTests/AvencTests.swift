@@ -21,6 +21,27 @@ import Testing
     try expect(.avencAACPriming) { try addedSamples("avenc_aac ! avdec_aac") >= 1024 }
   }
 
+  @Test("what is heard on the left only comes out of both sides")
+  func aacMidSide() throws {
+    try expect(.avencAACMidSide) { try loudestOnTheRight("") > 500 }
+    #expect(try loudestOnTheRight("aac-ms=false") < 100)
+  }
+
+  /// The largest sample of the silent right channel beside a tone on the left, of 32,768.
+  private func loudestOnTheRight(_ settings: String) throws -> Int {
+    let decoded = try bytes(
+      of: """
+        audiotestsrc num-buffers=50 freq=300 samplesperbuffer=960 ! audio/x-raw,rate=48000,channels=1 ! audioconvert !
+        audiopanorama panorama=-1 ! audio/x-raw,channels=2 ! audioconvert ! avenc_aac bitrate=128000 \(settings) !
+        avdec_aac ! audioconvert ! audio/x-raw,format=S16LE
+        """)
+    return decoded.withUnsafeBytes { bytes in
+      bytes.bindMemory(to: Int16.self).enumerated().reduce(0) {
+        $1.offset % 2 == 1 ? max($0, abs(Int($1.element))) : $0
+      }
+    }
+  }
+
   @Test("MP3 is decoded with its priming")
   func mp3Priming() throws {
     try expect(.lamemp3encPriming) { try addedSamples("lamemp3enc ! mpegaudioparse ! avdec_mp3") >= 1105 }

@@ -22,6 +22,22 @@ import Testing
     return options
   }
 
+  @Test("VP9 in RGB is copied into .mkv; .mp4, whose muxer does not take it everywhere, holds it or is refused")
+  func rgb() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.webm")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=d=1:r=10:s=64x48", "-pix_fmt", "gbrp", "-c:v", "libvpx-vp9", path])
+    try await Reverser(path, options: options(.pingPong)).reverse(to: folder.path("b.mkv"))
+    #expect(try FFmpeg.frames(folder.path("b.mkv")).count == 19)
+    do {
+      try await Reverser(path, options: options(.pingPong)).reverse(to: folder.path("b.mp4"))
+      #expect(try FFmpeg.frames(folder.path("b.mp4")).count == 19)
+    } catch let error as RetrogradeError {
+      #expect(error.code == .usage && "\(error)".contains("does not take this kind of VP9"), "\(error)")
+    }
+  }
+
   @Test(arguments: ["boomerang.mp4", "boomerang.mkv", "boomerang.mov"])
   func theForwardHalfIsTheSourceBitForBit(_ output: String) async throws {
     let folder = try TemporaryFolder()

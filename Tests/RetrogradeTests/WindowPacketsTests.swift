@@ -45,6 +45,21 @@ import Testing
       name: "s.webm"),
   ]
 
+  /// A container calls pictures keyframes from which on a film is right after some more (`recovery_frame_cnt`).
+  @Test("H.264 that is refreshed column by column is right everywhere", arguments: ["a.mp4", "a.mkv", "a.ts"])
+  func periodicRefresh(name: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path(name)
+    let refresh = ["-c:v", "libx264", "-preset", "ultrafast", "-x264opts", "intra-refresh=1:keyint=20"]
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=d=3:r=25:s=320x240"] + refresh + [path])
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.resources.memory = ByteCount(4 << 20)
+    try await Reverser(path, options: options).reverse(to: folder.path("b.mkv"))
+    let own = try FFmpeg.frames(path).map(\.sum)
+    #expect(try FFmpeg.frames(folder.path("b.mkv")).map(\.sum) == own.reversed())
+  }
+
   @Test(arguments: cases)
   func eachWindowEndsWithItsOwnFrames(_ source: Case) throws {
     let settings = PlaybackSettings(

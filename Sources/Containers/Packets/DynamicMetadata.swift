@@ -3,13 +3,37 @@
 enum DynamicMetadata {
   /// - Parameter unit: without its header.
   static func names(inSEI unit: Slice<UnsafeRawBufferPointer>) -> [String] {
+    SEIMessage.all(in: unit).compactMap { $0.type == 4 ? name(ofMessage: $0.payload) : nil }
+  }
+
+  /// - Parameter message: from the country's code on. Captions and the active format have words of their own, or none.
+  private static func name(ofMessage message: ArraySlice<UInt8>) -> String? {
+    switch Array(message.prefix(6)) {
+    // SMPTE ST 2094-40, annex A.
+    case let start where start.starts(with: [0xB5, 0, 0x3C, 0, 1, 4]): "HDR10+"
+    case let start where start.starts(with: [0xB5, 0, 0x3A]): "SL-HDR"
+    case let start where start.starts(with: [0xB5, 0, 0x3B]): "Dolby Vision"
+    case let start where start.starts(with: [0x26, 0, 4, 0, 5]): "HDR Vivid"
+    default: nil
+    }
+  }
+}
+
+/// A message of supplemental enhancement information (ITU-T H.264, 7.3.2.3.1; H.265, 7.3.5).
+struct SEIMessage {
+  /// `payloadType`.
+  let type: Int
+  let payload: ArraySlice<UInt8>
+
+  /// - Parameter unit: without its header.
+  static func all(in unit: Slice<UnsafeRawBufferPointer>) -> [SEIMessage] {
     var zeros = 0
     // Without the 3 that follows two zeros (7.4.1).
     let bytes = unit.filter { byte in
       defer { zeros = byte == 0 ? zeros + 1 : 0 }
       return !(zeros >= 2 && byte == 3)
     }
-    var found: [String] = []
+    var found: [SEIMessage] = []
     var place = 0
     /// A number that goes on after each 255.
     func number() -> Int? {
@@ -23,21 +47,9 @@ enum DynamicMetadata {
     }
     // The last byte ends the unit.
     while place < bytes.count - 1, let type = number(), let size = number(), size <= bytes.count - place {
-      if type == 4, let name = name(ofMessage: bytes[place..<place + size]) { found.append(name) }
+      found.append(SEIMessage(type: type, payload: bytes[place..<place + size]))
       place += size
     }
     return found
-  }
-
-  /// - Parameter message: from the country's code on. Captions and the active format have words of their own, or none.
-  private static func name(ofMessage message: ArraySlice<UInt8>) -> String? {
-    switch Array(message.prefix(6)) {
-    // SMPTE ST 2094-40, annex A.
-    case let start where start.starts(with: [0xB5, 0, 0x3C, 0, 1, 4]): "HDR10+"
-    case let start where start.starts(with: [0xB5, 0, 0x3A]): "SL-HDR"
-    case let start where start.starts(with: [0xB5, 0, 0x3B]): "Dolby Vision"
-    case let start where start.starts(with: [0x26, 0, 4, 0, 5]): "HDR Vivid"
-    default: nil
-    }
   }
 }

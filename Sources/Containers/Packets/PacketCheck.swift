@@ -62,7 +62,7 @@ package struct PacketCheck: Sendable {
   }
 }
 
-/// Measures the part of a video packet that a decoder makes pictures of.
+/// Reads of a video packet what its pictures are: how many of its bytes, and what they need and say.
 ///
 /// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of
 /// H.264 or HEVC that is read again has the same slices, but not always the same size.
@@ -88,6 +88,11 @@ package struct PictureBytes: Sendable {
   /// decoder outputs.
   package func dynamicMetadata(in packet: UnsafeRawBufferPointer) -> [String] {
     units?.dynamicMetadata(in: packet) ?? []
+  }
+
+  /// Whether a picture that a container calls a keyframe comes out right only if some before it are decoded.
+  package func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
+    units?.recoversLater(in: packet) ?? false
   }
 }
 

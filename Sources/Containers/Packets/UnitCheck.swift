@@ -106,6 +106,18 @@ struct UnitCheck: Sendable {
     }
   }
 
+  /// Whether a picture of H.264 comes out right only if some before it are decoded: what is decoded from here on is right
+  /// after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
+  func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
+    guard family == .h264 else { return false }
+    return units(packet).contains { range in
+      let unit = UnsafeRawBufferPointer(rebasing: packet[range])
+      guard unit.first.map({ $0 & 31 }) == 6 else { return false }
+      // The count is 0 if its first bit is set (Exp-Golomb, 9.1).
+      return SEIMessage.all(in: unit.dropFirst()).contains { $0.type == 6 && ($0.payload.first ?? 0x80) & 0x80 == 0 }
+    }
+  }
+
   /// Where the units are, each of which has its length before it.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []

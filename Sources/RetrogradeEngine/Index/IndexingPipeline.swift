@@ -202,6 +202,9 @@ final class IndexingPipeline {
       end = sample.segment.streamEnd
       var packet = try VideoPacket(buffer, sample.segment, caps)
       packet.pictureBytes = try buffer.withBytes { pictures.count(in: $0) }
+      if packet.isKeyframe, !packets.isEmpty, try buffer.withBytes({ pictures.recoversLater(in: $0) }) {
+        packet.isKeyframe = false
+      }
       if packets.isEmpty { metadata = try buffer.withBytes { pictures.dynamicMetadata(in: $0) } }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)

@@ -77,6 +77,10 @@ struct ForwardCopy: Sendable {
       encoder = PacketEncoder(element: element, settings: frame.settings, tail: nil, format: frame.format, raw: raw)
       caps = try ForwardCopy.firstCaps(reading, source, target)
     }
+    // `vp9parse` says nothing of the chroma format of RGB, which `mp4mux` asks for.
+    guard Registry.factory(family, takesAllOf: caps) else {
+      throw refused("\(family) does not take this kind of \(codec.caps.codecName); .mkv holds it")
+    }
     let times = video.video.timesInDecodingOrder
     // x264 reorders two frames at the most, as it is set up here.
     let depth = max(DTSGenerator.depth(times), isH264 ? 2 : 0)
