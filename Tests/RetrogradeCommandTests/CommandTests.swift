@@ -152,6 +152,22 @@ final class Scratch: Sendable {
     for word in words { #expect(result.errors.contains(word), "\(result.errors)") }
   }
 
+  @Test("video that starts after the audio, and subtitles that end together, are verified and complete")
+  func lateVideo() throws {
+    let scratch = try Scratch()
+    let cues = "1\n00:00:00,100 --> 00:00:01,000\nA\n\n2\n00:00:00,400 --> 00:00:01,000\nB\n"
+    try Data(cues.utf8).write(to: scratch.url.appending(path: "a.srt"))
+    let inputs = [
+      "-f", "lavfi", "-itsoffset", "0.7", "-i", "testsrc2=d=1:r=12:s=160x120", "-f", "lavfi", "-i", "sine=d=1.7", "-i",
+      scratch.path("a.srt"),
+    ]
+    for (name, subtitles) in [("a.mp4", "mov_text"), ("a.mkv", "srt")] {
+      _ = try FFmpeg.bytes(inputs + ["-c:v", "libx264", "-c:a", "aac", "-c:s", subtitles, scratch.path(name)])
+      let result = try Command.run(["reverse", scratch.path(name), scratch.path("o-\(name)"), "--verify", "--strict"])
+      #expect(result.status == 0, "\(result.errors)")
+    }
+  }
+
   @Test func refusesToReplaceAFile() throws {
     let scratch = try Scratch()
     try Command.makeClip(scratch.path("a.mp4"))

@@ -231,7 +231,8 @@ final class EncodingPipeline: Sendable {
 
   /// What the encoder and the muxer of the output know better than the source.
   static let technical = [
-    "container-format", "video-codec", "audio-codec", "codec", "bitrate", "minimum-bitrate", "maximum-bitrate",
+    "container-format", "video-codec", "audio-codec", "subtitle-codec", "codec", "bitrate", "minimum-bitrate",
+    "maximum-bitrate",
     "nominal-bitrate", "encoder", "encoder-version", "has-crc", "container-specific-track-id", "channel-mode",
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]

@@ -145,10 +145,10 @@ struct MuxedCount: Sendable {
   func cues(of given: Given) -> Reached {
     let passed = packets.total
     return Reached(
-      count: passed.packets, span: passed.span,
-      warning: passed.packets < given.count
+      count: passed.allPackets, span: passed.span,
+      warning: passed.allPackets < given.count
         ? MuxedCount.missing(
-          given.count - passed.packets, of: given.count, "subtitles", given.missing(from: passed.span)) : nil)
+          given.count - passed.allPackets, of: given.count, "subtitles", given.missing(from: passed.span)) : nil)
   }
 
   private static func missing(_ count: Int, of given: Int, _ what: String, _ span: TimeSpan?) -> Warning {
@@ -179,6 +179,8 @@ private final class PacketCount: Sendable {
   struct Total {
     /// Packets that are shown or heard, each at a time of its own.
     var packets = 0
+    /// Also those that begin when the one before does, as two subtitles may.
+    var allPackets = 0
     var bytes = 0
     /// In stream time.
     var span: TimeSpan?
@@ -210,6 +212,7 @@ private final class PacketCount: Sendable {
       // Codecs' headers come without a time, or with that of the first frame; VP8's hidden frames are only decoded.
       guard let pts = buffer.pts, !buffer.isDecodedOnly else { return }
       let time = segment.streamTime(of: pts)
+      total.allPackets += 1
       if time != total.last { total.packets += 1 }
       total.last = time
       let duration = buffer.duration ?? .zero

@@ -65,7 +65,7 @@ struct FrameComparison {
       let number = expected - 1
       if let place = own.number { try sourceFrames?.add(own.buffer.pixelHash(own.caps), number: place) }
       delays.append(frame.shown.start - own.shown.start)
-      lastDuration = (frame.shown.duration, own.shown.duration)
+      lastDuration = (frame.duration, own.shown.duration)
       if number == 0 { firstSlack = own.shown.duration }
       let likeness = frame.thumbnail.likeness(to: own.thumbnail)
       if likeness < worst.likeness { worst = (likeness, number) }
@@ -130,6 +130,8 @@ private struct ThumbnailedFrames {
     var buffer: Buffer
     var caps: Caps
     var shown: TimeSpan
+    /// How long it is shown by its own file, which may end later than its video.
+    var duration: ClockTime
     var number: Int?
     var thumbnail: Thumbnail
   }
@@ -177,7 +179,7 @@ private struct ThumbnailedFrames {
         frame.caps.withRange, preparation, orientation: orientation, to: Thumbnail.form(of: frame.caps), cancellation)
     converter = known
     return Frame(
-      buffer: frame.buffer, caps: frame.caps, shown: frame.shown, number: frame.number,
+      buffer: frame.buffer, caps: frame.caps, shown: frame.shown, duration: frame.source.duration, number: frame.number,
       thumbnail: try Thumbnail(known.convert(frame.buffer, frame.caps.withRange), of: frame.caps))
   }
 }

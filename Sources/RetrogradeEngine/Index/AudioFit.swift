@@ -33,7 +33,12 @@ struct AudioAnchor: Hashable, Sendable {
       if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }
       numbers.append(number)
     }
-    let deltas = numbers.compactMap { number in nominals[number].map { $0 - positions[number] } }
+    let deltas = numbers.compactMap { number -> Int? in
+      guard let nominal = nominals[number] else { return nil }
+      let (delta, isTooFar) = nominal.subtractingReportingOverflow(positions[number])
+      // Damaged timestamps may be centuries apart.
+      return isTooFar || delta.magnitude > 1 << 60 ? nil : delta
+    }
     guard numbers.count >= 4, deltas.count == numbers.count, let low = deltas.min(), let high = deltas.max() else {
       return nil
     }
