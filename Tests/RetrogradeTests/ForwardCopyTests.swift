@@ -22,6 +22,16 @@ import Testing
     return options
   }
 
+  @Test("VP9 in RGB of keyframes alone becomes an .mp4, whether or not its muxer takes the packets")
+  func rgbKeyframes() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.webm")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=d=1:r=10:s=64x48", "-pix_fmt", "gbrp", "-c:v", "libvpx-vp9", "-g", "1", path])
+    try await Reverser(path).reverse(to: folder.path("b.mp4"))
+    #expect(try FFmpeg.frames(folder.path("b.mp4")).count == 10)
+  }
+
   @Test("VP9 in RGB is copied into .mkv; .mp4, whose muxer does not take it everywhere, holds it or is refused")
   func rgb() async throws {
     let folder = try TemporaryFolder()

@@ -190,12 +190,10 @@ struct EncoderSettings: Sendable {
     let wanted = min(usual, options.audioBitrate ?? .max)
     switch encoder {
     case "avenc_aac", "voaacenc", "opusenc":
-      var bitrate = wanted
-      if case .whole(let range)? = Registry.allowed("bitrate", of: encoder) {
-        bitrate = min(max(wanted, range.lowerBound), range.upperBound)
+      guard case .whole(let range)? = Registry.allowed("bitrate", of: encoder) else {
+        return [(name: "bitrate", value: "\(wanted)")]
       }
-      let stereo = encoder == "avenc_aac" && Quirk.avencAACMidSide.applies ? [(name: "aac-ms", value: "false")] : []
-      return [(name: "bitrate", value: "\(bitrate)")] + stereo
+      return [(name: "bitrate", value: "\(min(max(wanted, range.lowerBound), range.upperBound))")]
     case "vorbisenc":
       return [(name: "quality", value: options.quality == .source ? "0.5" : "0.9")]
     case "lamemp3enc":

@@ -139,6 +139,7 @@ final class EncodingPipeline: Sendable {
         }
         for (name, value) in stream.encoderOptions { try encoder.set(name, value) }
       }
+      try pipeline.keepStereoApartInAAC()
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }

@@ -85,6 +85,10 @@ struct PacketOutput: Sendable {
       return nil
     }
     let caps = PacketOutput.named(video.caps).withPossiblePixels
+    // `vp9parse` says nothing of the chroma format of RGB, which `mp4mux` asks for.
+    if caps.mediaType == "video/x-vp9", !container.muxers.contains(where: { Registry.factory($0, takesAllOf: caps) }) {
+      return nil
+    }
     if container.takes(caps) { return PacketForm(given: caps, taken: caps, conversion: []) }
     for (parser, text) in PacketOutput.conversions[video.caps.mediaType] ?? [] {
       guard let taken = Caps(text), container.takes(taken) else { continue }

@@ -1,8 +1,15 @@
 import GStreamer
 import Quirks
 
-/// Changes to frames and caps before encoders that take them wrong.
+/// Settings of encoders, and changes to frames and caps before those that take them wrong.
 extension Pipeline {
+  /// Has AAC keep left and right apart (`Quirk.avencAACMidSide`). Not in the profile of `encodebin`, which other
+  /// programs that run a printed pipeline may fill with another encoder.
+  func keepStereoApartInAAC() throws(GStreamerError) {
+    guard Quirk.avencAACMidSide.applies else { return }
+    for encoder in elements(ofFactory: "avenc_aac") { try encoder.set("aac-ms", "false") }
+  }
+
   /// Gives `jpegenc` frames with all the bytes that it reads (`Quirk.jpegencRowPadding`).
   func fillRowsOfJPEG() {
     guard Quirk.jpegencRowPadding.applies else { return }
