@@ -14,12 +14,12 @@ extension Quirk {
     workaround: "The delay of an encoder is measured: noise is encoded, and looked for in the decoded audio.")
 
   package static let avencAACMidSide = Quirk(
-    "avenc_aac-ms", element: "avenc_aac", releases: .all,
+    "avenc_aac-ms", element: "avenc_aac", releases: .before(Release(1, 24)),
     symptom: """
       All of stereo is coded as sum and difference: what is heard on one side only comes out of both. FFmpeg itself \
       decides that for each band.
       """,
-    upstream: "`aac-ms` is true unless it is set (gstavcfg.c): FFmpeg's -1, for either, is read as a boolean",
+    upstream: "FFmpeg's -1, for either, is read as a boolean, and so as true: 6d94b77ae8",
     workaround: "It is set to false.")
 
   package static let avencExperimental = Quirk(

@@ -24,7 +24,7 @@ import Testing
   @Test("what is heard on the left only comes out of both sides")
   func aacMidSide() throws {
     try expect(.avencAACMidSide) { try loudestOnTheRight("") > 500 }
-    #expect(try loudestOnTheRight("aac-ms=false") < 100)
+    if Quirk.avencAACMidSide.applies { #expect(try loudestOnTheRight("aac-ms=false") < 100) }
   }
 
   /// The largest sample of the silent right channel beside a tone on the left, of 32,768.
