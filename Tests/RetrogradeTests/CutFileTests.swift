@@ -71,7 +71,7 @@ import Testing
     let second = try Data(contentsOf: URL(fileURLWithPath: media.write(to: folder)))
     try (first + second).write(to: URL(fileURLWithPath: folder.path("both.wv")))
     #expect(try await Reverser(folder.path("a.wv")).plan().warnings.isEmpty)
-    #expect(try await Reverser(folder.path("both.wv")).plan().warnings.map(\.code) == [.damaged])
+    #expect(try await Reverser(folder.path("both.wv")).plan().warnings.map(\.code).contains(.damaged))
   }
 
   @Test(arguments: kinds) func isRefusedOrNamed(_ kind: Kind) async throws {
