@@ -12,7 +12,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska, WebM and AVI.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM and MP3.
+  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, MP3 and GIF.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, AVI, WAVE and MP3.
   package private(set) var tags: [NamedTag] = []
@@ -97,7 +97,7 @@ package struct ContainerFacts: Sendable {
       details += MatroskaTags.details(of: file)
       let chapters = MatroskaChapters(file)
       self.chapters = chapters?.chapters ?? []
-      correction = MatroskaCorrection(file, chapters)
+      correction = MatroskaCorrection(file, chapters, nextFile: report?.nextFile)
     case .wave:
       wave = WAVEHeader(file)
       isEmptyWave = WAVEHeader.isEmpty(file)
@@ -122,6 +122,7 @@ package struct ContainerFacts: Sendable {
     case .gif:
       gif = GIFBlocks(file)
       report = gif.flatMap { ContainerReport($0) }
+      details = [gif?.plays.flatMap { ContainerDetail(plays: $0) }].compactMap { $0 }
     case .flic: report = .flic(file)
     case .flv: report = .flv(file)
     case .ivf: report = .ivf(file)

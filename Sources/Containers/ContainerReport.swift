@@ -43,9 +43,11 @@ package struct ContainerReport: Equatable, Sendable {
   package var slack: ClockTime?
   /// What it says is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false
-  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of Matroska and WebM no more than
-  /// two are counted.
-  package var links = 1
+  /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of others no more than two are
+  /// counted.
+  package private(set) var links = 1
+  /// Where the second of them begins, in bytes.
+  package private(set) var nextFile: Int?
 
   /// nil where nothing is missing, or nothing is counted.
   package var gaps: Gaps?
@@ -67,5 +69,11 @@ package struct ContainerReport: Equatable, Sendable {
     self.streams = streams
     self.slack = slack
     self.countsSamples = countsSamples
+  }
+
+  /// Another file begins at `place`.
+  mutating func noteFile(at place: Int) {
+    links += 1
+    nextFile = nextFile ?? place
   }
 }

@@ -232,20 +232,19 @@ package final class Element: @unchecked Sendable {
 
   /// Asks `body` whether a factory is plugged before it makes an element: on the thread that plugs, with the factory and
   /// the caps that it is to read (`autoplug-select`). Does nothing if the element has no such signal.
-  func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Bool) {
+  func onAutoplugSelect(_ body: @escaping @Sendable (_ factory: OpaquePointer, Caps) -> Autoplug) {
     let type = UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GTypeInstance.self).pointee.g_class
     guard let type, g_signal_lookup("autoplug-select", type.pointee.g_type) != 0 else { return }
-    // GstAutoplugSelectResult, which no header has: 0 tries the factory, 2 goes on to the next.
     typealias Handler =
       @convention(c) (
         UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, UnsafeMutablePointer<GstCaps>, OpaquePointer,
         gpointer
       ) -> gint
     let handler: Handler = { _, _, caps, factory, box in
-      let callback = Unmanaged<Callback<(OpaquePointer, Caps), Bool>>.fromOpaque(box).takeUnretainedValue()
-      return callback.body((factory, Caps(retaining: caps))) ? 0 : 2
+      let callback = Unmanaged<Callback<(OpaquePointer, Caps), Autoplug>>.fromOpaque(box).takeUnretainedValue()
+      return callback.body((factory, Caps(retaining: caps))).rawValue
     }
-    let callback = Callback<(OpaquePointer, Caps), Bool> { body($0.0, $0.1) }
+    let callback = Callback<(OpaquePointer, Caps), Autoplug> { body($0.0, $0.1) }
     connect("autoplug-select", unsafeBitCast(handler, to: GCallback.self), callback)
   }
 

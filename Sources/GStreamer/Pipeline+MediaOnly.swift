@@ -8,6 +8,15 @@ package struct RefusedElement: Sendable {
   package let mediaType: String?
 }
 
+/// Whether a bin plugs an element for a stream (GstAutoplugSelectResult, which no header has).
+package enum Autoplug: Int32, Sendable {
+  case plug = 0
+  /// Gives the stream out as it is.
+  case expose = 1
+  /// Goes on to the next factory.
+  case skip = 2
+}
+
 extension Pipeline {
   /// Has decodebin, parsebin and their like plug only elements that read media from the bytes they are given:
   /// demuxers, parsers and decoders. Elements that open what a file names (adaptive demuxers, edit projects,
@@ -17,15 +26,15 @@ extension Pipeline {
   /// pipeline fails. To be called before the pipeline starts.
   ///
   /// - Parameters:
-  ///   - skips: true for a factory that must not read such caps either.
+  ///   - choice: what to do with a factory of media, given the caps that it is to read.
   ///   - refused: told about each that opens others, on the thread that would plug it. Held as long as the pipeline.
   package func plugOnlyMedia(
-    skipping skips: @escaping @Sendable (_ factory: String, Caps) -> Bool,
+    choosing choice: @escaping @Sendable (_ factory: String, Caps) -> Autoplug,
     _ refused: @escaping @Sendable (RefusedElement) -> Void
   ) {
-    for element in elements { element.selectOnlyMedia(skips, refused) }
+    for element in elements { element.selectOnlyMedia(choice, refused) }
     onElementAdded { element in
-      element.selectOnlyMedia(skips, refused)
+      element.selectOnlyMedia(choice, refused)
       guard let factory = element.factory, factory.opensOthers, !element.isReaderOfBin else { return }
       element.firstSinkPad?.dropAll()
       refused(RefusedElement(factory: factory.name, mediaType: nil))
@@ -50,13 +59,13 @@ extension Pipeline {
 extension Element {
   /// Skips all factories but those of media, if the element asks which to plug.
   fileprivate func selectOnlyMedia(
-    _ skips: @escaping @Sendable (String, Caps) -> Bool, _ refused: @escaping @Sendable (RefusedElement) -> Void
+    _ choice: @escaping @Sendable (String, Caps) -> Autoplug, _ refused: @escaping @Sendable (RefusedElement) -> Void
   ) {
     onAutoplugSelect { factory, caps in
       let factory = Factory(raw: factory)
-      if factory.readsMedia { return !skips(factory.name, caps) }
+      if factory.readsMedia { return choice(factory.name, caps) }
       refused(RefusedElement(factory: factory.name, mediaType: caps.mediaType))
-      return false
+      return .skip
     }
   }
 

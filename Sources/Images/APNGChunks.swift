@@ -63,7 +63,15 @@ package struct APNGChunks {
     return APNGChunks.chunk("fcTL", bigEndian(next()) + size + offset + delay + [0, 0])
   }
 
+  /// The chunks of a whole file.
   static func chunks(of png: UnsafeRawBufferPointer) throws -> [(type: String, body: [UInt8])] {
+    let found = whole(in: png)
+    guard found.end != nil else { throw ImageError(message: "the PNG encoder gave no whole file") }
+    return found.chunks
+  }
+
+  /// The chunks that are whole, and where the file ends by its own account, in bytes; nil where it is cut before that.
+  static func whole(in png: UnsafeRawBufferPointer) -> (chunks: [(type: String, body: [UInt8])], end: Int?) {
     var found: [(String, [UInt8])] = []
     var place = signature.count
     while place + 12 <= png.count {
@@ -72,9 +80,9 @@ package struct APNGChunks {
       let type = String(decoding: png[place + 4..<place + 8], as: UTF8.self)
       found.append((type, Array(png[place + 8..<place + 8 + length])))
       place += 12 + length
+      if type == "IEND" { return (found, place) }
     }
-    guard found.last?.0 == "IEND" else { throw ImageError(message: "the PNG encoder gave no whole file") }
-    return found
+    return (found, nil)
   }
 
   static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {

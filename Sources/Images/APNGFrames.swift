@@ -31,7 +31,16 @@ package struct APNGFrames {
 
   package let width: Int
   package let height: Int
-  package var frames: [Frame] = []
+  /// Those that are whole, and before any that is not.
+  package private(set) var frames: [Frame] = []
+  /// How many there are by the file's own account (`acTL`).
+  package let promised: Int
+  /// How often they are played; 0: without end.
+  package let plays: Int
+  /// It ends before its last chunk.
+  package let isCut: Bool
+  /// Where another file begins behind it, in bytes.
+  package let next: Int?
 
   /// Whether a file that starts so is a PNG, animated or not.
   package static func isPNG(_ start: [UInt8]) -> Bool { start.starts(with: APNGChunks.signature) }
@@ -65,15 +74,19 @@ package struct APNGFrames {
 
   /// - Returns: nil where `bytes` are no animated PNG.
   package init?(_ bytes: [UInt8]) {
-    guard let chunks = bytes.withUnsafeBytes({ try? APNGChunks.chunks(of: $0) }), bytes.count > 8,
-      bytes.starts(with: APNGChunks.signature), let header = chunks.first, header.type == "IHDR",
+    let (chunks, end) = bytes.withUnsafeBytes { APNGChunks.whole(in: $0) }
+    guard bytes.starts(with: APNGChunks.signature), let header = chunks.first, header.type == "IHDR",
       header.body.count == 13,
-      let control = chunks.firstIndex(where: { $0.type == "acTL" }),
+      let control = chunks.firstIndex(where: { $0.type == "acTL" && $0.body.count == 8 }),
       control < chunks.firstIndex(where: { $0.type == "IDAT" }) ?? 0
     else { return nil }
+    isCut = end == nil
+    next = end.flatMap { APNGFrames.isPNG(Array(bytes[$0...].prefix(8))) ? $0 : nil }
     func word(_ body: [UInt8], _ place: Int) -> Int { body[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
     width = word(header.body, 0)
     height = word(header.body, 4)
+    promised = word(chunks[control].body, 0)
+    plays = word(chunks[control].body, 4)
     guard (1...APNGFrames.longest).contains(width), (1...APNGFrames.longest).contains(height) else { return nil }
     // Palette, transparency, colour space: of every frame.
     let common = chunks[..<(chunks.firstIndex { $0.type == "IDAT" } ?? 0)].filter {
@@ -96,9 +109,10 @@ package struct APNGFrames {
       default: break
       }
     }
-    if let frame = close() { frames.append(frame) }
-    let isWhole = frames.allSatisfy { $0.x >= 0 && $0.y >= 0 && $0.x + $0.width <= width && $0.y + $0.height <= height }
-    guard isWhole, !frames.isEmpty else { return nil }
+    // Where the file is cut, more of the last frame may have followed.
+    if !isCut, let frame = close() { frames.append(frame) }
+    let (width, height) = (width, height)
+    frames = Array(frames.prefix { $0.x + $0.width <= width && $0.y + $0.height <= height })
   }
 
   /// Puts the pixels of a frame on the canvas, RGBA both, not multiplied by their alpha.

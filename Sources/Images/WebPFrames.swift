@@ -23,6 +23,10 @@ package struct WebPFrames {
   /// Those that are whole, and before any damage.
   package private(set) var frames: [Frame] = []
   package private(set) var damage: Damage?
+  /// How often they are played; 0: without end.
+  package private(set) var plays = 0
+  /// Where another file begins behind it, in bytes.
+  package let next: Int?
   /// The file, up to where the last of them ends.
   private let whole: [UInt8]
 
@@ -48,6 +52,7 @@ package struct WebPFrames {
     guard let canvas = WebPFrames.canvas(bytes) else { return nil }
     (width, height) = canvas
     let promised = 8 + WebPFrames.number(bytes, 4, 4)
+    next = bytes[min(promised, bytes.count)...].starts(with: "RIFF".utf8) ? promised : nil
     var (place, end) = (12, min(promised, bytes.count))
     while place + 8 <= end, damage == nil {
       let size = WebPFrames.number(bytes, place + 4, 4)
@@ -57,6 +62,8 @@ package struct WebPFrames {
         damage = WebPFrames.broken(bytes, at: place)
       } else if next > end {
         damage = bytes.count < promised ? .cut : WebPFrames.broken(bytes, at: place)
+      } else if type.elementsEqual("ANIM".utf8), size >= 6 {
+        plays = WebPFrames.number(bytes, place + 12, 2)
       } else if type.elementsEqual("ANMF".utf8) {
         if size >= 24, WebPFrames.holdsImage(bytes, place + 8..<place + 8 + size, canvas) {
           frames.append(Frame(milliseconds: WebPFrames.number(bytes, place + 20, 3), offset: place))

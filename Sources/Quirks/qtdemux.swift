@@ -28,11 +28,11 @@ extension Quirk {
     upstream: "`gst_qtdemux_advance_sample`",
     workaround: "It reads a longer duration of the track (`MP4Corrections`).")
 
-  package static let qtdemuxMirroredOrientation = Quirk(
-    "qtdemux-mirrored-orientation", element: "qtdemux", releases: .before(Release(1, 26)),
-    symptom: "A track that is rotated by a quarter and mirrored (`flip-rotate-90`) gets no orientation tag.",
-    upstream: "`qtdemux_inspect_transformation_matrix`, c4d0f4bbd9",
-    workaround: "The matrix is read from the file; the demuxer's tag is preferred.")
+  package static let qtdemuxMatrix = Quirk(
+    "qtdemux-matrix", element: "qtdemux", releases: .all,
+    symptom: "A display matrix that turns the picture and scales it gets no orientation tag, or a wrong one.",
+    upstream: "`qtdemux_inspect_transformation_matrix`, `qtdemux_mul_transformation_matrix`",
+    workaround: "The orientation is read from the file (`MP4Matrix`).")
 
   package static let qtdemuxChapters = Quirk(
     "qtdemux-chapters", element: "qtdemux", releases: .all,
@@ -64,7 +64,7 @@ extension Quirk {
       """)
 
   static let qtdemux = [
-    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMirroredOrientation, qtdemuxChapters,
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMatrix, qtdemuxChapters,
     qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
   ]
 }

@@ -129,33 +129,57 @@ struct AnimationReader {
   }
 
   private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {
-    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: damage + warnings)
+    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: leftOut + damage + warnings)
     return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
 
+  /// What no output has.
+  private var leftOut: [Warning] {
+    let (plays, next) =
+      switch form {
+      case .webP(let frames): (frames.plays, frames.next)
+      case .png(let frames): (frames.plays, frames.next)
+      }
+    let further = next.map { [Warning.further(1, at: $0, after: end)] } ?? []
+    return [ContainerDetail(plays: plays)].compactMap { $0 }.leftOut(playback) + further
+  }
+
+  private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
+
   /// What is to be said of frames that are not whole in the file.
   private var damage: [Warning] {
-    guard case .webP(let frames) = form, let damage = frames.damage, let start = starts.last, let delay = delays.last
-    else { return [] }
-    let end = start + delay
-    let span = TimeSpan(start: end, end: end)
+    switch form {
+    case .webP(let frames): frames.damage.map { [damage($0)] } ?? []
+    case .png(let frames): damage(frames)
+    }
+  }
+
+  private func damage(_ damage: WebPFrames.Damage) -> Warning {
     switch damage {
     case .cut:
-      return [
-        Warning(
-          .truncated,
-          "cut: the file ends after \(starts.count) whole frames, at \(end.inSeconds); its header promises more, and not how many",
-          span: span)
-      ]
+      Warning(
+        .truncated,
+        "cut: the file ends after \(starts.count) whole frames, at \(end.inSeconds); its header promises more, and not how many",
+        span: TimeSpan(start: end, end: end))
     case .broken(let offset, let missing):
-      return [
-        Warning(
-          .damaged,
-          "damaged: what stands at byte \(offset) of the file can't be read: at least \(missing) of "
-            + "\(starts.count + missing) frames are missing, from \(end.inSeconds) on",
-          count: missing, span: span)
-      ]
+      Warning(
+        .damaged,
+        "damaged: what stands at byte \(offset) of the file can't be read: at least \(missing) of "
+          + "\(starts.count + missing) frames are missing, from \(end.inSeconds) on",
+        count: missing, span: TimeSpan(start: end, end: end))
     }
+  }
+
+  private func damage(_ frames: APNGFrames) -> [Warning] {
+    let missing = frames.promised - starts.count
+    guard missing > 0 || frames.isCut else { return [] }
+    return [
+      Warning(
+        frames.isCut ? .truncated : .damaged,
+        "\(frames.isCut ? "cut" : "damaged"): the file has \(starts.count) whole frames of \(frames.promised), "
+          + "until \(end.inSeconds)",
+        count: max(missing, 0), span: TimeSpan(start: end, end: end))
+    ]
   }
 
   private func read(_ animation: APNGFrames, _ add: (UnsafeRawBufferPointer, Int) throws -> Void) throws {

@@ -25,6 +25,11 @@ extension ContainerReport {
     }
     place = headerSize
     while place < file.size {
+      if place > headerSize, file.read(place..<place + 16) == header {
+        var report = ContainerReport()
+        report.noteFile(at: place)
+        return report
+      }
       guard place + 24 <= file.size else { return ContainerReport(isCut: true, end: end) }
       guard let size = field(place + 16, 8), size >= 24 else { return nil }
       if size > file.size - place { return ContainerReport(isCut: true, end: end) }
@@ -59,6 +64,9 @@ extension ContainerReport {
     return length > 0 ? ClockTime(nanoseconds: Int64(length)) : nil
   }
 
+  private static let header: [UInt8] = [
+    0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11, 0xA6, 0xD9, 0x00, 0xAA, 0x00, 0x62, 0xCE, 0x6C,
+  ]
   private static let fileProperties: [UInt8] = [
     0xA1, 0xDC, 0xAB, 0x8C, 0x47, 0xA9, 0xCF, 0x11, 0x8E, 0xE4, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65,
   ]

@@ -8,6 +8,10 @@ extension ContainerReport {
     var place = 0
     // Beyond the first GiB there is one after the other (OpenDML).
     while file.text(at: place) == "RIFF", let size = file.number(at: place + 4, 4, isLittleEndian: true) {
+      if place > 0, file.text(at: place + 8) == "AVI " {
+        declared.noteFile(at: place)
+        break
+      }
       // A recording that was not finished has none.
       guard size > 0, size < 0xFFFF_FFFF else { break }
       if size > file.size - place - 8 { declared.isCut = true }

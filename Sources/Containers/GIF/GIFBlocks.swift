@@ -4,6 +4,8 @@ package struct GIFBlocks: Sendable {
   package private(set) var isWhole = false
   /// How many images are whole.
   package private(set) var images = 0
+  /// How often they are played, if that is said (Netscape's extension); 0: without end.
+  package private(set) var plays: Int?
   /// Where the last whole image ends, in bytes.
   package private(set) var end = 0
   /// Where something else stands than a block, though images seem to follow.
@@ -19,7 +21,15 @@ package struct GIFBlocks: Sendable {
     var before = (images: 0, end: 0)
     while let kind = file.number(at: place, 1) {
       switch kind {
-      case 0x21: place += 2
+      case 0x21:
+        // The extension counts repetitions.
+        if file.read(place + 3..<place + 14).map({ $0.elementsEqual("NETSCAPE2.0".utf8) }) ?? false,
+          file.number(at: place + 15, 1) == 1,
+          let repetitions = file.number(at: place + 16, 2, isLittleEndian: true)
+        {
+          plays = repetitions == 0 ? 0 : repetitions + 1
+        }
+        place += 2
       case 0x2C:
         guard let image = file.read(place..<place + 10) else { return }
         place += 11 + GIFBlocks.colours(image[9])

@@ -1,24 +1,62 @@
-/// Which way up the video of an MP4 or MOV track is: the matrix of its `tkhd` box (ISO/IEC 14496-12, 8.3.2).
-enum MP4Matrix {
+/// How the video of an MP4 or MOV track is shown: the matrix of its `tkhd` box, and then that of the movie's `mvhd` box
+/// (ISO/IEC 14496-12, 8.3.2 and 8.2.2). Where it moves the picture to is left out.
+struct MP4Matrix {
   /// By GST_TAG_IMAGE_ORIENTATION, the turned axes, (a, b, c, d), of 1, 0 and -1.
   static let axes: [String: [Int]] = [
-    "rotate-90": [0, 1, -1, 0], "rotate-180": [-1, 0, 0, -1], "rotate-270": [0, -1, 1, 0],
+    "rotate-0": [1, 0, 0, 1], "rotate-90": [0, 1, -1, 0], "rotate-180": [-1, 0, 0, -1], "rotate-270": [0, -1, 1, 0],
     "flip-rotate-0": [-1, 0, 0, 1], "flip-rotate-90": [0, -1, -1, 0], "flip-rotate-180": [1, 0, 0, -1],
     "flip-rotate-270": [0, 1, 1, 0],
   ]
 
-  /// Where the matrix lies in the body of a `tkhd` box; nil where there is no room for it.
-  static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
-    guard !header.isEmpty else { return nil }
-    // Version 1 has 64-bit times: 12 bytes more before the matrix.
-    let matrix = header.lowerBound + (bytes[header.lowerBound] == 1 ? 52 : 40)
-    return matrix + 44 <= header.upperBound ? matrix : nil
+  /// (a, b, c, d) of both matrices.
+  private let values: [Double]
+
+  /// - Parameter header: the body of a `tkhd` box of `index`.
+  /// - Returns: nil where there is no room for a matrix, or where one has no picture left.
+  init?(ofTrack header: Range<Int>, in index: MP4Index) {
+    guard let place = MP4Matrix.place(in: header, of: index.bytes) else { return nil }
+    let own = MP4Matrix.values(at: place, of: index.bytes)
+    let movie =
+      index.header.flatMap { MP4Matrix.place($0.body, 36, of: index.bytes) }.map {
+        MP4Matrix.values(at: $0, of: index.bytes)
+      } ?? [1, 0, 0, 1]
+    values = [
+      own[0] * movie[0] + own[1] * movie[2], own[0] * movie[1] + own[1] * movie[3],
+      own[2] * movie[0] + own[3] * movie[2], own[2] * movie[1] + own[3] * movie[3],
+    ]
+    guard values[0] * values[3] != values[1] * values[2] else { return nil }
   }
 
-  /// The orientation that the matrix in the body of a `tkhd` box means; nil where it is none of the eight, or says nothing.
-  static func orientation(in header: Range<Int>, of bytes: [UInt8]) -> String? {
-    guard let matrix = place(in: header, of: bytes) else { return nil }
-    let found = [0, 4, 12, 16].map { Int(Int32(truncatingIfNeeded: bytes.integer(matrix + $0))) >> 16 }
-    return axes.first { $0.value == found }?.key
+  /// Which way up it is shown, whatever its scale; nil where its sides become slanting.
+  var orientation: String? {
+    let largest = values.map(abs).max() ?? 0
+    // Players, ffmpeg for one, take less than a degree (whose sine this is) for none.
+    let found = values.map { abs($0) < largest * 0.01745 ? 0 : $0 < 0 ? -1 : 1 }
+    return MP4Matrix.axes.first { $0.value == found }?.key
+  }
+
+  /// What else it does to the picture, for people; nil for nothing.
+  var detail: String? {
+    guard orientation != nil else { return "the slant of its display matrix (tkhd)" }
+    let width = (values[0] * values[0] + values[2] * values[2]).squareRoot()
+    let height = (values[1] * values[1] + values[3] * values[3]).squareRoot()
+    return abs(width / height - 1) > 0.01
+      ? "the scale of its display matrix (tkhd): \(factor(width)) in width, \(factor(height)) in height" : nil
+  }
+
+  private func factor(_ value: Double) -> String { "\((value * 1000).rounded() / 1000)" }
+
+  private static func values(at place: Int, of bytes: [UInt8]) -> [Double] {
+    [0, 4, 12, 16].map { Double(Int32(truncatingIfNeeded: bytes.integer(place + $0))) / 65536 }
+  }
+
+  /// Where the matrix lies in the body of a `tkhd` box; nil where there is no room for it.
+  static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? { place(header, 40, of: bytes) }
+
+  /// - Parameter offset: of the matrix in version 0. Version 1 has 64-bit times: 12 bytes more before it.
+  private static func place(_ header: Range<Int>, _ offset: Int, of bytes: [UInt8]) -> Int? {
+    guard !header.isEmpty else { return nil }
+    let matrix = header.lowerBound + offset + (bytes[header.lowerBound] == 1 ? 12 : 0)
+    return matrix + 44 <= header.upperBound ? matrix : nil
   }
 }

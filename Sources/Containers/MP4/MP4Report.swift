@@ -14,6 +14,7 @@ extension ContainerReport {
     var fragments: [Int: Int] = [:]  // samples by track
     var chain = index.map { FragmentChain($0) }
     var place = 0
+    var movies = 0
     while let size32 = file.number(at: place, 4), let type = file.text(at: place + 4), mp4Types.contains(type) {
       let isLong = size32 == 1
       guard let size = isLong ? file.number(at: place + 8, 8) : size32 == 0 ? file.size - place : size32 else {
@@ -23,6 +24,11 @@ extension ContainerReport {
       guard size >= (isLong ? 16 : 8) else { break }
       guard size <= file.size - place else {
         declared.isCut = true
+        break
+      }
+      if type == "moov" { movies += 1 }
+      if movies > 1 || type == "ftyp" && movies == 1 {
+        declared.noteFile(at: place)
         break
       }
       if ["moof", "sidx"].contains(type), size < 1 << 28,

@@ -12,7 +12,7 @@ enum MP4Track {
       let kind = kind(of: track, bytes)
       return ContainerTrack(
         kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
-        orientation: MP4Matrix.orientation(in: header, of: bytes), title: title(of: track, bytes),
+        orientation: MP4Matrix(ofTrack: header, in: index)?.orientation, title: title(of: track, bytes),
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
   }

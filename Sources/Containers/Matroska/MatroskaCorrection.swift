@@ -1,8 +1,8 @@
 import MediaTime
 
 /// The duration that matroskademux has to read to give all of a Matroska or WebM file after a seek
-/// (`Quirk.matroskademuxSeekEnd`), and the chapters that it must not read
-/// (`Quirk.matroskademuxChapters`).
+/// (`Quirk.matroskademuxSeekEnd`), and what it must not read: the chapters (`Quirk.matroskademuxChapters`), and another
+/// file behind the first, whose packets it gives out as the first one's.
 struct MatroskaCorrection: FileCorrection {
   private struct Patch: Sendable {
     var place: Range<Int>
@@ -14,12 +14,19 @@ struct MatroskaCorrection: FileCorrection {
   var isForProbing: Bool { true }
   var ends: [String: ClockTime] { [:] }
 
-  /// - Parameter chapters: those of the file, if it has any.
+  /// - Parameters:
+  ///   - chapters: those of the file, if it has any.
+  ///   - nextFile: where another one begins in it, in bytes.
   /// - Returns: nil where nothing has to be changed.
-  init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?) {
+  init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?, nextFile: Int?) {
     // The demuxer skips elements that it does not know; this identifier is nobody's.
     let hidden = chapters.map { Patch(place: $0.mark..<$0.mark + 1, bytes: [0x71]) }
-    patches = [MatroskaCorrection.longerDuration(of: file), hidden].compactMap { $0 }
+    // A `Void` element of the same length (RFC 8794, 11.3.2), which has its size in eight bytes.
+    let void = nextFile.map { place in
+      let size = UInt64(max(file.size - place - 9, 0)) | 1 << 56
+      return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
+    }
+    patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 }
     if patches.isEmpty { return nil }
   }
 

@@ -22,7 +22,7 @@ extension ContainerReport {
       switch header.id {
       case MatroskaID.ebml where place > 0:
         // Another file follows; what it says is not of this one.
-        declared.links += 1
+        declared.noteFile(at: place)
         return declared
       case MatroskaID.segment:
         segmentEnd = header.length > file.size - body ? file.size : body + header.length

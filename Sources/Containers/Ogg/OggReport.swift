@@ -17,7 +17,7 @@ extension ContainerReport {
       let serial = head.integer(14)
       // A file begins anew where streams begin after all before have ended.
       if head[5] & 2 != 0, hasEnded, open.isEmpty {
-        declared.links += 1
+        declared.noteFile(at: place)
         hasEnded = false
       }
       isLast = head[5] & 4 != 0

@@ -2,7 +2,10 @@ extension ContainerReport {
   /// Creative Voice: a header that says its own size, and blocks of which each says its size in three bytes. A block of
   /// type 0 ends the file, where there is one.
   static func voc(_ file: RandomAccessFile) -> ContainerReport? {
-    guard file.read(0..<20).map({ $0.elementsEqual("Creative Voice File\u{1A}".utf8) }) ?? false,
+    func begins(at place: Int) -> Bool {
+      file.read(place..<place + 20).map { $0.elementsEqual("Creative Voice File\u{1A}".utf8) } ?? false
+    }
+    guard begins(at: 0),
       var place = file.number(at: 20, 2, isLittleEndian: true)
     else { return nil }
     while let type = file.number(at: place, 1), type != 0 {
@@ -11,6 +14,8 @@ extension ContainerReport {
       }
       place += 4 + size
     }
-    return audio(end: nil)
+    var report = audio(end: nil)
+    if begins(at: place + 1) { report.noteFile(at: place + 1) }
+    return report
   }
 }

@@ -8,15 +8,45 @@ extension SubtitleTrack {
     guard let text = Caps("text/x-raw,format=utf8") else { return nil }
     if isText, accepted.contains(where: { $0.intersects(text) }) {
       // Matroska's text has marks for italics and the like in it; MP4's, as qtmux writes it, has none.
-      return mapped(text) { container.hasEditLists ? SubtitleText.plain($0.text) : SubtitleText.marked($0.text) }
+      return container.hasEditLists
+        ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
     // What stands in the packets is the same in any Matroska file.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
-      return mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
+      let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
+      return container.hasEditLists ? lines.apart : lines
     }
     return nil
   }
+
+  /// The track with one cue at a time, as a track of MP4 has its samples one after the other: while cues overlap, their
+  /// texts stand below each other. nil where more than ``mostAtOnce`` overlap.
+  private var apart: SubtitleTrack? {
+    var track = self
+    track.cues = []
+    var shown: [Cue] = []
+    var since = ClockTime.zero
+    func show(until time: ClockTime) {
+      if since < time, !shown.isEmpty {
+        let text = shown.map(\.text).joined(separator: "\n")
+        track.cues.append(Cue(span: TimeSpan(start: since, end: time), bytes: Array(text.utf8)))
+      }
+      since = max(since, time)
+      shown.removeAll { $0.span.end <= time }
+    }
+    for cue in cues {
+      while let end = shown.map(\.span.end).min(), end <= cue.span.start { show(until: end) }
+      show(until: cue.span.start)
+      shown.append(cue)
+      if shown.count > SubtitleTrack.mostAtOnce { return nil }
+    }
+    while let end = shown.map(\.span.end).min() { show(until: end) }
+    return track
+  }
+
+  /// A picture has no room for more lines.
+  private static let mostAtOnce = 100
 
   /// The track as plain text with marks, for a file of its own; nil if it is no text.
   var texts: [(span: TimeSpan, text: String)]? {

@@ -205,9 +205,9 @@ enum DescriptionComparison {
 }
 
 extension PlayableSource {
-  /// The subtitles that `container` can hold in any form.
+  /// The subtitles as `container` holds them.
   func subtitles(for container: Container) -> [SubtitleTrack] {
-    index.subtitles.filter { $0.form(for: container) != nil }
+    index.subtitles.compactMap { $0.form(for: container) }
   }
 }
 

@@ -109,14 +109,7 @@ extension ContainerReport {
 
   /// What follows the first of several files in one.
   package func further(after end: ClockTime) -> [Warning] {
-    guard links > 1 else { return [] }
-    return [
-      Warning(
-        .streamLeftOut,
-        "left out: what follows the first of \(links) files in this one; cut it at \(end.inSeconds) to have the parts "
-          + "mirrored one by one",
-        count: links - 1, span: TimeSpan(start: end, end: end))
-    ]
+    links > 1 ? [.further(links - 1, at: nextFile, after: end)] : []
   }
 
   /// What each stream lacks, in words, and how many frames that is.
@@ -172,5 +165,20 @@ extension Topology {
         leftOut(lost - empty, "what describes it there is damaged, or it begins too late"),
       ].compactMap { $0 }
     }
+  }
+}
+
+extension Warning {
+  /// Files follow the first in one.
+  /// - Parameters:
+  ///   - count: how many.
+  ///   - place: where the second begins, in bytes; nil where that is not known.
+  ///   - end: of the first.
+  package static func further(_ count: Int, at place: Int?, after end: ClockTime) -> Warning {
+    Warning(
+      .streamLeftOut,
+      "left out: what follows the first of \(count + 1) files in this one; cut it at "
+        + "\(place.map { "byte \($0)" } ?? end.inSeconds) to have the parts mirrored one by one",
+      count: count, span: TimeSpan(start: end, end: end))
   }
 }

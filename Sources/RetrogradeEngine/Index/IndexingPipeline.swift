@@ -211,7 +211,8 @@ final class IndexingPipeline {
       if let time = sample.streamTime { reader.reach(time) }
     }
     var index = VideoIndex(
-      caps: caps, tags: (reader.sink.pad?.tags(global: false)).merging(path.tags), packets: packets, segmentEnd: end,
+      caps: caps,
+      tags: (reader.sink.pad?.tags(global: false)).merging(path.tags).oriented(path.orientation), packets: packets, segmentEnd: end,
       declaresDurations: path.declaresDurations)
     index.disposition = path.disposition
     index.decoder = decoder

@@ -3,12 +3,16 @@ import Quirks
 
 extension Pipeline {
   /// Has decodebin, parsebin and their like plug only elements that read media from the bytes they are given
-  /// (``plugOnlyMedia(skipping:_:)``), and none that is known to hang.
+  /// (``plugOnlyMedia(choosing:_:)``), and none that is known to hang. Scripts of SubStation Alpha are given out whole:
+  /// ssaparse would make text without styles of them.
   package func plugOnlyMedia(_ refused: @escaping @Sendable (RefusedElement) -> Void = { _ in }) {
     plugOnlyMedia(
-      skipping: { factory, caps in
+      choosing: { factory, caps in
+        if factory == "ssaparse" { return .expose }
         // Notes are no audio, and midiparse loops or crashes on damaged ones (1.22).
-        caps.mediaType.hasSuffix("midi") || factory == "vp9parse" && caps.holdsAlpha && Quirk.vp9parseAlpha.applies
+        let skips =
+          caps.mediaType.hasSuffix("midi") || factory == "vp9parse" && caps.holdsAlpha && Quirk.vp9parseAlpha.applies
+        return skips ? .skip : .plug
       }, refused)
   }
 }

@@ -55,7 +55,7 @@ extension SourceIndex {
 
 extension [ContainerDetail] {
   /// What is to be said of them, each once with a count.
-  fileprivate func leftOut(_ playback: PlaybackOptions) -> [Warning] {
+  package func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
     return unique.compactMap { detail in
       let count = counts[detail] ?? 0

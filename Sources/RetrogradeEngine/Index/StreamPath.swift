@@ -16,6 +16,8 @@ package struct StreamPath: Sendable {
   private(set) var caps: Caps
   /// The stream's own tags, and those of the file that came with it.
   package internal(set) var tags: TagList?
+  /// Which way up the container says that its pictures are, `rotate-0` too; nil if it was not asked.
+  private(set) var orientation: String?
   var trim = GaplessInfo()
   /// nil where the container has no word for it.
   package internal(set) var disposition: Disposition?
@@ -71,7 +73,7 @@ extension StreamPath {
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
 
   /// This path with the facts that the container states and GStreamer's demuxers do not: orientation
-  /// (`Quirk.qtdemuxMirroredOrientation`), priming of audio other than Opus (`Quirk.matroskademuxCodecDelay`,
+  /// (`Quirk.qtdemuxMatrix`), priming of audio other than Opus (`Quirk.matroskademuxCodecDelay`,
   /// `Quirk.mpegaudioparseFFmpegPadding`, `Quirk.qtdemuxGapless`), and the default stream.
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
@@ -106,11 +108,9 @@ extension StreamPath {
     {
       stream.tags = stream.tags.merging(tag)
     }
-    if kind == .video, Quirk.qtdemuxMirroredOrientation.applies, let orientation = track.orientation,
-      tags?.has("image-orientation") != true,
-      let tag = TagList("taglist, image-orientation=\(orientation)")
-    {
-      stream.tags = stream.tags.merging(tag)
+    if kind == .video {
+      stream.orientation = track.orientation
+      stream.tags = stream.tags.oriented(track.orientation)
     }
     return stream
   }
@@ -165,6 +165,13 @@ extension TagList? {
     guard !added.isEmpty else { return self }
     let comments = TagList(comments: (self?.strings("extended-comment") ?? []) + added)
     return (self?.removing(["extended-comment"])).merging(comments)
+  }
+
+  /// With an orientation in place of a demuxer's; as they are if it is nil.
+  func oriented(_ orientation: String?) -> TagList? {
+    guard let orientation else { return self }
+    let others = self?.removing(["image-orientation"])
+    return orientation == "rotate-0" ? others : TagList("taglist, image-orientation=\(orientation)").merging(others)
   }
 
   /// Both lists' tags, as far as there are any; where both have one, this list's.
