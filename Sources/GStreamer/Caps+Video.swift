@@ -20,10 +20,11 @@ extension Caps {
       caps = caps.setting("pixel-aspect-ratio", "(fraction)\(own.numerator)/\(own.denominator)")
     }
     caps = caps.withPossiblePixels
-    // GstVideoInfo forgets the range of a frame whose matrix is unknown. Name the one that everybody assumes.
-    if let colorimetry = string("colorimetry"), colorimetry.hasPrefix("1:0:") {
-      let matrix = (int("height") ?? 0) >= 720 ? "3" : "4"
-      caps = caps.setting("colorimetry", "(string)1:\(matrix):\(colorimetry.dropFirst(4))")
+    // GstVideoInfo forgets all that is known of the colours of a frame whose matrix is not. Name the one that everybody
+    // assumes.
+    if let colours = string("colorimetry")?.split(separator: ":"), colours.count == 4, colours[1] == "0" {
+      let matrix = isHighDefinition ? 3 : 4
+      caps = caps.setting("colorimetry", "(string)\(colours[0]):\(matrix):\(colours[2]):\(colours[3])")
     }
     return caps
   }
@@ -35,6 +36,10 @@ extension Caps {
     else { return self }
     return setting("pixel-aspect-ratio", "(fraction)1/1")
   }
+
+  /// True if GStreamer takes colours that are not said for BT.709, by the height (`set_default_colorimetry` in
+  /// video-info.c).
+  package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
 
   /// Whether the range or the matrix of the colours is another one than that of `other`, and both are known: values stand for
   /// other colours, and can be converted.

@@ -1,3 +1,5 @@
+import GStreamer
+
 /// Faults of base classes and of GStreamer's core, which every element has.
 extension Quirk {
   package static let coreHeldSourceEnd = Quirk(
@@ -17,5 +19,11 @@ extension Quirk {
     upstream: "`start_task`, `gst_task_join`",
     workaround: "The warning ends the process with an error.")
 
-  static let core = [coreHeldSourceEnd, coreThreadShortage]
+  package static let videoInfoChromaSite = Quirk(
+    "video-info-chroma-site", element: "x264enc", releases: .before(Release(1, 25, 90)),
+    symptom: "Video of up to 576 lines that says where its chroma lies, and not its colours, is labelled `center`.",
+    upstream: "`set_default_colorimetry`, 959ccf65ad",
+    workaround: "Its colours are named in the caps before the encoder.")
+
+  static let core = [coreHeldSourceEnd, coreThreadShortage, videoInfoChromaSite]
 }

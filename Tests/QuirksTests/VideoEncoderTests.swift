@@ -34,6 +34,17 @@ import Testing
     try expect(.y4mencChromaSite) { fails("\(frame),chroma-site=\(site) ! y4menc") }
   }
 
+  @Test("where chroma lies is forgotten if the colours are not named")
+  func chromaSiteAlone() throws {
+    func site(_ caps: String) throws -> String? {
+      try samples(of: "videotestsrc num-buffers=1 ! \(caps),chroma-site=mpeg2 ! x264enc ! h264parse ! avdec_h264")
+        .first?.caps?.string("chroma-site")
+    }
+    let caps = "video/x-raw,format=I420,width=64,height=48"
+    #expect(try site("\(caps),colorimetry=bt601") == "mpeg2")
+    try expect(.videoInfoChromaSite) { try site(caps) != "mpeg2" }
+  }
+
   @Test("y4menc writes the padding of rows")
   func layout() throws {
     let caps = "video/x-raw,format=(string)Y444,width=16,height=16,framerate=(fraction)25/1"

@@ -140,12 +140,14 @@ final class EncodingPipeline: Sendable {
         for (name, value) in stream.encoderOptions { try encoder.set(name, value) }
       }
       try pipeline.keepStereoApartInAAC()
+      try pipeline.nameChromaSite(of: contents.videos.map { ($0.name, $0.caps) })
     } catch let error as GStreamerError {
       throw RetrogradeError.writing(target, error)
     }
     if Quirk.h264parseDurations.applies { pipeline.keepEncodedDurations() }
     if Quirk.flacparseLastBlock.applies { pipeline.keepLastFLACBlocks() }
     pipeline.nameY4MChromaSite()
+    pipeline.keepChromaSite()
     pipeline.fillRowsOfJPEG()
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }

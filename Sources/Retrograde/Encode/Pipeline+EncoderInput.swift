@@ -1,5 +1,6 @@
 import GStreamer
 import Quirks
+import RetrogradeEngine
 
 /// Settings of encoders, and changes to frames and caps before those that take them wrong.
 extension Pipeline {
@@ -8,6 +9,28 @@ extension Pipeline {
   func keepStereoApartInAAC() throws(GStreamerError) {
     guard Quirk.avencAACMidSide.applies else { return }
     for encoder in elements(ofFactory: "avenc_aac") { try encoder.set("aac-ms", "false") }
+  }
+
+  /// Names the colours of frames for `x264enc` whose chroma site alone is known (`Quirk.videoInfoChromaSite`).
+  func keepChromaSite() {
+    guard Quirk.videoInfoChromaSite.applies else { return }
+    for encoder in elements(ofFactory: "x264enc") {
+      encoder.firstSinkPad?.onCaps { caps, _ in caps.has("chroma-site") ? caps.withColorimetry : nil }
+    }
+  }
+
+  /// Has x265 say where chroma lies, if it is not where players expect it (ITU-T H.265, figure E.1). `x265enc` tells it
+  /// nothing of that.
+  /// - Parameter streams: each with its name and the caps of its frames.
+  func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
+    let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
+    for (name, caps) in streams {
+      guard let number = caps.string("chroma-site").flatMap({ numbers[$0] }),
+        let encoder = element(name)?.downstream.first(where: { $0.factoryName == "x265enc" })
+      else { continue }
+      let options = encoder.string("option-string").map { $0.isEmpty ? "" : "\($0):" } ?? ""
+      try encoder.set("option-string", "\(options)chromaloc=\(number)")
+    }
   }
 
   /// Gives `jpegenc` frames with all the bytes that it reads (`Quirk.jpegencRowPadding`).

@@ -73,9 +73,6 @@ extension Caps {
     return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
 
-  /// True if GStreamer takes colours that are not said for BT.709, by the height.
-  package var isHighDefinition: Bool { (int("height") ?? 0) > 576 }
-
   /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
   package var withRange: Caps {
     guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
