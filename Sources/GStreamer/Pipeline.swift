@@ -92,6 +92,8 @@ package final class Pipeline: @unchecked Sendable {
     let muxers = setters.filter { $0.isOfClass("Muxer") }
     // Encoders that write tags give them to the muxer as those of their stream, in place of its own.
     for element in muxers.isEmpty ? setters : muxers {
+      // flacenc writes covers as blocks, and flactag would write them as comments beside those.
+      let tags = element.factoryName == "flactag" ? tags.removing(["image", "preview-image"]) : tags
       gst_tag_setter_merge_tags(OpaquePointer(element.raw), tags.raw, GST_TAG_MERGE_REPLACE)
     }
   }

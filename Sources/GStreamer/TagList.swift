@@ -57,7 +57,10 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
-  package func has(_ tag: String) -> Bool { gst_tag_list_get_tag_size(raw, tag) > 0 }
+  /// How many values a tag has.
+  package func count(of tag: String) -> Int { Int(gst_tag_list_get_tag_size(raw, tag)) }
+
+  package func has(_ tag: String) -> Bool { count(of: tag) > 0 }
 
   /// Hash of the bytes of the first image of a tag; nil if there is none.
   package func hash(ofImage tag: String) -> UInt64? {

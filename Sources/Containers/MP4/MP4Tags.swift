@@ -17,7 +17,12 @@ struct MP4Tags {
     if let user, let list, list.contains(where: { $0.type == "keys" }) {
       readKeys(bytes, bytes.box("meta", in: user))
     } else if let items {
-      for item in Box.all(in: bytes[items]) where !MP4Tags.items.contains(item.type) { read(item, bytes) }
+      for item in Box.all(in: bytes[items]) {
+        if !MP4Tags.items.contains(item.type) { read(item, bytes) }
+        // qtdemux reads the first.
+        let covers = item.type == "covr" ? Box.all(in: bytes[item.body]).count { $0.type == "data" } : 0
+        if covers > 1 { details.append(ContainerDetail(file: "\(covers - 1) of \(covers) cover pictures (covr)")) }
+      }
     }
     if let user { readUserData(bytes, user, isListed: items != nil) }
     if let header = index.header?.body, header.count >= 20 {

@@ -13,6 +13,8 @@ struct CarriedDetails: Sendable {
   var subtitles: [SubtitleTrack] = []
   /// Whether another file's audio takes the place of the source's.
   var hasSoundtrack = false
+  /// How many cover pictures the output has room for; nil: as its container.
+  var mostCovers: Int?
   /// Whether the first audio stream is counted in other sample frames than the source's.
   let isResampled: Bool
   /// Whether audio that starts late is preceded by silence.
@@ -63,11 +65,18 @@ struct CarriedDetails: Sendable {
 
   /// Warnings for the details that the output does not hold.
   var unheld: [Warning] {
-    let lacksCover = source.index.tags?.has("image") ?? false && !(container?.carriesCoverArt ?? false)
     let losesAttachments = source.index.tags?.has("attachment") ?? false
-    return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags
+    return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
-      + (lacksCover ? [Warning(.detailLeftOut, "left out: the cover art, which this container can't hold")] : [])
+  }
+
+  private var unheldCovers: [Warning] {
+    let count = source.index.tags?.count(of: "image") ?? 0
+    let most = mostCovers ?? container?.mostCovers ?? 0
+    guard count > most else { return [] }
+    let what =
+      most == 0 ? "the cover art, which this container can't hold" : "\(count - most) of \(count) cover pictures: the output holds \(most)"
+    return [Warning(.detailLeftOut, "left out: \(what)", count: count - most)]
   }
 
   /// The streams' names, where the container has several streams and no names.

@@ -25,10 +25,12 @@ struct Container: Sendable {
   var carriesOrientation = false
   /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
   var tagger: String?
-  /// True if its muxer writes cover art (`Quirk.matroskamuxCoverArt`).
-  var carriesCoverArt: Bool {
-    tagger != nil || caps == nil && imageFormat == nil
-      || caps?.hasPrefix("video/quicktime") ?? false
+  /// How many cover pictures it has room for (`Quirk.matroskamuxCoverArt`). Of Ogg that is said by the codec
+  /// (``EncodingChoice/mostCovers``).
+  var mostCovers: Int {
+    if tagger != nil || caps == nil && imageFormat == nil { return .max }
+    // gst_qt_mux_add_mp4_cover writes the first.
+    return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
   /// It can say what each stream is called.
   var holdsTitles: Bool {

@@ -242,6 +242,12 @@ struct EncodingChoice: Sendable {
     profile = options.profile ?? profileOfAll
   }
 
+  /// How many cover pictures the output has room for: one beside each stream of Vorbis and Opus in Ogg (`METADATA_BLOCK_PICTURE`).
+  var mostCovers: Int {
+    guard container.isOgg else { return container.mostCovers }
+    return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0
+  }
+
   /// Encoding profile of the file. Each stream's own profile is for one stream: without a presence,
   /// `encodebin` takes the first of its kind for all streams of that kind.
   private var profileOfAll: String {

@@ -178,7 +178,8 @@ struct EncodingDescription {
   /// thinks that they are the file's; in AVI they take the place of the file's (`Container.heldStreamTags`).
   private func inject(_ tags: TagList?) -> [String] {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
-    let named = choice.container.hasEditLists ? ["title"] : []
+    // MP4 has covers once, of the file as a whole.
+    let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
     guard let kept = tags?.removing(EncodingPipeline.technical + named), !kept.isEmpty else { return [] }
     let text = kept.description
     let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text

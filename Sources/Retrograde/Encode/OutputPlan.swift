@@ -118,7 +118,7 @@ struct OutputPlan: Sendable {
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
     return CarriedDetails(
       source: source, playback: options.playback, container: choice.container, videos: videos, audio: audio,
-      subtitles: choice.subtitles, hasSoundtrack: options.soundtrack != nil,
+      subtitles: choice.subtitles, hasSoundtrack: options.soundtrack != nil, mostCovers: choice.mostCovers,
       isResampled: isOpus && audio.first?.rate != 48_000 || choice.audioForms.first?.rate != nil,
       isPadded: choice.container.needsAudioFromStart)
   }

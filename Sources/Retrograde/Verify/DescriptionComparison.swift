@@ -188,7 +188,7 @@ enum DescriptionComparison {
     let source = source.index.tags
     let held = container.heldTags
     let wanted = compared.filter { source?.string($0) != nil && held?.contains($0) ?? true }
-    let hasCover = container.carriesCoverArt && source?.has("image") ?? false
+    let hasCover = container.mostCovers > 0 && source?.has("image") ?? false
     guard !wanted.isEmpty || hasCover else { return [] }
     var differing = wanted.filter { source?.string($0) != value($0) }
     if hasCover, !given.contains(where: { $0?.hash(ofImage: "image") == source?.hash(ofImage: "image") }) {
