@@ -39,6 +39,10 @@ enum MatroskaID {
   static let bitDepth: UInt32 = 0x6264
   static let flagDefault: UInt32 = 0x88
   static let flagForced: UInt32 = 0x55AA
+  static let flagHearingImpaired: UInt32 = 0x55AB
+  static let flagVisualImpaired: UInt32 = 0x55AC
+  static let flagTextDescriptions: UInt32 = 0x55AD
+  static let flagCommentary: UInt32 = 0x55AF
   static let codecDelay: UInt32 = 0x56AA
   static let name: UInt32 = 0x536E
   static let language: UInt32 = 0x22B59C

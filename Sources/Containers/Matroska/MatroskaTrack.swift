@@ -41,9 +41,20 @@ enum MatroskaTrack {
     let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let projection = video.first { $0.id == MatroskaID.projection }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
-    let all = additions + (isSpherical ? ["the 360° projection (Projection)"] : [])
+    let marks = flags.filter { flag in parts.contains { $0.id == flag.id && $0.number == 1 } }.map {
+      "the mark of a track \($0.meaning)"
+    }
+    let all = additions + marks + (isSpherical ? ["the 360° projection (Projection)"] : [])
     return all.map { ContainerDetail($0, of: kind) }
   }
+
+  /// Flags of tracks that GStreamer neither reads nor writes (RFC 9559, 5.1.4.1.7 to 5.1.4.1.11).
+  private static let flags: [(id: UInt32, meaning: String)] = [
+    (MatroskaID.flagHearingImpaired, "for the hard of hearing (FlagHearingImpaired)"),
+    (MatroskaID.flagVisualImpaired, "for the visually impaired (FlagVisualImpaired)"),
+    (MatroskaID.flagTextDescriptions, "with descriptions of the picture (FlagTextDescriptions)"),
+    (MatroskaID.flagCommentary, "with commentary (FlagCommentary)"),
+  ]
 
   /// - Parameter type: what blocks have beside their packets (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
   ///   registry), by number or by four letters.

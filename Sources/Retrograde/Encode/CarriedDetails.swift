@@ -66,8 +66,19 @@ struct CarriedDetails: Sendable {
   /// Warnings for the details that the output does not hold.
   var unheld: [Warning] {
     let losesAttachments = source.index.tags?.has("attachment") ?? false
-    return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers
+    return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers + unheldLanguages
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
+  }
+
+  /// Muxers write languages without region and script.
+  private var unheldLanguages: [Warning] {
+    let all = (videos.map(\.video.tags) + audio.map(\.tags) + subtitles.map(\.tags)).compactMap { $0?.language }
+      .filter { $0.plain != $0.whole }
+    return all.map { language in
+      Warning(
+        .detailLeftOut, "left out: region or script of the language \(language.whole): the output says \(language.plain)",
+        count: 1)
+    }
   }
 
   private var unheldCovers: [Warning] {
@@ -89,6 +100,22 @@ struct CarriedDetails: Sendable {
 }
 
 extension TagList {
+  /// The language of a stream as it is, and without region and script (BCP 47), as `zh` of `zh-Hans`; nil where it is not
+  /// said.
+  var language: (whole: String, plain: String)? {
+    string("language-code").flatMap { code in
+      ["und", ""].contains(code) ? nil : (code, code.split(separator: "-").first.map(String.init) ?? code)
+    }
+  }
+
+  /// With ``language`` as muxers know it.
+  var withPlainLanguage: TagList {
+    guard let language, language.plain != language.whole,
+      let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")
+    else { return self }
+    return tag.merging(self)
+  }
+
   /// Title that somebody gave to a stream; nil for titles that matroskamux makes up
   /// (`gst_matroska_mux_request_new_pad`).
   var streamTitle: String? {

@@ -180,7 +180,8 @@ struct EncodingDescription {
     if choice.container.heldStreamTags == [] && !choice.container.isTransportStream { return [] }
     // MP4 has covers once, of the file as a whole.
     let named = choice.container.hasEditLists ? ["title", "image", "preview-image"] : []
-    guard let kept = tags?.removing(EncodingPipeline.technical + named), !kept.isEmpty else { return [] }
+    guard let kept = tags?.withPlainLanguage.removing(EncodingPipeline.technical + named), !kept.isEmpty
+    else { return [] }
     let text = kept.description
     let body = text.hasPrefix("taglist, ") ? String(text.dropFirst("taglist, ".count)) : text
     let fields = body.hasSuffix(";") ? String(body.dropLast()) : body

@@ -15,9 +15,8 @@ enum StreamDescriptions {
   private static func streams(_ media: PlayableSource, _ container: Container) -> [[Stream]] {
     func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
       all.enumerated().map { number, stream in
-        let language = stream.0?.string("language-code").flatMap { ["und", ""].contains($0) ? nil : $0 }
-        return Stream(
-          name: "\(kind) \(number)", language: language, title: stream.0?.streamTitle, disposition: stream.1)
+        Stream(
+          name: "\(kind) \(number)", language: stream.0?.language?.plain, title: stream.0?.streamTitle, disposition: stream.1)
       }
     }
     return [

@@ -16,6 +16,11 @@ extension SourceIndex {
           .detailLeftOut, "left out: the \(chapters) chapters in the file's ID3 tag, which GStreamer does not read",
           count: chapters))
     }
+    let late = part == nil && playback.wants(.chapters) ? opened.topology.chapterCount(from: presentationEnd) : 0
+    if late > 0 {
+      warnings.append(
+        Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late))
+    }
     warnings += facts.details.leftOut(playback)
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }

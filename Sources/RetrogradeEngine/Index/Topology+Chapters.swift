@@ -19,6 +19,12 @@ extension Topology {
     return chapters(contents?.entries.map(ChapterMark.init) ?? facts.chapters, until: end)
   }
 
+  /// How many of them begin at `end` or later.
+  func chapterCount(from end: ClockTime) -> Int {
+    func all(_ entries: [ChapterMark]) -> [ChapterMark] { entries.flatMap { [$0] + all($0.children) } }
+    return all(contents?.entries.map(ChapterMark.init) ?? facts.chapters).count { $0.start >= end }
+  }
+
   /// Markers, as chapters that reach to the next one each.
   private func markers(_ markers: [WAVEChunks.Marker], rate: Int, until end: ClockTime) -> [Chapter] {
     let sorted = markers.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { marker in
