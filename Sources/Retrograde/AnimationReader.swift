@@ -129,7 +129,8 @@ struct AnimationReader {
   }
 
   private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {
-    let index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: leftOut + damage + warnings)
+    let index = SourceIndex(
+      recipe: nil, video: video.video, audio: [], tags: nil, warnings: leftOut + damage + warnings)
     return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
 

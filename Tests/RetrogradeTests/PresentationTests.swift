@@ -98,6 +98,50 @@ import Testing
     #expect((try? Container.of("a.webm")).flatMap { script.form(for: $0) } == nil)
   }
 
+  /// Matroska keeps scripts as they are. MP4 has one cue at a time.
+  @Test func scriptsKeepTheirStyles() async throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      [Script Info]
+      ScriptType: v4.00+
+
+      [V4+ Styles]
+      Format: Name, Fontname, Fontsize, PrimaryColour, Alignment
+      Style: Default,Arial,16,&Hffffff,2
+      Style: Red,Arial,16,&H0000ff,8
+
+      [Events]
+      Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+      Dialogue: 0,0:00:00.20,0:00:01.00,Red,Bob,5,6,7,,{\\i1}Hello{\\i0}, you
+      Dialogue: 0,0:00:00.60,0:00:01.40,Default,,0,0,0,,and you
+
+      """
+    try Data(script.utf8).write(to: URL(fileURLWithPath: folder.path("a.ass")))
+    try make("\(PresentationTests.film) ! matroskamux ! filesink location=\(folder.path("film.mkv"))")
+    _ = try FFmpeg.bytes([
+      "-i", folder.path("film.mkv"), "-i", folder.path("a.ass"), "-map", "0", "-map", "1", "-c", "copy",
+      folder.path("a.mkv"),
+    ])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let reverser = Reverser(folder.path("a.mkv"), options: options)
+    try await reverser.reverse(to: folder.path("b.mkv"))
+    let written = try FFmpeg.bytes(["-i", folder.path("b.mkv"), "-map", "0:s", "-c", "copy", "-f", "ass", "-"])
+    let lines = String(decoding: written, as: UTF8.self).split(whereSeparator: \.isNewline)
+    #expect(lines.contains { $0.hasPrefix("Style: Red") })
+    #expect(
+      lines.filter { $0.hasPrefix("Dialogue") } == [
+        "Dialogue: 0,0:00:00.60,0:00:01.40,Default,,0,0,0,,and you",
+        "Dialogue: 0,0:00:01.00,0:00:01.80,Red,Bob,5,6,7,,{\\i1}Hello{\\i0}, you",
+      ])
+    try await reverser.reverse(to: folder.path("b.mp4"))
+    let shown = try index(folder.path("b.mp4")).subtitles.first
+    #expect(
+      texts(shown).filter { !$0.hasSuffix(" ") } == [
+        "600-1000 and you", "1000-1400 Hello, you\nand you", "1400-1800 Hello, you",
+      ])
+  }
+
   @Test(arguments: ["out.srt", "out.vtt"])
   func aFileOfSubtitlesIsReadAndWritten(_ output: String) async throws {
     let folder = try TemporaryFolder()

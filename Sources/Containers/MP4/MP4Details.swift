@@ -18,8 +18,11 @@ enum MP4Details {
         return exposed.contains(type) ? [] : [ContainerDetail(track: name(ofTrack: type, entries.first?.type))]
       }
       let boxes = entries.flatMap { details(ofEntry: $0, kind, bytes) }
-      let matrix = kind == .video ? bytes.box("tkhd", in: track).flatMap { MP4Matrix(ofTrack: $0, in: index)?.detail } : nil
-      return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes) + [matrix].compactMap { $0 }).map { ContainerDetail($0, of: kind) }
+      let matrix =
+        kind == .video ? bytes.box("tkhd", in: track).flatMap { MP4Matrix(ofTrack: $0, in: index)?.detail } : nil
+      return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes) + [matrix].compactMap { $0 }).map {
+        ContainerDetail($0, of: kind)
+      }
     }
   }
 

@@ -76,7 +76,8 @@ struct CarriedDetails: Sendable {
       .filter { $0.plain != $0.whole }
     return all.map { language in
       Warning(
-        .detailLeftOut, "left out: region or script of the language \(language.whole): the output says \(language.plain)",
+        .detailLeftOut,
+        "left out: region or script of the language \(language.whole): the output says \(language.plain)",
         count: 1)
     }
   }
@@ -86,7 +87,9 @@ struct CarriedDetails: Sendable {
     let most = mostCovers ?? container?.mostCovers ?? 0
     guard count > most else { return [] }
     let what =
-      most == 0 ? "the cover art, which this container can't hold" : "\(count - most) of \(count) cover pictures: the output holds \(most)"
+      most == 0
+      ? "the cover art, which this container can't hold"
+      : "\(count - most) of \(count) cover pictures: the output holds \(most)"
     return [Warning(.detailLeftOut, "left out: \(what)", count: count - most)]
   }
 

@@ -16,7 +16,8 @@ enum StreamDescriptions {
     func named(_ kind: String, _ all: [(TagList?, Disposition?)]) -> [Stream] {
       all.enumerated().map { number, stream in
         Stream(
-          name: "\(kind) \(number)", language: stream.0?.language?.plain, title: stream.0?.streamTitle, disposition: stream.1)
+          name: "\(kind) \(number)", language: stream.0?.language?.plain, title: stream.0?.streamTitle,
+          disposition: stream.1)
       }
     }
     return [

@@ -212,7 +212,8 @@ final class IndexingPipeline {
     }
     var index = VideoIndex(
       caps: caps,
-      tags: (reader.sink.pad?.tags(global: false)).merging(path.tags).oriented(path.orientation), packets: packets, segmentEnd: end,
+      tags: (reader.sink.pad?.tags(global: false)).merging(path.tags).oriented(path.orientation), packets: packets,
+      segmentEnd: end,
       declaresDurations: path.declaresDurations)
     index.disposition = path.disposition
     index.decoder = decoder

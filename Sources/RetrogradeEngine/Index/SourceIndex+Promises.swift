@@ -19,7 +19,8 @@ extension SourceIndex {
     let late = part == nil && playback.wants(.chapters) ? opened.topology.chapterCount(from: presentationEnd) : 0
     if late > 0 {
       warnings.append(
-        Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late))
+        Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late)
+      )
     }
     warnings += facts.details.leftOut(playback)
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }

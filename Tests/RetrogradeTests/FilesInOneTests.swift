@@ -1,0 +1,64 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// One file behind another in the same file, as `cat` makes them.
+@Suite struct FilesInOneTests {
+  struct Kind: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var options: [String]
+
+    init(_ name: String, _ options: String) {
+      testDescription = name
+      self.options = options.split(separator: " ").map(String.init)
+    }
+  }
+
+  static let kinds = [
+    Kind("a.mkv", "-c:v libx264 -c:a libvorbis"), Kind("a.webm", "-c:v libvpx -deadline realtime -c:a libopus"),
+    Kind("a.mp4", "-c:v libx264"), Kind("a.mov", "-c:v libx264 -c:a pcm_s16le"), Kind("a.avi", "-c:v mpeg4 -c:a mp3"),
+    Kind("a.wmv", ""), Kind("a.aiff", "-vn"), Kind("a.voc", "-vn"), Kind("a.apng", "-an"), Kind("a.webp", "-an"),
+  ]
+
+  private func write(_ kind: Kind, to folder: borrowing TemporaryFolder) throws -> (path: String, Data) {
+    let path = folder.path(kind.testDescription)
+    let source = [
+      "-f", "lavfi", "-i", "testsrc2=d=1:r=10:s=64x48", "-f", "lavfi", "-i", "sine=d=1:r=48000",
+    ]
+    _ = try FFmpeg.bytes(source + kind.options + [path])
+    return (path, try Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  @Test(arguments: kinds) func theFirstIsMirroredAndTheOthersAreNamed(_ kind: Kind) async throws {
+    let folder = try TemporaryFolder()
+    let (path, whole) = try write(kind, to: folder)
+    let first = try await Reverser(path).reverse(to: folder.path("first.mkv"))
+    #expect(!first.warnings.contains { $0.message.contains("files in this one") })
+    try (whole + whole).write(to: URL(fileURLWithPath: path))
+    let mirror = try await Reverser(path).reverse(to: folder.path("mirror.mkv"))
+    let warning = try #require(mirror.warnings.first { $0.message.contains("files in this one") })
+    #expect(warning.message.contains("cut it at byte \(whole.count)"))
+    #expect(mirror.frames == first.frames && mirror.samples == first.samples)
+    #expect(mirror.duration == first.duration)
+  }
+
+  /// The end of a PNG is marked: `IEND`.
+  @Test func whatFollowsAnAnimationIsNoPartOfIt() async throws {
+    let folder = try TemporaryFolder()
+    let (path, whole) = try write(Kind("a.apng", "-an"), to: folder)
+    try (whole + Data(count: 40)).write(to: URL(fileURLWithPath: path))
+    #expect(try await Reverser(path).reverse(to: folder.path("a.mkv")).frames == 10)
+  }
+
+  @Test func anAnimationThatIsCutIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    let (path, whole) = try write(Kind("a.apng", "-an"), to: folder)
+    try whole.dropLast(40).write(to: URL(fileURLWithPath: path))
+    let mirror = try await Reverser(path).reverse(to: folder.path("a.mkv"))
+    #expect(mirror.frames == 9)
+    #expect(mirror.warnings.contains { $0.code == .truncated && $0.count == 1 })
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What a file says of its streams, and the mirror as well.
+@Suite struct LabelTests {
+  private static let film = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
+  private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]
+
+  private func probe(_ path: String, _ fields: String, of streams: String = "v") throws -> [String] {
+    let output = try Program.succeed(
+      "/usr/bin/ffprobe",
+      ["-v", "error", "-select_streams", streams, "-show_entries", fields, "-of", "default=nw=1:nk=1", path]
+    ).output
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Small video whose colours are not named, and colours that are named in part.
+  @Test(arguments: [
+    ("libx264", "chromaloc=0"), ("libx264", "chromaloc=2"), ("libx265", "chromaloc=0"), ("libx265", "chromaloc=2"),
+    ("libx264", "chromaloc=0:transfer=smpte2084"), ("libx264", "chromaloc=0:colorprim=film"),
+  ])
+  func chromaStaysInItsPlace(codec: String, parameters: String) async throws {
+    let folder = try TemporaryFolder()
+    let key = codec == "libx264" ? "-x264-params" : "-x265-params"
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p", "-c:v", codec, key, "log-level=none:" + parameters, folder.path("a.mkv"),
+      ])
+    try await Reverser(folder.path("a.mkv")).reverse(to: folder.path("b.mkv"))
+    let fields =
+      "stream=chroma_location" + (parameters.contains("transfer") ? ",color_transfer" : "")
+      + (parameters.contains("colorprim") ? ",color_primaries" : "")
+    let own = try probe(folder.path("a.mkv"), fields)
+    #expect(try probe(folder.path("b.mkv"), fields) == own)
+    #expect(!own.isEmpty && !own.contains("unknown"))
+  }
+
+  /// The matrix of a track's header (ISO/IEC 14496-12, 8.3.2), in 16.16.
+  @Test(
+    arguments: [
+      ([0x2_0000, 0, 0, 0x1_0000], nil, "scale of its display matrix"),
+      ([0, 0x2_0000, -0x2_0000, 0], "-90", nil), ([-0x3_0000, 0, 0, -0x3_0000], "-180", nil),
+      ([0xB504, 0xB504, -0xB504, 0xB504], nil, "slant of its display matrix"),
+    ] as [([Int], String?, String?)])
+  func displayMatrix(values: [Int], rotation: String?, words: String?) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mp4")
+    _ = try FFmpeg.bytes(LabelTests.film + ["-c:v", "mpeg4", path])
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    let header = try #require(bytes.range(of: Data("tkhd".utf8)))
+    for (value, place) in zip(values, [0, 4, 12, 16]) {
+      let start = header.upperBound + 40 + place
+      bytes.replaceSubrange(
+        start..<start + 4, with: withUnsafeBytes(of: Int32(value).bigEndian) { Data($0) })
+    }
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let summary = try await Reverser(path).reverse(to: folder.path("b.mp4"))
+    #expect(try probe(folder.path("b.mp4"), "stream_side_data=rotation") == [rotation].compactMap { $0 })
+    let said = summary.warnings.filter { $0.message.contains("display matrix") }
+    #expect(said.count == (words == nil ? 0 : 1))
+    if let words { #expect(said.first?.message.contains(words) ?? false) }
+  }
+
+  @Test func languagesMarksAndChaptersThatNoOutputHoldsAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let chapters = """
+      ;FFMETADATA1
+      [CHAPTER]
+      TIMEBASE=1/1000
+      START=0
+      END=300
+      title=first
+      [CHAPTER]
+      TIMEBASE=1/1000
+      START=5000
+      END=6000
+      title=late
+      """
+    try Data(chapters.utf8).write(to: URL(fileURLWithPath: folder.path("c.txt")))
+    _ = try FFmpeg.bytes(
+      LabelTests.film + LabelTests.tone + [
+        "-i", folder.path("c.txt"), "-map", "0", "-map", "1", "-map_chapters", "2", "-c:v", "libx264",
+        "-metadata:s:a:0",
+        "language=zh-Hans", "-disposition:a:0", "default+comment+hearing_impaired", folder.path("a.mkv"),
+      ])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let summary = try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.mkv"))
+    let messages = summary.warnings.map(\.message)
+    for words in ["zh-Hans", "FlagHearingImpaired", "FlagCommentary", "begin at the end of the source"] {
+      #expect(messages.contains { $0.contains(words) }, "\(words): \(messages)")
+    }
+    #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["chi"])
+  }
+
+  /// Two pictures, of which MP4 and Ogg have room for one.
+  @Test(arguments: [("b.flac", 2), ("b.mp3", 2), ("b.m4a", 1), ("b.opus", 1), ("b.mka", 0)])
+  func coversAreWrittenOnceOrNamed(output: String, count: Int) async throws {
+    let folder = try TemporaryFolder()
+    let colours = ["red", "blue"]
+    for colour in colours {
+      _ = try FFmpeg.bytes([
+        "-f", "lavfi", "-i", "color=\(colour):s=32x32", "-frames:v", "1", folder.path("\(colour).png"),
+      ])
+    }
+    _ = try FFmpeg.bytes(
+      LabelTests.tone + colours.flatMap { ["-i", folder.path("\($0).png")] } + [
+        "-map", "0", "-map", "1", "-map", "2", "-c:v", "copy", "-disposition:v", "attached_pic", "-metadata:s:v:0",
+        "comment=Cover (front)", "-metadata:s:v:1", "comment=Cover (back)", folder.path("a.mp3"),
+      ])
+    func pictures(_ name: String) throws -> [String] {
+      let sums = try Program.succeed(
+        "/usr/bin/ffmpeg",
+        [
+          "-v", "error", "-i", folder.path(name), "-map", "0:v?", "-map", "0:a", "-c:v", "copy", "-f", "streamhash",
+          "-",
+        ])
+      return String(decoding: sums.output, as: UTF8.self).split(separator: "\n").filter { $0.contains(",v,") }
+        .compactMap { $0.split(separator: "=").last.map(String.init) }
+    }
+    let summary = try await Reverser(folder.path("a.mp3")).reverse(to: folder.path(output))
+    #expect(try pictures(output) == Array(pictures("a.mp3").prefix(count)))
+    #expect(summary.warnings.contains { $0.message.contains("cover") && $0.count == 2 - count } == (count < 2))
+  }
+}
