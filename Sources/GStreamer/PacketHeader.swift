@@ -25,6 +25,8 @@ package struct PacketHeader: Sendable {
 
   /// When it is shown.
   package var time: ClockTime? { ClockTime(raw: pts) }
+
+  package mutating func show(at time: ClockTime) { pts = time.raw }
 }
 
 extension Buffer {
@@ -41,6 +43,21 @@ extension Buffer {
   package func append(metasOf other: Buffer) {
     gst_buffer_copy_into(raw, other.raw, GST_BUFFER_COPY_META, 0, gsize.max)
   }
+
+  /// A number that a packet and the frame that is made of it have: decoders hand on a `GstReferenceTimestampMeta`
+  /// (`gst_video_decoder_transform_meta_default`). A buffer that gets one must not be shared yet.
+  package var number: Int? {
+    get {
+      Buffer.numbers.flatMap { gst_buffer_get_reference_timestamp_meta(raw, $0.raw) }
+        .flatMap { Int(exactly: $0.pointee.timestamp) }
+    }
+    set {
+      guard let newValue, let numbers = Buffer.numbers else { return }
+      gst_buffer_add_reference_timestamp_meta(raw, numbers.raw, GstClockTime(newValue), GstClockTime.max)
+    }
+  }
+
+  private static let numbers = Caps("timestamp/x-packet-number")
 
   /// True if something comes with it that is neither bytes nor times (`GstMeta`).
   package var hasMetas: Bool {

@@ -55,9 +55,22 @@ final class PacketStore: Sendable {
       // The index has a warning of it.
       Log.decode.warning("\(recipe.source): reading its packets ended early: \(error.message)")
     }
-    guard let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) else {
+    if let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) {
+      return PacketStore(spool, entries, metas, forms, first: first)
+    }
+    // Times that the decoder told.
+    guard zip(video.packets, entries).allSatisfy({ $0.bytes == $1.bytes }), video.packets.count == entries.count else {
       Log.decode.warning("\(recipe.source): other packets come than the index has")
       return nil
+    }
+    return PacketStore(spool, entries, metas, forms, first: 0).timed(by: video)
+  }
+
+  /// The same packets, shown when an index of them says.
+  func timed(by video: VideoIndex) -> PacketStore {
+    var entries = entries
+    for (number, packet) in video.packets.enumerated() {
+      if let time = packet.time { entries[place(ofPacket: number)].header.show(at: time) }
     }
     return PacketStore(spool, entries, metas, forms, first: first)
   }

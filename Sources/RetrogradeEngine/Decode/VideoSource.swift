@@ -69,20 +69,21 @@ package final class VideoSource: Sendable {
     part: TimeSpan? = nil, rate: FrameRateLimit, isWatched: Bool = false, resources: Resources, gauge: MemoryGauge,
     cancellation: Cancellation
   ) throws {
-    self.video = video
     self.recipe = recipe
     self.resources = resources
     parts = []
     let gauge = MemoryGauge(within: gauge)
     self.gauge = gauge
+    let indexed = video
+    var video = video
     var packets =
       recipe.seeksByGuess && opened == nil && video.starts != nil
       ? try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation) : nil
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
     changes = decoder.changes
-    caps = video.rhythm.believing(video.namingRate(in: decoder.caps))
     isTopFieldFirst = decoder.isTopFieldFirst
     description = decoder.description
+    let decodedCaps = decoder.caps
     var planner = try Planner(resources, frameBytes: decoder.frameBytes)
     planner.isWatched = isWatched
     if decoder.arePackets {
@@ -92,23 +93,27 @@ package final class VideoSource: Sendable {
       planner.budget = max(planner.budget - reserved, planner.smallestBudget)
     }
     self.planner = planner
-    if let starts = video.starts {
-      let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
-      let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
-      let plan = planner.plan(frames: frames, keyframes: video.keyframes).map {
-        isWatched ? VideoSource.beginningSoon($0, starts) : $0
-      }
-      while let plan, let window = plan.windows.first {
+    var timed: DecodedTimes?
+    while true {
+      if let starts = video.starts {
+        let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
+        let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
+        let plan = planner.plan(frames: frames, keyframes: video.keyframes).map {
+          isWatched ? VideoSource.beginningSoon($0, starts) : $0
+        }
+        guard let plan, let window = plan.windows.first else { break }
         do {
           let spool = try VideoSource.spool(for: window, plan, resources)
           let decoded = try decoder.decode(
             window, of: video, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
           Log.window.info(
             "\(recipe.source): is read in windows\(packets == nil ? "" : ", from its packets"): \(plan.words)")
+          self.video = video
+          caps = video.rhythm.believing(video.namingRate(in: decodedCaps))
           timeline = whole
           shown = Selection(whole, range: range, limit: rate)
           self.plan = plan
-          found = decoder.leftOut(of: video)
+          found = decoder.leftOut(of: video) + (timed?.warnings ?? [])
           store = nil
           self.packets = Mutex(packets)
           idle = Mutex(decoder)
@@ -117,22 +122,30 @@ package final class VideoSource: Sendable {
         } catch is VideoDecoder.Mismatch {
           changes.forget()
           decoder.close()
-          guard packets == nil,
-            let read = try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation)
-          else { break }
-          packets = read
-          decoder = try VideoDecoder(recipe, changes, from: read, cancellation)
         }
       }
+      let isStored = packets != nil
+      guard timed == nil,
+        let read = try packets ?? PacketStore.read(video, recipe, resources.spoolDirectory, cancellation)
+      else { break }
+      packets = read
+      if isStored || video.starts == nil {
+        guard let told = try DecodedTimes(video, read, recipe, cancellation) else { break }
+        (timed, video, packets) = (told, told.video, read.timed(by: told.video))
+      }
+      decoder.close()
+      decoder = try VideoDecoder(recipe, changes, from: packets, cancellation)
     }
     Log.decode.warning(
       "\(recipe.source): fallback: all of it is decoded once, forwards, since "
-        + (video.starts == nil
+        + (indexed.starts == nil
           ? "its packets don't say when they are shown" : "no window of it comes as the index says"))
     decoder.close()
+    self.video = indexed
+    caps = indexed.rhythm.believing(indexed.namingRate(in: decodedCaps))
     let read = try VideoSource.readForward(
-      video, recipe, changes, before: nil, planner, resources.spoolDirectory, gauge: gauge, cancellation)
-    timeline = VideoTimeline(starts: read.starts, end: video.end(afterLast: read.starts))
+      indexed, recipe, changes, before: nil, planner, resources.spoolDirectory, gauge: gauge, cancellation)
+    timeline = VideoTimeline(starts: read.starts, end: indexed.end(afterLast: read.starts))
     shown = Selection(timeline, range: range, limit: rate)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
     guard let plan = planner.forwardPlan(frames: frames) else {
@@ -140,7 +153,7 @@ package final class VideoSource: Sendable {
     }
     Log.window.info("\(recipe.source): is read from the spool: \(plan.words)")
     self.plan = plan
-    found = decoder.leftOut(of: video) + read.warnings
+    found = decoder.leftOut(of: indexed) + read.warnings
     store = read.window
     self.packets = Mutex(nil)
     idle = Mutex(nil)
@@ -352,18 +365,20 @@ package final class VideoSource: Sendable {
       before: boundary, given: recipe.isTimedByPackets ? video.starts : nil, held: held, spool: spool, gauge: gauge,
       cancellation)
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
-    var warnings =
-      moved > 0
-      ? [
-        Warning(
-          .timesRepaired, "put right: the times of frames that were not later than the one before: \(moved)",
-          count: moved)
-      ] : []
+    var warnings: [Warning] = moved > 0 ? [.moved(moved)] : []
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
     // Where packets are fields, two of them make a frame.
     let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
     warnings += areFields ? [] : video.missing(starts, before: boundary)
     return (collector.frames, starts, warnings)
+  }
+}
+
+extension Warning {
+  /// Frames that were not later than the one before got times of their own.
+  static func moved(_ count: Int) -> Warning {
+    Warning(
+      .timesRepaired, "put right: the times of frames that were not later than the one before: \(count)", count: count)
   }
 }
 
@@ -377,7 +392,7 @@ extension VideoIndex {
   }
 
   /// What the index has and the decoder did not give.
-  fileprivate func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
+  func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let starts else { return [] }
     let promised = starts.filter { $0 < boundary ?? ClockTime(nanoseconds: .max) }
     let near = Set(decoded.map { $0.nanoseconds / 2_000_000 })

@@ -1,0 +1,70 @@
+import GStreamer
+import MediaTime
+import Synchronization
+
+/// When the frames of a video are shown by its decoder's account, for packets that do not say it, or have other times
+/// than their frames: MPEG-2 of which only some pictures have a time, raw video, packets without a frame.
+///
+/// All of it is decoded once, forwards, and no frame is kept. Each frame is known by the packet that it comes from.
+struct DecodedTimes {
+  /// The index, with these times; packets without a frame are hidden.
+  let video: VideoIndex
+  /// What had to be put right, or did not come.
+  let warnings: [Warning]
+
+  /// - Parameter store: all packets of `video`.
+  /// - Returns: nil where the decoder does not tell which packet each frame is of, or conceals damage: what it makes of
+  ///   that may depend on all that it decoded before.
+  /// - Throws: ``RetrogradeError`` where the source can't be read.
+  init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
+    let count = Mutex(0)
+    let numbered = recipe.preparing { pipeline in
+      pipeline.elements(ofClass: "Decoder").first?.staticPad("sink")?.onBuffer { buffer in
+        let copy = buffer.shallowCopy()
+        copy.number = count.withLock { count in
+          defer { count += 1 }
+          return count
+        }
+        return copy
+      }
+    }
+    let output = try DecoderOutput(numbered, .plain, stall: ClockTime(seconds: 30))
+    defer { output.close() }
+    var times: [ClockTime] = []
+    var places: [Int] = []
+    do {
+      while let sample = try output.pull(cancellation) {
+        guard !sample.buffer.isCorrupted, let place = sample.buffer.number else { return nil }
+        guard let time = FrameCollector.time(of: sample, after: times, given: nil) else { continue }
+        times.append(time)
+        places.append(place)
+      }
+    } catch let error as RetrogradeError where error.code == .damagedInput { return nil }
+    let (starts, moved) = FrameCollector.starts(times, stored: video.isUntimed ? video.starts : nil)
+    let shown = Dictionary(zip(places, starts)) { first, _ in first }
+    guard count.withLock({ $0 }) == store.count, shown.count == starts.count, !starts.isEmpty else { return nil }
+    let packets = video.packets.enumerated().map { number, packet in
+      var packet = packet
+      packet.time = shown[store.place(ofPacket: number)]
+      packet.isHidden = packet.time == nil
+      return packet
+    }
+    guard packets.count(where: { !$0.isHidden }) == starts.count else { return nil }
+    self.video = video.replacing(packets, isFromStart: video.isFromStart)
+    warnings = (moved > 0 ? [.moved(moved)] : []) + video.missing(starts, before: nil)
+    Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
+  }
+}
+
+extension DecodingRecipe {
+  /// To read all of the source, with a pipeline that `change` prepares too.
+  fileprivate func preparing(_ change: @escaping @Sendable (Pipeline) -> Void) -> DecodingRecipe {
+    var recipe = ofWhole
+    let own = recipe.prepare
+    recipe.prepare = { pipeline in
+      own(pipeline)
+      change(pipeline)
+    }
+    return recipe
+  }
+}
