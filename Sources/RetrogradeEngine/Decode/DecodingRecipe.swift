@@ -79,6 +79,8 @@ package struct DecodingRecipe: Sendable {
     tail = "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
     description = topology.description([(path.unparsed, tail)])
+    parts = (description, tail)
+    seeksByGuess = path.seeksByGuess
     source = topology.source
     packetCaps = video.caps
     largestPacket = video.largestPacket
