@@ -14,10 +14,13 @@ import Testing
     var codec: String
     /// Whether a demuxer's seeks are not tried at all.
     var isAlwaysStored: Bool
+    /// Whether only the decoder tells when all frames are shown.
+    var isUntold: Bool
 
-    init(_ name: String, _ codec: String, isAlwaysStored: Bool = true) {
+    init(_ name: String, _ codec: String, isAlwaysStored: Bool = true, isUntold: Bool = false) {
       testDescription = "\(name): \(codec)"
-      (self.name, self.codec, self.isAlwaysStored) = (name, codec, isAlwaysStored)
+      (self.name, self.codec) = (name, codec)
+      (self.isAlwaysStored, self.isUntold) = (isAlwaysStored, isUntold)
     }
 
     func write(to folder: TemporaryFolder) throws -> String {
@@ -34,10 +37,11 @@ import Testing
     Case("a.ts", x264),
     Case("open.ts", "-c:v libx264 -preset veryfast -x264-params open-gop=1:keyint=20:bframes=3"),
     Case("hevc.ts", "-c:v libx265 -preset ultrafast -x265-params keyint=20:open-gop=1:bframes=3:log-level=none"),
-    Case("mpeg2.ts", "-c:v mpeg2video -bf 2 -g 12 -qscale 2"),
-    // With B-frames, it says only when packets are decoded.
-    Case("a.h264", "-c:v libx264 -preset ultrafast -bf 0 -g 20"),
-    Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2"),
+    Case("mpeg2.ts", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
+    Case("a.h264", "-c:v libx264 -preset ultrafast -bf 0 -g 20"), Case("b.h264", x264),
+    Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2", isUntold: true),
+    Case("b.mpg", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
+    Case("a.m2v", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
     Case("a.mp4", x264, isAlwaysStored: false),
     Case("a.mkv", x264, isAlwaysStored: false),
   ]
@@ -60,13 +64,16 @@ import Testing
   @Test("each window has the frames of a plain decode", arguments: cases)
   func windows(_ source: Case) throws {
     let folder = try TemporaryFolder()
-    let (video, recipe) = try indexed(source.write(to: folder))
+    var (video, recipe) = try indexed(source.write(to: folder))
     #expect(recipe.seeksByGuess == source.isAlwaysStored)
     let plain = try hashes(video, recipe, from: nil)
-    // MPEG-2's index does not always say when frames are shown.
-    guard let starts = video.starts else { return }
-    #expect(video.keyframes.count >= 5)
-    let store = try #require(try PacketStore.read(video, recipe, folder.url.path, Cancellation()))
+    var store = try #require(try PacketStore.read(video, recipe, folder.url.path, Cancellation()))
+    if source.isUntold {
+      video = try #require(try DecodedTimes(video, store, recipe, Cancellation())).video
+      store = store.timed(by: video)
+    }
+    let starts = try #require(video.starts)
+    #expect(video.keyframes.count >= 5 && starts.count == plain.count)
     let decoder = try VideoDecoder(recipe, FormatChanges(), from: store, Cancellation())
     let ends = video.keyframes.dropFirst() + [starts.count]
     for (keyframe, end) in zip(video.keyframes, ends).reversed() {
@@ -84,9 +91,21 @@ import Testing
   func method(_ source: Case) async throws {
     let folder = try TemporaryFolder()
     let path = try source.write(to: folder)
-    let plan = try await Reverser(path).plan()
-    // mpegvideoparse gives some frames of MPEG-2 the times of others.
-    if try indexed(path).video.starts != nil { #expect(plan.plan?.method == .windows) }
+    #expect(try await Reverser(path).plan().plan?.method == .windows)
+  }
+
+  /// `plan.json` has the times that the decoder told.
+  @Test("chunks have the frames of a mirror that is made at once", arguments: ["a.mpg", "a.m2v"])
+  func chunks(name: String) async throws {
+    let folder = try TemporaryFolder()
+    let source = Case(name, "-c:v mpeg2video -bf 2 -g 12 -qscale 2")
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    let reverser = Reverser(try source.write(to: folder), options: options)
+    try await reverser.reverse(to: folder.path("whole.mkv"))
+    try await reverser.start(to: folder.path("chunks.mkv"), in: folder.path("work"), chunks: .count(3)).summary()
+    #expect(
+      try FFmpeg.frames(folder.path("chunks.mkv")).map(\.sum) == FFmpeg.frames(folder.path("whole.mkv")).map(\.sum))
   }
 
   @Test("packets that are not those of the index are not used")
