@@ -44,6 +44,9 @@ package struct ContainerFacts: Sendable {
   /// It is an MP4 or MOV file that ends before its index comes.
   package private(set) var lacksIndex = false
 
+  /// It is a Matroska or WebM file that does not say where its keyframes are, as programs write that can't go back.
+  package private(set) var lacksCues = false
+
   /// The file, if its format shows damage only to who reads all of it.
   private var walked: String?
 
@@ -93,6 +96,11 @@ package struct ContainerFacts: Sendable {
     case .matroska:
       report = .matroska(file)
       hasHeaderTime = true
+      lacksCues =
+        file.firstElement(MatroskaID.segment, in: 0..<file.size).map {
+          file.listedElement(MatroskaID.cues, in: $0) == nil
+        }
+        ?? false
       (tracks, details) = MatroskaTrack.all(in: file)
       details += MatroskaTags.details(of: file)
       let chapters = MatroskaChapters(file)

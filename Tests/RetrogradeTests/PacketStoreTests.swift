@@ -1,3 +1,4 @@
+import Foundation
 import GStreamer
 import MediaTime
 import TestSupport
@@ -25,9 +26,11 @@ import Testing
 
     func write(to folder: TemporaryFolder) throws -> String {
       let path = folder.path(name)
-      _ = try FFmpeg.bytes(
+      let isPiped = name.hasPrefix("piped")
+      let written = try FFmpeg.bytes(
         "-f lavfi -i testsrc2=s=192x128:d=4:r=25 -pix_fmt yuv420p \(codec)".split(separator: " ").map(String.init)
-          + [path])
+          + (isPiped ? ["-f", "matroska", "pipe:"] : [path]))
+      if isPiped { try Data(written).write(to: URL(fileURLWithPath: path)) }
       return path
     }
   }
@@ -42,6 +45,8 @@ import Testing
     Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2", isUntold: true),
     Case("b.mpg", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
     Case("a.m2v", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
+    // Without cues.
+    Case("piped.mkv", x264),
     Case("a.mp4", x264, isAlwaysStored: false),
     Case("a.mkv", x264, isAlwaysStored: false),
   ]

@@ -9,9 +9,9 @@ enum MatroskaID {
   static let void: UInt32 = 0xEC
   /// Elements that are allowed anywhere (RFC 8794, 11.3).
   static let anywhere: Set = [checksum, void]
-  /// Elements that are allowed in a segment: those with a name here, Cues and Attachments.
+  /// Elements that are allowed in a segment: those with a name here, and Attachments.
   static let inSegment = anywhere.union([
-    cluster, info, tracks, tags, seekHead, chapters, 0x1C53_BB6B, 0x1941_A469,
+    cluster, info, tracks, tags, seekHead, chapters, cues, 0x1941_A469,
   ])
   /// Elements that are allowed in a cluster: those with a name here, Position, PrevSize, SilentTracks and EncryptedBlock.
   static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
@@ -64,6 +64,7 @@ enum MatroskaID {
   static let luminanceMin: UInt32 = 0x55DA
 
   static let seekHead: UInt32 = 0x114D_9B74
+  static let cues: UInt32 = 0x1C53_BB6B
   static let seek: UInt32 = 0x4DBB
   static let seekID: UInt32 = 0x53AB
   static let seekPosition: UInt32 = 0x53AC

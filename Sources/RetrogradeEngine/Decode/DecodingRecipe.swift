@@ -24,8 +24,8 @@ package struct DecodingRecipe: Sendable {
   /// A pipeline that gives the packets as they go into the decoder, and the rest of one that decodes them, in
   /// `gst-launch-1.0` syntax; nil if it is not one decoder that all packets go to.
   private var parts: (packets: String, decoder: String)?
-  /// True for containers without an index, in which a demuxer guesses where a time is: nearly every seek is slow, or
-  /// leads elsewhere.
+  /// True for files without an index, in which a demuxer guesses where a time is, or reads all before it: nearly every seek
+  /// is slow, or leads elsewhere.
   private(set) var seeksByGuess = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
@@ -80,7 +80,7 @@ package struct DecodingRecipe: Sendable {
     sink = name
     description = topology.description([(path.unparsed, tail)])
     parts = (description, tail)
-    seeksByGuess = path.seeksByGuess
+    seeksByGuess = path.seeksByGuess || topology.facts.lacksCues
     source = topology.source
     packetCaps = video.caps
     largestPacket = video.largestPacket
@@ -149,7 +149,7 @@ package struct DecodingRecipe: Sendable {
       let packets =
         "capsfilter caps=\(Description.quoted(taken.description)) ! appsink name=\(name) \(DecodingRecipe.sink)"
       parts = (topology.description([(self.path ?? path, packets)]), tail)
-      seeksByGuess = path.seeksByGuess
+      seeksByGuess = path.seeksByGuess || topology.facts.lacksCues
     }
     packetCaps = caps
     isOneGroup = video.keyframes.count == 1

@@ -297,6 +297,18 @@ package final class VideoSource: Sendable {
   func decoder(from frame: Int, _ cancellation: Cancellation) throws -> VideoDecoder {
     guard let recipe else { throw VideoDecoder.Mismatch() }
     let decoder = try takeDecoder(cancellation)
+    if try brings(frame, decoder, cancellation) { return decoder }
+    if let other = try decoderOfPackets(insteadOf: decoder, cancellation), try brings(frame, other, cancellation) {
+      return other
+    }
+    Log.decode.warning("\(recipe.source): fallback: is decoded from its beginning to \(timeline.starts[frame])")
+    decoder.close()
+    return try VideoDecoder(recipe.ofWhole, changes, cancellation)
+  }
+
+  /// Has a decoder begin at the keyframe before `frame`.
+  /// - Returns: whether it comes to `frame` so.
+  private func brings(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]
     let keyframe = video.keyframe(before: frame + 1)
     do {
@@ -309,10 +321,7 @@ package final class VideoSource: Sendable {
     } catch is VideoDecoder.Mismatch {
       throw RetrogradeError(.damagedInput, "the video can't be played forwards from \(start) on")
     }
-    if try decoder.bringsWhatIsWanted(cancellation) { return decoder }
-    Log.decode.warning("\(recipe.source): fallback: is decoded from its beginning to \(start)")
-    decoder.close()
-    return try VideoDecoder(recipe.ofWhole, changes, cancellation)
+    return try decoder.bringsWhatIsWanted(cancellation)
   }
 
   /// Takes back a decoder that is fit to be used again.
