@@ -13,6 +13,7 @@ package final class Buffer: @unchecked Sendable {
   /// Creates a buffer of `size` bytes and lets `fill` write them.
   /// - Throws: whatever `fill` throws, or ``GStreamerError`` if the memory can't be had.
   package convenience init(size: Int, fill: (UnsafeMutableRawBufferPointer) throws -> Void) throws {
+    try GStreamer.initialize()
     guard let raw = gst_buffer_new_allocate(nil, gsize(size), nil) else {
       throw GStreamerError(kind: .other, element: nil, message: "no memory for a buffer of \(size) bytes", debug: nil)
     }
