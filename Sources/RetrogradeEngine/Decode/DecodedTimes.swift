@@ -13,8 +13,8 @@ struct DecodedTimes {
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
-  /// - Returns: nil where the decoder does not tell which packet each frame is of, or conceals damage: what it makes of
-  ///   that may depend on all that it decoded before.
+  /// - Returns: nil where the decoder does not tell which packet each frame is of, loses a keyframe, or conceals damage:
+  ///   what it makes of that may depend on all that it decoded before.
   /// - Throws: ``RetrogradeError`` where the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)
@@ -50,6 +50,10 @@ struct DecodedTimes {
       return packet
     }
     guard packets.count(where: { !$0.isHidden }) == starts.count else { return nil }
+    // The frames after a keyframe that is lost are made of what was decoded before.
+    guard !zip(packets, video.packets).contains(where: { $0.isKeyframe && $0.isHidden && !$1.isHidden }) else {
+      return nil
+    }
     self.video = video.replacing(packets, isFromStart: video.isFromStart)
     warnings = (moved > 0 ? [.moved(moved)] : []) + video.missing(starts, before: nil)
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
