@@ -51,8 +51,10 @@ import Testing
   }
 
   @Test func aFallbackSaysWhy() throws {
-    let clip = scratch.path("a.gif")
-    _ = try FFmpeg.bytes("-f lavfi -i testsrc=s=64x48:d=1:r=25".split(separator: " ").map(String.init) + [clip])
+    let clip = scratch.path("a.webm")
+    let options = "-f lavfi -i testsrc=s=64x48:d=2:r=25 -c:v libvpx -g 10 -keyint_min 10 -deadline realtime"
+    _ = try FFmpeg.bytes(options.split(separator: " ").map(String.init) + [clip])
+    try FFmpeg.loseSecondKeyframe(ofVP8: clip)
     let lines = try log(["plan", clip], "retrograde*:2")
     #expect(has(lines, "retrogradedecode", "decoded once, forwards, since no window of it"), "\(lines)")
     #expect(lines.allSatisfy { $0.contains(" WARN ") }, "\(lines)")

@@ -21,13 +21,7 @@ import Testing
     media.muxer = "webmmux"
     media.name = "s.webm"
     let path = try media.write(to: folder)
-    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
-    // What every keyframe begins with (RFC 6386, 9.1): the second one is none any more.
-    let code = Data([0x9D, 0x01, 0x2A])
-    let first = try #require(bytes.range(of: code))
-    let second = try #require(bytes.range(of: code, in: first.upperBound..<bytes.endIndex))
-    bytes.replaceSubrange(second, with: [0, 0, 0])
-    try bytes.write(to: URL(fileURLWithPath: path))
+    try FFmpeg.loseSecondKeyframe(ofVP8: path)
     let backward = try await Reverser(path).reverse(to: folder.path("b.mkv"))
     let said = try #require(damaged(backward.warnings).first)
     let lost = try #require(said.count)

@@ -65,6 +65,20 @@ import Testing
     if let words { #expect(said.first?.message.contains(words) ?? false) }
   }
 
+  @Test(arguments: ["a.mkv", "a.mp4"])
+  func coloursThatGStreamerHasNoNameForAreNamed(name: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p", "-c:v", "libx264", "-colorspace", "ycgco", "-color_trc", "smpte428", "-color_primaries",
+        "film", folder.path(name),
+      ])
+    let messages = try await Reverser(folder.path(name)).plan().warnings.map(\.message)
+    for words in ["matrix (YCgCo)", "transfer (SMPTE 428)"] {
+      #expect(messages.contains { $0.contains(words) }, "\(words): \(messages)")
+    }
+  }
+
   @Test func languagesMarksAndChaptersThatNoOutputHoldsAreNamed() async throws {
     let folder = try TemporaryFolder()
     let chapters = """

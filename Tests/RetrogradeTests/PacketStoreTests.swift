@@ -41,7 +41,7 @@ import Testing
     Case("open.ts", "-c:v libx264 -preset veryfast -x264-params open-gop=1:keyint=20:bframes=3"),
     Case("hevc.ts", "-c:v libx265 -preset ultrafast -x265-params keyint=20:open-gop=1:bframes=3:log-level=none"),
     Case("mpeg2.ts", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
-    Case("a.h264", "-c:v libx264 -preset ultrafast -bf 0 -g 20"), Case("b.h264", x264),
+    Case("a.h264", "-c:v libx264 -preset ultrafast -bf 0 -g 20"), Case("b.h264", x264, isUntold: true),
     Case("a.mpg", "-c:v mpeg2video -g 12 -qscale 2", isUntold: true),
     Case("b.mpg", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),
     Case("a.m2v", "-c:v mpeg2video -bf 2 -g 12 -qscale 2", isUntold: true),

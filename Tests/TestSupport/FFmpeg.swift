@@ -46,4 +46,14 @@ package enum FFmpeg {
     bytes.resetBytes(in: packet[1]..<packet[1] + packet[0])
     try bytes.write(to: URL(fileURLWithPath: path))
   }
+
+  /// Has the second keyframe of VP8 be none any more: overwrites what every keyframe begins with (RFC 6386, 9.1).
+  package static func loseSecondKeyframe(ofVP8 path: String) throws {
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    let code = Data([0x9D, 0x01, 0x2A])
+    let first = try #require(bytes.range(of: code))
+    let second = try #require(bytes.range(of: code, in: first.upperBound..<bytes.endIndex))
+    bytes.replaceSubrange(second, with: [0, 0, 0])
+    try bytes.write(to: URL(fileURLWithPath: path))
+  }
 }

@@ -77,11 +77,22 @@ enum MP4Details {
     default: return []
     }
     guard entry.body.count > fields else { return [] }
-    return Box.all(in: bytes[start + fields..<entry.body.upperBound]).compactMap { box in
-      guard !technical.contains(box.type), box.type.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else { return nil }
-      if box.type == "uuid" { return isSpherical(box, bytes) ? spherical : nil }
-      return meanings[box.type] ?? "\(trimmed(box.type)) of the \(kind.rawValue)'s description"
-    }
+    let boxes = Box.all(in: bytes[start + fields..<entry.body.upperBound])
+    return boxes.flatMap { $0.type == "colr" ? colours($0.body, bytes) : [] }
+      + boxes.compactMap { box in
+        guard !technical.contains(box.type), box.type.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+          return nil
+        }
+        if box.type == "uuid" { return isSpherical(box, bytes) ? spherical : nil }
+        return meanings[box.type] ?? "\(trimmed(box.type)) of the \(kind.rawValue)'s description"
+      }
+  }
+
+  /// Of a `colr` box (ISO/IEC 14496-12, 12.1.5), which MOV has with another name in it.
+  private static func colours(_ body: Range<Int>, _ bytes: [UInt8]) -> [String] {
+    guard body.count >= 10, ["nclx", "nclc"].contains(bytes.text(body.lowerBound)) else { return [] }
+    func code(_ place: Int) -> Int { bytes.number(body.lowerBound + place..<body.lowerBound + place + 2) }
+    return ColourCodes.unnamed(matrix: code(8), transfer: code(6))
   }
 
   private static let spherical = "the 360° description (spherical video, uuid)"

@@ -59,6 +59,8 @@ enum MatroskaID {
   static let displayHeight: UInt32 = 0x54BA
   static let displayUnit: UInt32 = 0x54B2
   static let colour: UInt32 = 0x55B0
+  static let matrixCoefficients: UInt32 = 0x55B1
+  static let transferCharacteristics: UInt32 = 0x55BA
   static let masteringMetadata: UInt32 = 0x55D0
   static let luminanceMax: UInt32 = 0x55D9
   static let luminanceMin: UInt32 = 0x55DA

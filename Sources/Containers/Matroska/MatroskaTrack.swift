@@ -44,7 +44,11 @@ enum MatroskaTrack {
     let marks = flags.filter { flag in parts.contains { $0.id == flag.id && $0.number == 1 } }.map {
       "the mark of a track \($0.meaning)"
     }
-    let all = additions + marks + (isSpherical ? ["the 360° projection (Projection)"] : [])
+    let colour = video.first { $0.id == MatroskaID.colour }.map { EBMLElement.all(in: $0.bytes) } ?? []
+    func code(_ id: UInt32) -> Int? { (colour.first { $0.id == id }?.number).flatMap { Int(exactly: $0) } }
+    let colours = ColourCodes.unnamed(
+      matrix: code(MatroskaID.matrixCoefficients), transfer: code(MatroskaID.transferCharacteristics))
+    let all = additions + marks + colours + (isSpherical ? ["the 360° projection (Projection)"] : [])
     return all.map { ContainerDetail($0, of: kind) }
   }
 

@@ -28,8 +28,9 @@ extension Pipeline {
       guard let number = caps.string("chroma-site").flatMap({ numbers[$0] }),
         let encoder = element(name)?.downstream.first(where: { $0.factoryName == "x265enc" })
       else { continue }
-      let options = encoder.string("option-string").map { $0.isEmpty ? "" : "\($0):" } ?? ""
-      try encoder.set("option-string", "\(options)chromaloc=\(number)")
+      let asked = encoder.string("option-string") ?? ""
+      if asked.contains("chromaloc=") { continue }
+      try encoder.set("option-string", "\(asked.isEmpty ? "" : "\(asked):")chromaloc=\(number)")
     }
   }
 
