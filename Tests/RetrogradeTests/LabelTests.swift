@@ -70,8 +70,8 @@ import Testing
     let folder = try TemporaryFolder()
     _ = try FFmpeg.bytes(
       LabelTests.film + [
-        "-pix_fmt", "yuv420p", "-c:v", "libx264", "-colorspace", "ycgco", "-color_trc", "smpte428", "-color_primaries",
-        "film", folder.path(name),
+        "-vf", "format=yuv420p,setparams=colorspace=ycgco:color_trc=smpte428:color_primaries=film", "-c:v", "libx264",
+        folder.path(name),
       ])
     let messages = try await Reverser(folder.path(name)).plan().warnings.map(\.message)
     for words in ["matrix (YCgCo)", "transfer (SMPTE 428)"] {
