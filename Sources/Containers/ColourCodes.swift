@@ -1,5 +1,5 @@
-/// The numbers by which containers say how colours are coded (ITU-T H.273, tables 3 and 4), as far as GStreamer has no name
-/// for them (`gst_video_color_matrix_from_iso`, `gst_video_transfer_function_from_iso`, 1.22 to 1.28).
+/// Numbers for the coding of colours (ITU-T H.273, tables 3 and 4) that GStreamer has no name for
+/// (`gst_video_color_matrix_from_iso`, `gst_video_transfer_function_from_iso`, 1.22 to 1.28).
 enum ColourCodes {
   private static let matrices = [
     8: "YCgCo", 10: "BT.2020 with constant luminance", 11: "SMPTE 2085", 12: "derived from the primaries",
@@ -7,7 +7,7 @@ enum ColourCodes {
   ]
   private static let transfers = [11: "xvYCC", 12: "BT.1361", 17: "SMPTE 428"]
 
-  /// What no output says of such a video, for people.
+  /// Names of these labels, for people: the mirror can't have them.
   static func unnamed(matrix: Int?, transfer: Int?) -> [String] {
     [
       matrix.flatMap { matrices[$0] }.map { "the name of the colours' matrix (\($0))" },

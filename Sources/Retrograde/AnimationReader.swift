@@ -134,7 +134,7 @@ struct AnimationReader {
     return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
 
-  /// What no output has.
+  /// Warnings for what no output can hold: the number of plays, and a second file.
   private var leftOut: [Warning] {
     let (plays, next) =
       switch form {
@@ -160,7 +160,8 @@ struct AnimationReader {
     case .cut:
       Warning(
         .truncated,
-        "cut: the file ends after \(starts.count) whole frames, at \(end.inSeconds); its header promises more, and not how many",
+        "cut: the file ends after \(starts.count) whole frames, at \(end.inSeconds); its header promises more, and not "
+          + "how many",
         span: TimeSpan(start: end, end: end))
     case .broken(let offset, let missing):
       Warning(

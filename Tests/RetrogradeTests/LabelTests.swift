@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What a file says of its streams, and the mirror as well.
+/// Labels of streams in the source, which the mirror has too: colours, orientation, languages, covers.
 @Suite struct LabelTests {
   private static let film = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
   private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]

@@ -88,7 +88,7 @@ enum MP4Details {
       }
   }
 
-  /// Of a `colr` box (ISO/IEC 14496-12, 12.1.5), which MOV has with another name in it.
+  /// Labels in a `colr` box (ISO/IEC 14496-12, 12.1.5: `nclx`; QuickTime: `nclc`) that GStreamer has no name for.
   private static func colours(_ body: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard body.count >= 10, ["nclx", "nclc"].contains(bytes.text(body.lowerBound)) else { return [] }
     func code(_ place: Int) -> Int { bytes.number(body.lowerBound + place..<body.lowerBound + place + 2) }

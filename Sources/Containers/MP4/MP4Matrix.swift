@@ -35,7 +35,7 @@ struct MP4Matrix {
     return MP4Matrix.axes.first { $0.value == found }?.key
   }
 
-  /// What else it does to the picture, for people; nil for nothing.
+  /// The slant or the scale that it gives the picture, for people; nil if it has neither.
   var detail: String? {
     guard orientation != nil else { return "the slant of its display matrix (tkhd)" }
     let width = (values[0] * values[0] + values[2] * values[2]).squareRoot()

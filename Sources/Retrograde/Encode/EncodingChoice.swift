@@ -242,7 +242,7 @@ struct EncodingChoice: Sendable {
     profile = options.profile ?? profileOfAll
   }
 
-  /// How many cover pictures the output has room for: one beside each stream of Vorbis and Opus in Ogg (`METADATA_BLOCK_PICTURE`).
+  /// How many cover pictures the output has room for: in Ogg one, beside Vorbis or Opus (`METADATA_BLOCK_PICTURE`).
   var mostCovers: Int {
     guard container.isOgg else { return container.mostCovers }
     return audioCodecs.contains { ["audio/x-vorbis", "audio/x-opus"].contains($0.caps.mediaType) } ? 1 : 0

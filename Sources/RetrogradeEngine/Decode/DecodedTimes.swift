@@ -9,7 +9,7 @@ import Synchronization
 struct DecodedTimes {
   /// The index, with these times; packets without a frame are hidden.
   let video: VideoIndex
-  /// What had to be put right, or did not come.
+  /// Warnings for times that were put right, and for frames that the decoder did not give.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
