@@ -17,12 +17,6 @@ package struct ContainerDetail: Hashable, Sendable {
     owner = .track
   }
 
-  /// How often an animation is played; nil where it is repeated without end, as all that is written here are.
-  package init?(plays: Int) {
-    guard plays > 0 else { return nil }
-    self.init(file: "the number of times that it is played (\(plays)); animations that are written repeat without end")
-  }
-
   init(file what: String) {
     self.what = what
     owner = .file

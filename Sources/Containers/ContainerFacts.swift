@@ -130,7 +130,6 @@ package struct ContainerFacts: Sendable {
     case .gif:
       gif = GIFBlocks(file)
       report = gif.flatMap { ContainerReport($0) }
-      details = [gif?.plays.flatMap { ContainerDetail(plays: $0) }].compactMap { $0 }
     case .flic: report = .flic(file)
     case .flv: report = .flv(file)
     case .ivf: report = .ivf(file)

@@ -38,6 +38,8 @@ package struct ContainerReport: Equatable, Sendable {
   /// When the whole ends, in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []
+  /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
+  package var streamNumbers: [Int] = []
   /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing; nil: by any
   /// time, since what is said is not exact.
   package var slack: ClockTime?

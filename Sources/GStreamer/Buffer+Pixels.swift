@@ -7,22 +7,28 @@ extension Buffer {
     try withPlanes(caps) { own in
       try other.withPlanes(caps) { others in
         zip(own, others).allSatisfy { x, y in
-          (0..<x.rows).allSatisfy { row in
-            memcmp(x.data + row * x.stride, y.data + row * y.stride, min(x.width, y.width)) == 0
+          (0..<min(x.rows, y.rows)).allSatisfy { row in
+            x.withRow(row) { own in
+              y.withRow(row) { others in
+                let count = min(own.count, others.count)
+                guard count > 0, let own = own.baseAddress, let others = others.baseAddress else { return true }
+                return memcmp(own, others, count) == 0
+              }
+            }
           }
         }
       }
     }
   }
 
-  /// Hash of the pixels of a frame of raw video that has `caps`. What pads its rows does not count.
+  /// Hash of the pixels of a frame of raw video that has `caps`. What pads its rows and pixels does not count.
   /// - Throws: ``GStreamerError``, where the memory can't be reached.
   package func pixelHash(_ caps: Caps) throws -> UInt64 {
     try withPlanes(caps) { planes in
       var hash = ByteHash()
       for plane in planes {
         for row in 0..<plane.rows {
-          hash.add(UnsafeRawBufferPointer(start: plane.data + row * plane.stride, count: plane.width))
+          plane.withRow(row) { hash.add($0) }
         }
       }
       return hash.value
@@ -43,7 +49,19 @@ extension Buffer {
     let rows: Int
     /// Bytes of a row that are pixels.
     let width: Int
+    /// Which of four bytes is none of the pixel's; nil where all are.
+    let padding: Int?
+
+    func withRow<Result>(_ row: Int, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+      let bytes = UnsafeRawBufferPointer(start: data + row * stride, count: width)
+      guard let padding else { return try body(bytes) }
+      var values = Array(bytes)
+      for place in Swift.stride(from: padding, to: values.count, by: 4) { values[place] = 0 }
+      return try values.withUnsafeBytes(body)
+    }
   }
+
+  private static let paddings = ["RGBx": 3, "BGRx": 3, "xRGB": 0, "xBGR": 0]
 
   /// - Throws: ``GStreamerError`` if the memory can't be reached, and what `body` throws.
   private func withPlanes<Result>(_ caps: Caps, _ body: ([Plane]) throws -> Result) throws -> Result {
@@ -52,9 +70,11 @@ extension Buffer {
     var frame = GstVideoFrame()
     guard gst_video_frame_map(&frame, &info, raw, GST_MAP_READ) != 0 else { throw Buffer.unmappable }
     defer { gst_video_frame_unmap(&frame) }
+    let padding = caps.string("format").flatMap { Buffer.paddings[$0] }
     let planes = zip(frame.planes, info.planes).compactMap { start, shape in
       start.map {
-        Plane(data: $0.data, stride: $0.stride, rows: shape.rows, width: min(shape.rowBytes, abs($0.stride)))
+        Plane(
+          data: $0.data, stride: $0.stride, rows: shape.rows, width: min(shape.rowBytes, abs($0.stride)), padding: padding)
       }
     }
     return try body(planes)

@@ -43,6 +43,13 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     }
   }
 
+  /// The language of a stream, as GStreamer's demuxers give it: in two letters where there are any (ISO 639-1).
+  /// - Parameter language: in three letters (ISO 639-2).
+  package convenience init?(languageOfThreeLetters language: String) {
+    let code = gst_tag_get_language_code_iso_639_1(language).map { String(cString: $0) } ?? language
+    self.init("taglist, language-code=(string)\(Description.quoted(code))")
+  }
+
   /// A list of comments such as `NAME=text`; nil if there are none.
   package convenience init?(comments: [String]) {
     guard !comments.isEmpty else { return nil }

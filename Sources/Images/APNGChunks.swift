@@ -1,13 +1,15 @@
 import CImages
 
-/// Turns PNG files, one a frame, into the chunks of one animated PNG that players repeat for ever.
+/// Turns PNG files, one a frame, into the chunks of one animated PNG .
 ///
 /// PNG, third edition, section 4.9 and 11.3.6: an APNG is a PNG whose further frames' compressed pixels lie in `fdAT` chunks
 /// instead of `IDAT`, each frame with an `fcTL` before it that says how long it is shown.
 package struct APNGChunks {
   private var sequence: UInt32 = 0
+  private let plays: Int
 
-  package init() {}
+  /// - Parameter plays: how often players show it; 0: without end.
+  package init(plays: Int = 0) { self.plays = plays }
 
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
@@ -23,7 +25,7 @@ package struct APNGChunks {
       switch type {
       case "IHDR" where isFirst:
         output += APNGChunks.chunk(type, body)
-        output += APNGChunks.count(0)
+        output += count(0)
       case "IDAT":
         if !hasControl {
           hasControl = true
@@ -44,8 +46,8 @@ package struct APNGChunks {
   package static let end = chunk("IEND", [])
 
   /// What to write at ``countOffset`` when the number of frames is known.
-  package static func count(_ frames: Int) -> [UInt8] {
-    chunk("acTL", bigEndian(UInt32(clamping: frames)) + bigEndian(0))
+  package func count(_ frames: Int) -> [UInt8] {
+    APNGChunks.chunk("acTL", bigEndian(UInt32(clamping: frames)) + bigEndian(UInt32(clamping: plays)))
   }
   /// Behind the signature and the `IHDR` chunk.
   package static let countOffset = 8 + 25

@@ -2,7 +2,7 @@ import CImages
 import Glibc
 import Paths
 
-/// An animated GIF that players repeat for ever, as it is written (giflib).
+/// An animated GIF, as it is written (giflib).
 package final class GIFFile {
   private var file: UnsafeMutablePointer<GifFileType>?
   private let palette: Palette
@@ -10,7 +10,8 @@ package final class GIFFile {
   private let height: Int
 
   /// Begins a file at `path`.
-  package init(_ path: String, width: Int, height: Int, palette: Palette) throws {
+  /// - Parameter plays: how often players show it; 0: without end.
+  package init(_ path: String, width: Int, height: Int, palette: Palette, plays: Int = 0) throws {
     guard (1...65_535).contains(width), (1...65_535).contains(height) else {
       throw ImageError(message: "GIF holds images of up to 65535x65535, and this one has \(width)x\(height)")
     }
@@ -29,10 +30,12 @@ package final class GIFFile {
     guard let map = GifMakeMapObject(Int32(size), colors) else { throw ImageError(message: "no memory for a palette") }
     defer { GifFreeMapObject(map) }
     try check(EGifPutScreenDesc(file, Int32(width), Int32(height), 8, 0, map))
-    // Netscape's extension: repeat, 0 times meaning for ever.
+    guard plays != 1 else { return }
+    // Netscape's extension counts repetitions; 0: without end.
+    let repetitions = UInt16(clamping: max(plays - 1, 0))
     try check(EGifPutExtensionLeader(file, APPLICATION_EXT_FUNC_CODE))
     try check(EGifPutExtensionBlock(file, 11, "NETSCAPE2.0"))
-    try check(EGifPutExtensionBlock(file, 3, [1, 0, 0] as [UInt8]))
+    try check(EGifPutExtensionBlock(file, 3, [1, UInt8(repetitions & 0xFF), UInt8(repetitions >> 8)] as [UInt8]))
     try check(EGifPutExtensionTrailer(file))
   }
 

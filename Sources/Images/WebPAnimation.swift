@@ -1,15 +1,19 @@
 import CImages
 
-/// An animated WebP that players repeat for ever (libwebp's WebPAnimEncoder). It is held in memory, compressed, until it is
-/// whole: its header has its length.
+/// An animated WebP (libwebp's WebPAnimEncoder). It is held in memory, compressed, until it is whole: its header has its length.
 package final class WebPAnimation {
   private let encoder: OpaquePointer
   private var config = WebPConfig()
   private let width: Int
   private let height: Int
+  private let plays: Int
+  /// When each frame is shown, in milliseconds.
+  private var starts: [Int] = []
 
-  /// - Parameter quality: 0 to 100; nil: lossless.
-  package init(width: Int, height: Int, quality: Double?) throws {
+  /// - Parameters:
+  ///   - quality: 0 to 100; nil: lossless.
+  ///   - plays: how often players show it; 0: without end.
+  package init(width: Int, height: Int, quality: Double?, plays: Int = 0) throws {
     guard (1...16_383).contains(width), (1...16_383).contains(height) else {
       throw ImageError(message: "WebP holds images of up to 16383x16383, and this one has \(width)x\(height)")
     }
@@ -17,7 +21,7 @@ package final class WebPAnimation {
     guard WebPAnimEncoderOptionsInit(&options) != 0, WebPConfigInit(&config) != 0 else {
       throw ImageError(message: "libwebp is of another version than this program was made for")
     }
-    options.anim_params.loop_count = 0
+    options.anim_params.loop_count = Int32(clamping: plays)
     config.quality = Float(quality ?? 75)
     config.lossless = quality == nil ? 1 : 0
     config.thread_level = 1
@@ -27,6 +31,7 @@ package final class WebPAnimation {
     self.encoder = encoder
     self.width = width
     self.height = height
+    self.plays = plays
   }
 
   deinit { WebPAnimEncoderDelete(encoder) }
@@ -57,6 +62,7 @@ package final class WebPAnimation {
     case .i420: try point(&image, at: pixels)
     }
     guard WebPAnimEncoderAdd(encoder, &image, Int32(clamping: milliseconds), &config) != 0 else { throw failure }
+    starts.append(milliseconds)
   }
 
   /// Has the image show planes that are the caller's.
@@ -84,7 +90,8 @@ package final class WebPAnimation {
     guard WebPAnimEncoderAdd(encoder, nil, Int32(clamping: milliseconds), nil) != 0,
       WebPAnimEncoderAssemble(encoder, &data) != 0
     else { throw failure }
-    try body(UnsafeRawBufferPointer(start: data.bytes, count: data.size))
+    let durations = zip(starts, starts.dropFirst() + [milliseconds]).map { $1 - $0 }
+    try WebPFrameSplitter(width: width, height: height, plays: plays).split(data, durations, body)
   }
 
   private var failure: ImageError {

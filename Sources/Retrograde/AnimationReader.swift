@@ -129,20 +129,15 @@ struct AnimationReader {
   }
 
   private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {
-    let index = SourceIndex(
-      recipe: nil, video: video.video, audio: [], tags: nil, warnings: leftOut + damage + warnings)
-    return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
-  }
-
-  /// Warnings for what no output can hold: the number of plays, and a second file.
-  private var leftOut: [Warning] {
     let (plays, next) =
       switch form {
       case .webP(let frames): (frames.plays, frames.next)
       case .png(let frames): (frames.plays, frames.next)
       }
     let further = next.map { [Warning.further(1, at: $0, after: end)] } ?? []
-    return [ContainerDetail(plays: plays)].compactMap { $0 }.leftOut(playback) + further
+    var index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + damage + warnings)
+    index.plays = plays
+    return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }

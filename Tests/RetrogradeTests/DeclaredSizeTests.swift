@@ -16,7 +16,7 @@ import Testing
 
   private func animatedPNG(_ width: Int, _ height: Int, frames: Int = 1, common: Int = 0) -> [UInt8] {
     APNGChunks.signature + APNGChunks.chunk("IHDR", big(width, 4) + big(height, 4) + [8, 6, 0, 0, 0])
-      + APNGChunks.count(frames)
+      + APNGChunks().count(frames)
       + APNGChunks.chunk("iCCP", [UInt8](repeating: 1, count: common))
       + APNGChunks.chunk("fcTL", big(0, 4) + big(width, 4) + big(height, 4) + big(0, 8) + [0, 1, 0, 25, 0, 0])
       + APNGChunks.chunk("IDAT", [1, 2, 3])
@@ -82,7 +82,7 @@ import Testing
   @Test func aPlainPNGIsNotTakenForAnAnimation() {
     let plain =
       APNGChunks.signature + APNGChunks.chunk("IHDR", big(1, 4) + big(1, 4) + [8, 6, 0, 0, 0])
-      + APNGChunks.chunk("IDAT", [1]) + APNGChunks.count(1) + APNGChunks.end
+      + APNGChunks.chunk("IDAT", [1]) + APNGChunks().count(1) + APNGChunks.end
     func read(_ bytes: [UInt8]) -> (Range<Int>) -> [UInt8]? {
       { $0.upperBound <= bytes.count ? Array(bytes[$0]) : nil }
     }

@@ -45,6 +45,17 @@ import Testing
     #expect(mirror.duration == first.duration)
   }
 
+  /// An MP4 may say behind its index what it is.
+  @Test func aTypeBehindTheIndexBeginsNoFile() async throws {
+    let folder = try TemporaryFolder()
+    let (path, whole) = try write(Kind("a.mp4", "-c:v libx264"), to: folder)
+    let size = Int(whole[3])
+    let type = whole[..<size]
+    try (type[..<4] + Data("free".utf8) + whole[8...] + type).write(to: URL(fileURLWithPath: path))
+    let mirror = try await Reverser(path).reverse(to: folder.path("mirror.mkv"))
+    #expect(!mirror.warnings.contains { $0.message.contains("files in this one") })
+  }
+
   /// The end of a PNG is marked: `IEND`.
   @Test func whatFollowsAnAnimationIsNoPartOfIt() async throws {
     let folder = try TemporaryFolder()

@@ -32,6 +32,40 @@ import Testing
     #expect(read.loops == 0)
   }
 
+  /// libwebp shows a frame for longer where the next one looks like it, and makes an image of what has one frame left.
+  @Test(arguments: ["webp", "apng", "gif"], [5, 1])
+  func framesThatLookAlikeStayFrames(_ format: String, rate: Int) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=128x96:r=\(rate):d=1", "-vf", "fps=10", "-c:v", "ffv1", folder.path("s.mkv")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    if format != "gif" { options.encoding.quality = .lossless }
+    try await Reverser(folder.path("s.mkv"), options: options).reverse(to: folder.path("m.\(format)"))
+    #expect(try DecodedAnimation(folder.path("m.\(format)")).delays == Array(repeating: 100, count: 10))
+  }
+
+  @Test("an animation is played as often as its source", arguments: ["gif", "webp", "apng"], [0, 1, 4])
+  func numberOfPlays(_ format: String, _ plays: Int) async throws {
+    let folder = try TemporaryFolder()
+    let repetitions = [0: "0", 1: "-1"][plays] ?? "\(plays - 1)"
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=128x96:r=10:d=0.5", "-loop", repetitions, folder.path("s.gif")])
+    let mirror = folder.path("m.\(format)")
+    let summary = try await Reverser(folder.path("s.gif")).reverse(to: mirror)
+    let read = try DecodedAnimation(mirror)
+    let expected: Int? = format != "gif" ? plays : [0: 0, 1: nil][plays] ?? plays - 1
+    #expect(read.loops == expected && summary.warnings.isEmpty)
+    #expect(try await Verifier(folder.path("s.gif"), mirror: mirror).verify().difference == nil)
+    let film = try await Reverser(folder.path("s.gif")).reverse(to: folder.path("m.mp4"))
+    #expect(film.warnings.contains { $0.message.contains("4 times") } == (plays == 4))
+    _ = try FFmpeg.bytes(["-i", folder.path("s.gif"), "-loop", plays == 0 ? "2" : "0", folder.path("other.gif")])
+    let other = try await Verifier(
+      folder.path("s.gif"), mirror: folder.path("other.gif"), options: .init(playback: .init(loop: .forward))
+    ).verify()
+    #expect(other.checks.filter { !$0.holds }.map(\.subject) == ["plays"])
+  }
+
   /// WebP with loss gets frames of halved colour plane by plane; rows of these sizes are padded.
   @Test(arguments: [(90, 62), (94, 66), (128, 64)])
   func aWebPOfAnySizeShowsItsFramesGreyAsTheyAre(_ width: Int, _ height: Int) async throws {

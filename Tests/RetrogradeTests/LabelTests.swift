@@ -39,6 +39,37 @@ import Testing
     #expect(!own.isEmpty && !own.contains("unknown"))
   }
 
+  @Test func chromaThatACodecDoesNotPlaceIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    for place in [0, 2] {
+      let path = folder.path("\(place).mkv")
+      _ = try FFmpeg.bytes(
+        LabelTests.film + ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-x264-params", "chromaloc=\(place)", path])
+      let warnings = try await Reverser(path).reverse(to: folder.path("\(place).webm")).warnings
+      #expect(warnings.contains { $0.message.contains("chroma samples (top left)") } == (place == 2))
+    }
+  }
+
+  /// Streams of Ogg and MPEG-TS have numbers in any order.
+  @Test(arguments: ["ogg", "ts"])
+  func audioStreamsKeepTheirOrder(format: String) async throws {
+    let folder = try TemporaryFolder()
+    let languages = ["eng", "ger", "fra", "spa", "ita", "nld"]
+    let expected = format == "ts" ? ["eng", "ger", "fre", "spa", "ita", "dut"] : ["en", "de", "fr", "es", "it", "nl"]
+    let path = folder.path("a.\(format == "ts" ? "ts" : "mkv")")
+    var arguments = LabelTests.tone
+    for (number, language) in languages.enumerated() {
+      arguments += ["-map", "0", "-metadata:s:a:\(number)", "language=\(language)"]
+      if format == "ts" { arguments += ["-streamid", "\(number):\(400 - 16 * number)"] }
+    }
+    _ = try FFmpeg.bytes(arguments + ["-c:a", format == "ts" ? "mp2" : "libvorbis", path])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let mirror = folder.path("b.\(format == "ts" ? "mkv" : "ogg")")
+    try await Reverser(path, options: options).reverse(to: mirror)
+    #expect(try probe(mirror, "stream_tags=language", of: "a") == expected)
+  }
+
   /// The matrix of a track's header (ISO/IEC 14496-12, 8.3.2), in 16.16.
   @Test(
     arguments: [

@@ -119,6 +119,16 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mkv"), mirror, isLossless: false) == [])
   }
 
+  @Test("a tone alone, behind what its codec puts first, is found by where it begins")
+  func toneBehindPriming() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=f=440:r=44100:d=1", "-c:a", "libmp3lame", folder.path("s.mp3")])
+    let mirror = try await VerifyTests.mirror(folder.path("s.mp3"), to: folder.path("m.mkv")) {
+      $0.encoding.quality = .source
+    }
+    #expect(try await VerifyTests.differences(folder.path("s.mp3"), mirror, isLossless: false) == [])
+  }
+
   @Test("halved colours of WebP are no other colours")
   func colorsInWebP() async throws {
     let folder = try TemporaryFolder()
@@ -229,6 +239,21 @@ import Testing
     let untitled = try VerifyTests.source(folder, "untitled.mkv") { $0.title = "Another day" }
     let mirror = try await VerifyTests.mirror(untitled, to: folder.path("m.mkv"))
     #expect(try await VerifyTests.differences(source, mirror) == ["tags"])
+  }
+
+  @Test(arguments: ["composer", "track", "album_artist", "lyrics"])
+  func aTagThatChangedIsNamed(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    func write(_ path: String, _ value: Int) throws {
+      _ = try FFmpeg.bytes(
+        ["-f", "lavfi", "-i", "sine=d=1", "-c:a", "aac", "-metadata", "\(name)=\(value)", folder.path(path)])
+    }
+    try write("s.m4a", 1)
+    try write("other.m4a", 2)
+    let mirror = try await VerifyTests.mirror(folder.path("other.m4a"), to: folder.path("m.m4a")) {
+      $0.encoding.quality = .source
+    }
+    #expect(try await VerifyTests.differences(folder.path("s.m4a"), mirror, isLossless: false) == ["tags"])
   }
 
   @Test("a last frame that is shown too long is named")

@@ -15,6 +15,7 @@ extension ContainerReport {
       // A recording that was not finished has none.
       guard size > 0, size < 0xFFFF_FFFF else { break }
       if size > file.size - place - 8 { declared.isCut = true }
+      if declared.brokenAt == nil { declared.brokenAt = brokenPacket(in: place + 12..<place + 8 + size, of: file) }
       place += 8 + size + size % 2
     }
     guard file.text(at: 12) == "LIST", file.text(at: 20) == "hdrl",
@@ -40,5 +41,36 @@ extension ContainerReport {
           kind: kind == "vids" ? .video : .audio, frames: kind == "vids" ? length : nil, end: ClockTime(seconds: end)))
     }
     return declared
+  }
+
+  /// Where no packet begins though one should, in the lists of packets (`movi`) of a part of the file; nil where nothing is wrong.
+  private static func brokenPacket(in part: Range<Int>, of file: RandomAccessFile) -> Int? {
+    for (name, body) in file.chunks(in: part.clamped(to: 0..<file.size))
+    where name == "LIST" && file.text(at: body.lowerBound) == "movi" {
+      if let place = brokenPacket(inList: body.dropFirst(4), of: file) { return place }
+    }
+    return nil
+  }
+
+  private static func brokenPacket(inList list: Range<Int>, of file: RandomAccessFile) -> Int? {
+    var broken: Int?
+    _ = file.forEachChunk(in: list) { name, body in
+      if !isPacket(name) || body.upperBound > list.upperBound {
+        broken = body.lowerBound - 8
+      } else if name == "LIST" {
+        broken = brokenPacket(inList: body.dropFirst(4), of: file)
+      }
+      return broken == nil
+    }
+    return broken
+  }
+
+  /// Whether a chunk among packets may be called so: `00dc` and the like, an index of a stream (`ix00`), a list of packets that
+  /// belong together, and room that is left.
+  private static func isPacket(_ name: String) -> Bool {
+    let name = Array(name.utf8)
+    func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20) }
+    return ["LIST", "JUNK", "idx1"].contains { name.elementsEqual($0.utf8) } || name.starts(with: "ix".utf8)
+      || name.count == 4 && name.prefix(2).allSatisfy(isDigit)
   }
 }

@@ -4,8 +4,8 @@ package struct GIFBlocks: Sendable {
   package private(set) var isWhole = false
   /// How many images are whole.
   package private(set) var images = 0
-  /// How often they are played, if that is said (Netscape's extension); 0: without end.
-  package private(set) var plays: Int?
+  /// How often they are played, which Netscape's extension says; 0: without end.
+  package private(set) var plays = 1
   /// Where the last whole image ends, in bytes.
   package private(set) var end = 0
   /// Where something else stands than a block, though images seem to follow.

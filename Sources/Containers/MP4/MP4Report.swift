@@ -15,6 +15,7 @@ extension ContainerReport {
     var chain = index.map { FragmentChain($0) }
     var place = 0
     var movies = 0
+    var hasType = false
     while let size32 = file.number(at: place, 4), let type = file.text(at: place + 4), mp4Types.contains(type) {
       let isLong = size32 == 1
       guard let size = isLong ? file.number(at: place + 8, 8) : size32 == 0 ? file.size - place : size32 else {
@@ -27,10 +28,11 @@ extension ContainerReport {
         break
       }
       if type == "moov" { movies += 1 }
-      if movies > 1 || type == "ftyp" && movies == 1 {
+      if movies > 1 || type == "ftyp" && movies == 1 && hasType {
         declared.noteFile(at: place)
         break
       }
+      hasType = hasType || type == "ftyp"
       if ["moof", "sidx"].contains(type), size < 1 << 28,
         let body = file.read(place + (isLong ? 16 : 8)..<place + size)
       {

@@ -13,6 +13,7 @@ enum MP4Track {
       return ContainerTrack(
         kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
         orientation: MP4Matrix(ofTrack: header, in: index)?.orientation, title: title(of: track, bytes),
+        language: bytes.box("mdia", "mdhd", in: track).flatMap { language(in: $0, of: bytes) },
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
   }
@@ -26,6 +27,26 @@ enum MP4Track {
     let isOfProgram = own == nil && programs.contains { text.lowercased().contains($0) }
     return text.isEmpty || isOfProgram ? nil : text
   }
+
+  /// - Parameter header: the body of an `mdhd` box: three letters of five bits each (ISO/IEC 14496-12, 8.4.2), or a number
+  ///   below 0x400 (QuickTime File Format, "Macintosh Language Codes").
+  private static func language(in header: Range<Int>, of bytes: [UInt8]) -> String? {
+    guard let version = bytes[header].first, case let place = header.lowerBound + (version == 1 ? 32 : 20),
+      place + 2 <= header.upperBound
+    else { return nil }
+    let code = bytes.number(place..<place + 2)
+    guard code >= 0x400 else { return macintoshLanguages.indices.contains(code) ? macintoshLanguages[code] : nil }
+    let letters = [10, 5, 0].map { UInt8(code >> $0 & 31) + 0x60 }
+    guard letters.allSatisfy({ (0x61...0x7A).contains($0) }) else { return nil }
+    let language = String(decoding: letters, as: UTF8.self)
+    return language == "und" ? nil : language
+  }
+
+  private static let macintoshLanguages = [
+    "eng", "fra", "deu", "ita", "nld", "swe", "spa", "dan", "por", "nor", "heb", "jpn", "ara", "fin", "ell", "isl", "mlt",
+    "tur", "hrv", "zho", "urd", "hin", "tha", "kor", "lit", "pol", "hun", "est", "lav", "sme", "fao", "fas", "rus", "zho",
+    "nld", "gle", "sqi", "ron", "ces", "slk", "slv", "yid", "srp", "mkd", "bul", "ukr", "bel", "uzb", "kaz",
+  ]
 
   /// The name in a handler: in QuickTime its length stands before it.
   private static func handlerName(_ body: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

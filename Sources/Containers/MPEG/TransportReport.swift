@@ -8,6 +8,7 @@ extension ContainerReport {
         stream.isEmpty = isEmpty
         return stream
       })
+    report.streamNumbers = scan.numbers
     report.gaps = scan.gaps
     report.furtherPrograms = scan.furtherPrograms
     return report

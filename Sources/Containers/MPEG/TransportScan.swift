@@ -4,6 +4,8 @@ import MediaTime
 struct TransportScan {
   /// The streams of the first program, which is the one that tsdemux reads, and whether any packet of each is there.
   let streams: [(kind: StreamKind, isEmpty: Bool)]
+  /// Their numbers (PID).
+  let numbers: [Int]
   /// How many more programs have packets.
   let furtherPrograms: Int
   /// Where packets of these streams are missing.
@@ -41,6 +43,7 @@ struct TransportScan {
       program.streams.filter { $0.kind != .other }.map { ($0.kind, streams[$0.number]) }
     }
     let first = tables.programs.first.map(media) ?? []
+    numbers = tables.programs.first?.streams.map(\.number) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }
     // tsdemux counts from the first reference (gst_ts_demux_calculate_and_push_new_segment).

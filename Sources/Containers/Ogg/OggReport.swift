@@ -14,7 +14,8 @@ extension ContainerReport {
         declared.isCut = true
         return declared
       }
-      let serial = head.integer(14)
+      let serial = Int(UInt32(truncatingIfNeeded: head.integer(14)).byteSwapped)
+      if head[5] & 2 != 0 { declared.streamNumbers.append(serial) }
       // A file begins anew where streams begin after all before have ended.
       if head[5] & 2 != 0, hasEnded, open.isEmpty {
         declared.noteFile(at: place)

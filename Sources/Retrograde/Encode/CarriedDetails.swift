@@ -57,7 +57,7 @@ struct CarriedDetails: Sendable {
     let isBackward = source.legs[0]?.direction == .backward
     return EncodingPipeline.Stream(
       name: name,
-      caps: source.framed(isBackward ? video.caps.mirroredFields : video.caps, video, playback, needsRate: needsRate),
+      caps: source.framed(video.encodedCaps(isBackward: isBackward), video, playback, needsRate: needsRate),
       disposition: video.video.disposition,
       fieldOrder: video.isTopFieldFirst.map { .init(isTopFieldFirst: $0 != isBackward) },
       title: video.video.tags?.streamTitle, comments: comments(of: video.video.tags))
@@ -67,6 +67,7 @@ struct CarriedDetails: Sendable {
   var unheld: [Warning] {
     let losesAttachments = source.index.tags?.has("attachment") ?? false
     return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers + unheldLanguages
+      + unheldPlays
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
   }
 
@@ -80,6 +81,12 @@ struct CarriedDetails: Sendable {
         "left out: region or script of the language \(language.whole): the output says \(language.plain)",
         count: 1)
     }
+  }
+
+  /// How often an animation is played, where the output is none: a film is shown once, or as often as its player likes.
+  private var unheldPlays: [Warning] {
+    guard let plays = source.index.plays, plays > 1, container?.animation == nil else { return [] }
+    return [Warning(.detailLeftOut, "left out: how often the animation is played (\(plays) times)", count: 1)]
   }
 
   private var unheldCovers: [Warning] {
@@ -99,6 +106,18 @@ struct CarriedDetails: Sendable {
     let count = tags.count { $0?.streamTitle != nil }
     guard count > 0, tags.count > 1, !(container?.holdsTitles ?? false) else { return [] }
     return [Warning(Warning.noTitles.code, Warning.noTitles.message, count: count)]
+  }
+}
+
+extension VideoSource {
+  /// The caps of its frames for an encoder, which takes the order of fields from there even where each frame says it
+  /// (`gst_x264_enc_init_encoder`).
+  func encodedCaps(isBackward: Bool) -> Caps {
+    var caps = caps
+    if caps.isInterlaced, caps.string("field-order") == nil, let isTopFieldFirst {
+      caps = caps.setting("field-order", "(string)\(isTopFieldFirst ? "top" : "bottom")-field-first")
+    }
+    return isBackward ? caps.mirroredFields : caps
   }
 }
 

@@ -24,4 +24,22 @@ extension OutputPlan {
       )
     }.unique
   }
+
+  /// Warnings for chroma samples that are not where players expect them, if the output's codec does not say where.
+  var unheldChromaSites: [Warning] {
+    let names = ["jpeg": "centre", "dv": "top left", "v-cosited": "top left"]
+    return zip(videos, choice.videos).compactMap { video, written in
+      guard written.packets == nil, let codec = written.codec?.caps,
+        // Of other codecs, what decoders say is made up.
+        OutputPlan.codecsWithChromaSite.contains(video.video.caps.mediaType),
+        let site = video.caps.string("chroma-site").flatMap({ names[$0] }),
+        !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
+      else { return nil }
+      return Warning(
+        .detailLeftOut, "left out: the location of chroma samples (\(site)), which \(codec.codecName) does not say here")
+    }.unique
+  }
+
+  /// Codecs whose stream says it, and JPEG, in which it is always the centre.
+  private static let codecsWithChromaSite: Set = ["video/x-h264", "video/x-h265", "image/jpeg"]
 }

@@ -99,7 +99,7 @@ struct OutputPlan: Sendable {
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
-    counts.warnings += details.unheld + pipeline.unheld + unheldFields
+    counts.warnings += details.unheld + pipeline.unheld + unheldFields + unheldChromaSites
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -162,7 +162,8 @@ struct OutputPlan: Sendable {
     contents.chapters = contents.chapters.map { $0.later(by: lead) }
     contents.lead = copy?.lead ?? .zero
     contents.animation = choice.container.animation.map {
-      ($0, AnimationSettings(options.encoding, spoolDirectory: options.resources.spoolDirectory))
+      ($0, AnimationSettings(
+        options.encoding, plays: source.index.plays ?? 0, spoolDirectory: options.resources.spoolDirectory))
     }
     contents.encoder = options.encoding.encoder
     return contents

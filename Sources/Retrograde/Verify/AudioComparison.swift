@@ -21,6 +21,8 @@ struct AudioComparison {
   var largestDifference = 0.0
 
   private static let probes = 4
+  /// Part of the loudest block's energy: 20 dB less.
+  private static let quiet = 0.01
 
   /// How much of the time it takes to find out where it is loud.
   private static let search = 0.3
@@ -41,11 +43,12 @@ struct AudioComparison {
     }
     let length = source.legs.duration ?? .zero
     func share(of position: ClockTime) -> Double { length > .zero ? min(position / length, 1) : 0 }
-    let loudest = try AudioComparison.loudest(try stream(source), length, rate, channels) {
+    let blocks = try AudioComparison.blocks(try stream(source), rate, channels) {
       report($0, AudioComparison.search * share(of: $0))
     }
+    let (loudest, edges) = AudioComparison.places(blocks, of: max(length.sampleIndex(rate: rate), 1))
     let late = delay.sampleIndex(rate: rate)
-    let probes = try loudest.map { start in
+    let probes = try (loudest + edges).map { start in
       let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate)).take(AudioLag.length)
       let wanted = Array(samples.prefix(AudioLag.length * channels))
       // The mirror's samples from a reach before the expected place to a reach after the probe.
@@ -55,7 +58,9 @@ struct AudioComparison {
       let given = try stream(mirror, from: ClockTime(sampleIndex: max(0, first), rate: rate)).take(
         count + min(0, first))
       let padding = max(0, count * channels - silence.count - given.count)
-      return AudioLag.Probe(wanted: wanted, given: silence + given + [Float32](repeating: 0, count: padding))
+      return AudioLag.Probe(
+        wanted: wanted, given: silence + given + [Float32](repeating: 0, count: padding),
+        isEdge: !loudest.contains(start))
     }
     let found = AudioLag(probes, channels: channels, isExact: exactness.isExact)
     lag = found.map { $0.samples + late }
@@ -65,15 +70,14 @@ struct AudioComparison {
     }
   }
 
-  /// The sample frame at which the loudest stretch of each quarter begins.
-  private static func loudest(
-    _ stream: SampleStream, _ length: ClockTime, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
-  ) throws -> [Int] {
-    let part = max(length.sampleIndex(rate: rate) / probes, 1)
-    var loudest: [Int: (start: Int, energy: Double)] = [:]
+  /// Stretches of ``AudioLag/length``, or what is left of that: the sample frame at which each begins, and its energy.
+  private static func blocks(
+    _ stream: SampleStream, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
+  ) throws -> [(start: Int, energy: Double)] {
+    var blocks: [(start: Int, energy: Double)] = []
     var (start, filled, energy) = (0, 0, 0.0)
     func close() {
-      if energy > loudest[start / part]?.energy ?? 0 { loudest[start / part] = (start, energy) }
+      blocks.append((start, energy))
       (start, filled, energy) = (start + filled / channels, 0, 0)
     }
     while let samples = try stream.next() {
@@ -84,9 +88,23 @@ struct AudioComparison {
       }
       report(ClockTime(sampleIndex: start, rate: rate))
     }
-    // Sources may be shorter than one probe.
+    // Sources may be shorter than one block.
     close()
-    return loudest.values.map(\.start).sorted()
+    return blocks
+  }
+
+  /// Where lags are looked for: the loudest block of each quarter; and the first and the last that are not quiet, since a tone
+  /// is like itself a period later everywhere but where it begins and ends.
+  /// - Parameter length: of all, in sample frames.
+  private static func places(
+    _ blocks: [(start: Int, energy: Double)], of length: Int
+  ) -> (loudest: [Int], edges: [Int]) {
+    let part = max(length / probes, 1)
+    let quarters = Dictionary(grouping: blocks) { $0.start / part }.values
+    let loudest = quarters.compactMap { $0.max { $0.energy < $1.energy } }.filter { $0.energy > 0 }
+    let least = quiet * (loudest.map(\.energy).max() ?? 0)
+    let edges = [blocks.first { $0.energy > least }, blocks.last { $0.energy > least }].compactMap { $0?.start }
+    return (loudest.map(\.start).sorted(), edges.unique.filter { !loudest.map(\.start).contains($0) })
   }
 
   /// Both streams from end to end, shifted by the lag.

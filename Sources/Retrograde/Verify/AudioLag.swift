@@ -9,9 +9,12 @@ struct AudioLag {
     var wanted: [Float32]
     /// Interleaved, from ``AudioLag/reach`` sample frames before the expected place; silence outside of the file.
     var given: [Float32]
+    /// It is where the audio begins or ends: codecs change it more than the rest.
+    var isEdge = false
 
-    /// The loudest part of the source's samples that is as short as the whole reach is searched with.
-    fileprivate func loudest(_ channels: Int) -> ArraySlice<Float32> {
+    /// What the whole reach is searched with: the loudest short part, or all of an edge.
+    fileprivate func sought(_ channels: Int) -> ArraySlice<Float32> {
+      guard !isEdge else { return wanted[...] }
       let size = AudioLag.short * channels
       func energy(_ part: ArraySlice<Float32>) -> Double { part.reduce(0) { $0 + Double($1) * Double($1) } }
       let parts = stride(from: 0, to: wanted.count, by: size).map { wanted[$0..<min($0 + size, wanted.count)] }
@@ -40,16 +43,19 @@ struct AudioLag {
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
     // A periodic signal is nearly like itself at other lags; what was only rounded is like itself.
-    let least = isExact ? 0.9999 : 0.9
+    let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
-      let short = probes.compactMap { CrossCorrelation($0.loudest(channels), $0.given, channels: channels) }
+      let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }
       guard let about = AudioLag.peak(short, near: AudioLag.reach, within: AudioLag.reach, margin),
         let exact = AudioLag.peak(correlations, near: about.place, within: 32, margin), exact.score > 0.3
       else { return nil }
       found = exact
     }
     guard let place = found?.place else { return nil }
-    let places = correlations.compactMap { correlation -> Int? in
+    let inner = probes.filter { !$0.isEdge }.compactMap {
+      CrossCorrelation($0.wanted[...], $0.given, channels: channels)
+    }
+    let places = inner.compactMap { correlation -> Int? in
       let own = AudioLag.peak([correlation], near: place, within: AudioLag.near, margin)
       return own.flatMap { $0.score > 0.9 ? $0.place : nil }
     }
@@ -66,7 +72,7 @@ struct AudioLag {
     let places = place - reach...place + reach
     let scores = places.map { CrossCorrelation.score(correlations, at: $0) ?? -1 }
     guard let best = scores.max(), best > -1 else { return nil }
-    let least = best - (margin ?? 0.005 + 0.1 * (1 - best))
+    let least = best - (margin ?? 0.001 + 0.1 * (1 - best))
     // The best place is a peak by itself; others are if both neighbours are less.
     let peaks = scores.indices.filter { index in
       guard scores[index] >= least else { return false }

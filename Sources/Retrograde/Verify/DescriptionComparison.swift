@@ -1,3 +1,4 @@
+import Containers
 import Drawing
 import GStreamer
 import MediaTime
@@ -110,7 +111,14 @@ enum DescriptionComparison {
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container, delay: ClockTime
   ) -> [Verification.Check] {
     subtitles(source, mirror, container, delay) + chapters(source, mirror, container, delay)
-      + tags(source, mirror, container)
+      + tags(source, mirror, container) + plays(source, mirror)
+  }
+
+  /// How often players show an animation.
+  private static func plays(_ source: PlayableSource, _ mirror: PlayableSource) -> [Verification.Check] {
+    guard let own = source.index.plays, let other = mirror.index.plays else { return [] }
+    func text(_ plays: Int) -> String { plays == 0 ? "without end" : "\(plays)" }
+    return [.init("plays", own == other, own == other ? text(own) : "\(text(other)), and \(text(own)) is expected")]
   }
 
   private static let tolerance = 2_000_000
@@ -177,20 +185,29 @@ enum DescriptionComparison {
     ]
   }
 
-  private static let compared = ["title", "artist", "album", "comment", "copyright", "genre"]
+  /// Tags that all containers which have them spell the same way, so that other programs' mirrors have them too.
+  private static let compared = [
+    "title", "artist", "album", "album-artist", "composer", "comment", "description", "copyright", "genre", "keywords",
+    "lyrics", "isrc", "organization", "track-number", "track-count", "album-disc-number", "album-disc-count",
+  ]
 
   private static func tags(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
     // Ogg says of a stream what others say of the file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
-    func value(_ name: String) -> String? { given.lazy.compactMap { $0?.string(name) }.first }
     let source = source.index.tags
+    // What one container has a name for is a comment in another.
+    let comments = given.flatMap { $0?.strings("extended-comment") ?? [] }.compactMap { NamedTag(comment: $0)?.text }
+    func isKept(_ name: String) -> Bool {
+      let found = given.flatMap { $0?.texts(of: name) ?? [] } + comments
+      return source?.texts(of: name)?.allSatisfy { own in found.contains { $0.contains(own) } } ?? true
+    }
     let held = container.heldTags
-    let wanted = compared.filter { source?.string($0) != nil && held?.contains($0) ?? true }
+    let wanted = compared.filter { source?.has($0) ?? false && held?.contains($0) ?? true }
     let hasCover = container.mostCovers > 0 && source?.has("image") ?? false
     guard !wanted.isEmpty || hasCover else { return [] }
-    var differing = wanted.filter { source?.string($0) != value($0) }
+    var differing = wanted.filter { !isKept($0) }
     if hasCover, !given.contains(where: { $0?.hash(ofImage: "image") == source?.hash(ofImage: "image") }) {
       differing.append("cover art")
     }

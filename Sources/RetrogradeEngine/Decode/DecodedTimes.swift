@@ -54,7 +54,9 @@ struct DecodedTimes {
     guard !zip(packets, video.packets).contains(where: { $0.isKeyframe && $0.isHidden && !$1.isHidden }) else {
       return nil
     }
-    self.video = video.replacing(packets, isFromStart: video.isFromStart)
+    var told = video.replacing(packets, isFromStart: video.isFromStart)
+    told.isTimedByDecoder = true
+    self.video = told
     warnings = (moved > 0 ? [.moved(moved)] : []) + video.missing(starts, before: nil)
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
   }

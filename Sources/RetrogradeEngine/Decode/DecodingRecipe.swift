@@ -143,6 +143,8 @@ package struct DecodingRecipe: Sendable {
       + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name
     if decoder == "avdec_jpeg2000" { self.path = path.boxed }
+    // Quirk.jpegparseRank: avdec_mjpeg takes packets that were parsed.
+    if decoder == "avdec_mjpeg", !caps.has("parsed") { self.path = path.parsed(by: "jpegparse") }
     description = topology.description([(self.path ?? path, tail)])
     source = topology.source
     if let decoder, !isRaw, !hasAlpha, let taken = Registry.sinkCaps(of: decoder) {

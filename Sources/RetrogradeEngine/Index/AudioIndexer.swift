@@ -212,6 +212,15 @@ package final class PacketTimestamps: Sendable {
     var isSilent = false
     var lost = 0
     var span: TimeSpan?
+    /// What a packet of WavPack says of its samples.
+    var blocks: [WavPackBlock] = []
+
+    mutating func lose() {
+      lost += 1
+      if let time = current.map({ segment?.streamTime(of: $0) ?? $0 }) {
+        span = TimeSpan(start: span?.start ?? time, end: time)
+      }
+    }
   }
   private let state = Mutex(State())
 
@@ -225,11 +234,14 @@ package final class PacketTimestamps: Sendable {
   func watch(_ decoder: Element) {
     watchesDecoder(
       isOneForOne: decoder.factoryName?.hasPrefix("avdec_") ?? false, fillsGaps: decoder.factoryName == "flacdec")
+    let mutes = decoder.factoryName == "wavpackdec" && Quirk.wavpackdecMutedBlock.applies
     decoder.staticPad("sink")?.onBuffer { [self] packet in
       self.packet(packet)
+      if mutes { noteBlocks(of: packet) }
       return nil
     }
-    decoder.staticPad("src")?.onBuffer { [self] _ in
+    decoder.staticPad("src")?.onBuffer { [self] samples in
+      if mutes { compareBlocks(with: samples) }
       output()
       return nil
     }
@@ -278,17 +290,34 @@ package final class PacketTimestamps: Sendable {
 
   private func packet(_ packet: Buffer) {
     state.withLock { state in
-      if state.isOneForOne, !state.sources.isEmpty, state.isSilent {
-        state.lost += 1
-        if let time = state.current.map({ state.segment?.streamTime(of: $0) ?? $0 }) {
-          state.span = TimeSpan(start: state.span?.start ?? time, end: time)
-        }
-      }
+      if state.isOneForOne, !state.sources.isEmpty, state.isSilent { state.lose() }
       state.isSilent = true
       state.current = packet.pts
       state.packetCount += 1
       state.packetBytes += packet.size
     }
+  }
+
+  private func noteBlocks(of packet: Buffer) {
+    let blocks = (try? packet.withBytes { WavPackBlock.all(in: $0) }) ?? []
+    state.withLock { $0.blocks = blocks }
+  }
+
+  /// A block that holds sound has a channel that is not silent, unless the decoder muted it.
+  private func compareBlocks(with samples: Buffer) {
+    let blocks = state.withLock { $0.blocks }
+    let (count, channels) = (blocks.first?.samples ?? 0, blocks.reduce(0) { $0 + $1.channels })
+    guard count > 0, channels > 0, samples.size >= count * channels else { return }
+    let bytes = samples.size / (count * channels)
+    let loud = try? samples.withBytes { samples in
+      (0..<channels).count { channel in
+        (0..<count).contains { frame in
+          samples[(frame * channels + channel) * bytes..<(frame * channels + channel + 1) * bytes].contains { $0 != 0 }
+        }
+      }
+    }
+    guard let loud, loud < blocks.count(where: { $0.holdsSound ?? false }) else { return }
+    state.withLock { $0.lose() }
   }
 
   private func output() {

@@ -23,6 +23,7 @@ extension SourceIndex {
       )
     }
     warnings += facts.details.leftOut(playback)
+    plays = facts.gif?.plays
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }
     let found = found(videos)

@@ -81,6 +81,8 @@ package struct VideoIndex: Sendable {
   var dynamicMetadata: [String] = []
   /// The bytes of the largest packet.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
+  /// Whether the decoder was asked when frames are shown (`DecodedTimes`).
+  var isTimedByDecoder = false
   /// Whether the packets are the stream's from its first one on.
   var isFromStart = true
 
@@ -186,6 +188,8 @@ package struct SourceIndex: Sendable {
   package var chapters: [Chapter] = []
   /// Tags of the file as a whole: title, artist, date.
   package var tags: TagList?
+  /// How often players show the animation; 0: without end. nil: it is none.
+  package var plays: Int?
   package var warnings: [Warning]
   /// What is known of the rest of the source, where no more than a stretch of it was indexed.
   var part: Part?

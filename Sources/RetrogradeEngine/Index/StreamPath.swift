@@ -40,7 +40,27 @@ package struct StreamPath: Sendable {
   }
 }
 
+extension [StreamPath] {
+  /// In the order of the file. `parsebin` sorts streams of one kind by their IDs (`sort_end_pads`), which end in their numbers
+  /// in Ogg and transport streams: any order.
+  /// - Parameter numbers: the streams' in the file, in order; the others come after them.
+  func inOrder(of numbers: [Int]) -> [StreamPath] {
+    guard !numbers.isEmpty else { return self }
+    func place(_ path: StreamPath) -> Int {
+      path.numberInFile.flatMap { numbers.firstIndex(of: $0) } ?? numbers.count
+    }
+    return enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(\.element)
+  }
+}
+
 extension StreamPath {
+  /// The number that the container knows it by: serial number in Ogg, PID in transport streams, which `oggdemux` and `tsdemux`
+  /// name their pads by (`src_…`, `audio_0_…`, in hexadecimal); nil in others.
+  fileprivate var numberInFile: Int? {
+    guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
+    return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
+  }
+
   /// The way to packets of H.264 and HEVC as the container holds them, if it holds them with lengths before their
   /// units: the parser puts parameter sets into the first one (`Quirk.h264parseParameterSets`).
   var unparsed: StreamPath {
@@ -57,6 +77,13 @@ extension StreamPath {
   var boxed: StreamPath {
     var path = self
     if isBoxed, caps.int("fields") ?? 1 == 1 { path.steps.removeLast() }
+    return path
+  }
+
+  /// The way through another parser, of a stream that is read alone.
+  func parsed(by factory: String) -> StreamPath {
+    var path = self
+    path.steps.append(Step(element: (steps.map(\.element).max() ?? 0) + 1, factory: factory, pad: "src"))
     return path
   }
 
@@ -107,6 +134,9 @@ extension StreamPath {
       let tag = TagList("taglist, title=(string)\(Description.quoted(title))")
     {
       stream.tags = stream.tags.merging(tag)
+    }
+    if let language = track.language, tags?.has("language-code") != true {
+      stream.tags = stream.tags.merging(TagList(languageOfThreeLetters: language))
     }
     if kind == .video {
       stream.orientation = track.orientation

@@ -203,7 +203,8 @@ extension Topology {
     self.facts = facts
     // Since 1.24 (095356b67e) parsebin gives out streams that nothing decodes; it announced a missing plugin before.
     missing += found.filter { !$0.isDecodable }.map { MissingPlugin(decoderOf: $0.caps) }
-    streams = found.filter(\.isDecodable).map { $0.completed(from: facts) }
+    streams = found.filter(\.isDecodable).inOrder(of: facts.report?.streamNumbers ?? [])
+      .map { $0.completed(from: facts) }
     contents = shared.pads.lazy.compactMap { $0.tableOfContents }.first
     source = path
     self.sourceDescription = sourceDescription

@@ -30,7 +30,7 @@ enum AnimationFormat: Sendable {
     switch self {
     case .gif: try GIFAnimation(path, for: target, settings)
     case .webp: try WebPAnimationFile(path, for: target, settings)
-    case .apng: try APNGAnimation(path, for: target)
+    case .apng: try APNGAnimation(path, for: target, settings)
     }
   }
 }
@@ -104,10 +104,13 @@ extension ClockTime {
 
 private final class APNGAnimation: AnimationFile {
   private let file: ByteFile
-  private var chunks = APNGChunks()
+  private var chunks: APNGChunks
   private var count = 0
 
-  init(_ path: String, for target: String) throws { file = try ByteFile(path, for: target) }
+  init(_ path: String, for target: String, _ settings: AnimationSettings) throws {
+    file = try ByteFile(path, for: target)
+    chunks = APNGChunks(plays: settings.plays)
+  }
 
   func add(_ sample: Sample, shown: TimeSpan) throws {
     let bytes = try sample.buffer.withBytes {
@@ -121,7 +124,7 @@ private final class APNGAnimation: AnimationFile {
     -> FinishedAnimation
   {
     try APNGChunks.end.withUnsafeBytes { try file.write($0) }
-    try APNGChunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
+    try chunks.count(count).withUnsafeBytes { try file.write($0, at: APNGChunks.countOffset) }
     return FinishedAnimation()
   }
 }

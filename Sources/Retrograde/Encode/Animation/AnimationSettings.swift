@@ -9,13 +9,16 @@ struct AnimationSettings: Sendable {
   var dither: Double?
   /// How many bytes the file may have; nil: as many as it takes.
   var limit: ByteCount?
+  /// How often players show it; 0: without end.
+  var plays: Int
   var spoolDirectory: String
 
-  init(_ options: EncodingOptions, spoolDirectory: String) {
+  init(_ options: EncodingOptions, plays: Int = 0, spoolDirectory: String) {
     quality = options.quality
     colors = options.colors
     dither = options.dither
     limit = options.maxSize
+    self.plays = plays
     self.spoolDirectory = spoolDirectory
   }
 }

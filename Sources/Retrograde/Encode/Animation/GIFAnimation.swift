@@ -63,7 +63,7 @@ final class GIFAnimation: AnimationFile {
     if isStopped() { return }
     let palette = try Palette(colors)
     let (width, height) = (level.scaled(frames.width), level.scaled(frames.height))
-    let file = try GIFFile(path, width: width, height: height, palette: palette)
+    let file = try GIFFile(path, width: width, height: height, palette: palette, plays: settings.plays)
     var shown: [UInt8] = []
     try frames.read(level, isStopped) { pixels, span, number in
       if number % 8 == 0 { report(number) }

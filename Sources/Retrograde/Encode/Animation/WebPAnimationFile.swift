@@ -26,7 +26,8 @@ final class WebPAnimationFile: AnimationFile {
     try frame.withBytes { pixels in
       if let frames { return try frames.add(pixels, sample.caps, shown: shown) }
       let (width, height) = sample.size
-      let animation = try self.animation ?? WebPAnimation(width: width, height: height, quality: quality)
+      let animation = try self.animation ?? WebPAnimation(
+        width: width, height: height, quality: quality, plays: settings.plays)
       self.animation = animation
       try animation.add(pixels, as: layout(sample.caps), at: shown.start.milliseconds)
       end = shown.end
@@ -45,7 +46,8 @@ final class WebPAnimationFile: AnimationFile {
     let first = AnimationLevel(quality: quality ?? 100)
     return try frames.search(settings, .webp, from: first, target, report, isStopped) { level, report in
       let made = try WebPAnimation(
-        width: level.scaled(frames.width), height: level.scaled(frames.height), quality: level.quality)
+        width: level.scaled(frames.width), height: level.scaled(frames.height), quality: level.quality,
+        plays: settings.plays)
       try frames.read(level, isStopped) { pixels, span, number in
         if number % 8 == 0 { report(number) }
         try made.add(pixels, as: layout(frames.caps), at: span.start.milliseconds)

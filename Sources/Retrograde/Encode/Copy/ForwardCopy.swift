@@ -58,7 +58,7 @@ struct ForwardCopy: Sendable {
     self.source = source
     self.video = video
     self.target = target
-    let raw = source.legs[0]?.direction == .backward ? video.caps.mirroredFields : video.caps
+    let raw = video.encodedCaps(isBackward: source.legs[0]?.direction == .backward)
     if isH264 {
       let format = "h264parse ! video/x-h264,stream-format=avc,alignment=au"
       self.reading = "\(reading) ! \(format)"

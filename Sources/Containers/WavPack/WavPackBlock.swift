@@ -1,0 +1,41 @@
+/// What the header of a WavPack block says of its samples ("WavPack 4 & 5 Binary File / Block Format", 2.0).
+package struct WavPackBlock {
+  /// The blocks of a packet, each of one or two channels.
+  package static func all(in packet: UnsafeRawBufferPointer) -> [WavPackBlock] {
+    var found: [WavPackBlock] = []
+    var place = 0
+    while place + 32 <= packet.count, let block = WavPackBlock(packet, at: place) {
+      found.append(block)
+      place += block.size
+    }
+    return found
+  }
+
+  package let samples: Int
+  package let channels: Int
+  /// Whether any sample is not 0, by the sum of the samples; nil for DSD, whose sum is another.
+  package let holdsSound: Bool?
+  private let size: Int
+
+  private init?(_ packet: UnsafeRawBufferPointer, at place: Int) {
+    func word(_ offset: Int) -> UInt32 { packet.loadUnaligned(fromByteOffset: place + offset, as: UInt32.self).littleEndian }
+    guard packet[place..<place + 4].elementsEqual("wvpk".utf8) else { return nil }
+    size = Int(word(4)) + 8
+    samples = Int(word(20))
+    let flags = word(24)
+    channels = flags & 4 != 0 ? 1 : 2
+    let isMono = flags & 0x4000_0004 != 0
+    holdsSound = flags >> 31 == 1 ? nil : word(28) != WavPackBlock.sumOfSilence(samples, step: isMono ? 3 : 9)
+  }
+
+  /// The sum begins with all bits set, and is multiplied for each sample before that is added.
+  private static func sumOfSilence(_ samples: Int, step: UInt32) -> UInt32 {
+    var (sum, factor, left) = (UInt32.max, step, samples)
+    while left > 0 {
+      if left & 1 == 1 { sum &*= factor }
+      factor &*= factor
+      left >>= 1
+    }
+    return sum
+  }
+}

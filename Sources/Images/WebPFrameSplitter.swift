@@ -1,0 +1,107 @@
+import CImages
+
+/// Gives each frame of an animation its own place again. WebPAnimEncoder shows a frame for longer where the next one looks like
+/// it, and makes an image of what has one frame left; how many frames there were, and when, would be lost.
+///
+/// A frame that was left out becomes one without a visible pixel, drawn over what is on show. The encoder does the same where a
+/// frame is shown for too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
+struct WebPFrameSplitter {
+  let width: Int
+  let height: Int
+  /// How often players show it; 0: without end.
+  let plays: Int
+
+  /// - Parameters:
+  ///   - data: what the encoder made.
+  ///   - durations: how long each frame is to be shown, in milliseconds.
+  ///   - body: given the bytes of the file.
+  func split(_ data: WebPData, _ durations: [Int], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    var given = data
+    guard let source = WebPMuxCreate(&given, 0) else { throw failure }
+    defer { WebPMuxDelete(source) }
+    var count: Int32 = 0
+    try check(WebPMuxNumChunks(source, WEBP_CHUNK_ANMF, &count))
+    guard count < durations.count else {
+      return try body(UnsafeRawBufferPointer(start: data.bytes, count: data.size))
+    }
+    guard let target = WebPMuxNew() else { throw failure }
+    defer { WebPMuxDelete(target) }
+    try check(WebPMuxSetCanvasSize(target, Int32(width), Int32(height)))
+    var parameters = WebPMuxAnimParams()
+    if count > 0 { try check(WebPMuxGetAnimationParams(source, &parameters)) }
+    parameters.loop_count = Int32(clamping: plays)
+    try check(WebPMuxSetAnimationParams(target, &parameters))
+    var remaining = durations[...]
+    for number in 1...UInt32(max(count, 1)) {
+      var frame = WebPMuxFrameInfo()
+      try check(WebPMuxGetFrame(source, number, &frame))
+      defer { WebPDataClear(&frame.bitstream) }
+      // An image has no duration.
+      if count == 0 { (frame.id, frame.duration) = (WEBP_CHUNK_ANMF, Int32(clamping: durations.reduce(0, +))) }
+      try add(frame, to: target, &remaining)
+    }
+    var made = WebPData()
+    WebPDataInit(&made)
+    defer { WebPDataClear(&made) }
+    try check(WebPMuxAssemble(target, &made))
+    try body(UnsafeRawBufferPointer(start: made.bytes, count: made.size))
+  }
+
+  /// Adds a frame, and one without a visible pixel for each that it stands for.
+  /// - Parameter remaining: the durations that no frame was added for; that of the first may be used up in part.
+  private func add(_ frame: WebPMuxFrameInfo, to target: OpaquePointer, _ remaining: inout ArraySlice<Int>) throws {
+    var (shown, left) = (frame, Int(frame.duration))
+    var cover: WebPData?
+    defer { if var cover { WebPDataClear(&cover) } }
+    repeat {
+      let own = min(remaining.first ?? left, left)
+      left -= own
+      if let first = remaining.first {
+        remaining[remaining.startIndex] = first - own
+        if first == own { remaining.removeFirst() }
+      }
+      shown.duration = Int32(clamping: own)
+      // The canvas stays as it is until the last of them ends.
+      shown.dispose_method = left > 0 ? WEBP_MUX_DISPOSE_NONE : frame.dispose_method
+      try check(WebPMuxPushFrame(target, &shown, 1))
+      if left > 0 {
+        let next = try cover ?? invisible(like: frame.bitstream)
+        cover = next
+        shown.bitstream = next
+        shown.blend_method = WEBP_MUX_BLEND
+      }
+    } while left > 0
+  }
+
+  /// An image as large as another, all of which can be seen through.
+  private func invisible(like other: WebPData) throws -> WebPData {
+    var features = WebPBitstreamFeatures()
+    var (config, image) = (WebPConfig(), WebPPicture())
+    guard WebPGetFeatures(other.bytes, other.size, &features) == VP8_STATUS_OK, WebPConfigInit(&config) != 0,
+      WebPPictureInit(&image) != 0
+    else { throw failure }
+    config.lossless = 1
+    (image.width, image.height, image.use_argb) = (features.width, features.height, 1)
+    defer { WebPPictureFree(&image) }
+    guard WebPPictureAlloc(&image) != 0 else { throw failure }
+    for row in 0..<Int(image.height) {
+      image.argb.advanced(by: row * Int(image.argb_stride)).update(repeating: 0, count: Int(image.width))
+    }
+    var writer = WebPMemoryWriter()
+    WebPMemoryWriterInit(&writer)
+    image.writer = WebPMemoryWrite
+    let isMade = withUnsafeMutablePointer(to: &writer) { writer in
+      image.custom_ptr = UnsafeMutableRawPointer(writer)
+      return WebPEncode(&config, &image) != 0
+    }
+    guard isMade else {
+      WebPMemoryWriterClear(&writer)
+      throw failure
+    }
+    return WebPData(bytes: writer.mem, size: writer.size)
+  }
+
+  private func check(_ status: WebPMuxError) throws { guard status == WEBP_MUX_OK else { throw failure } }
+
+  private var failure: ImageError { ImageError(message: "libwebp can't put the frames of a WebP animation together") }
+}
