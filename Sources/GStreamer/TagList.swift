@@ -103,6 +103,35 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     return merging(list)
   }
 
+  /// The list with images whose type is not known as images of no type.
+  package var withoutUndefinedImageTypes: TagList {
+    let none = gst_structure_from_string("GstTagImageInfo, image-type=(GstTagImageType)none", nil)
+    guard has(GST_TAG_IMAGE), let none else { return self }
+    defer { gst_structure_free(none) }
+    let list = removing([GST_TAG_IMAGE])
+    for number in 0..<guint(count(of: GST_TAG_IMAGE)) {
+      var image: OpaquePointer?
+      guard gst_tag_list_get_sample_index(raw, GST_TAG_IMAGE, number, &image) != 0, let image else { continue }
+      defer { gst_sample_unref(image) }
+      var type = GST_TAG_IMAGE_TYPE_NONE.rawValue
+      let isUndefined =
+        gst_structure_get_enum(gst_sample_get_info(image), "image-type", gst_tag_image_type_get_type(), &type) == 0
+        || type == GST_TAG_IMAGE_TYPE_UNDEFINED.rawValue
+      var value = GValue()
+      g_value_init(&value, gst_sample_get_type())
+      defer { g_value_unset(&value) }
+      if isUndefined {
+        let untyped = gst_sample_new(
+          gst_sample_get_buffer(image), gst_sample_get_caps(image), nil, gst_structure_copy(none))
+        g_value_take_boxed(&value, UnsafeRawPointer(untyped))
+      } else {
+        g_value_set_boxed(&value, UnsafeRawPointer(image))
+      }
+      gst_tag_list_add_value(list.raw, GST_TAG_MERGE_APPEND, GST_TAG_IMAGE, &value)
+    }
+    return list
+  }
+
   /// The list without some tags.
   package func removing(_ tags: [String]) -> TagList {
     guard let copy = gst_mini_object_copy(UnsafeRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self)) else {

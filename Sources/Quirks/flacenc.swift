@@ -21,5 +21,13 @@ extension Quirk {
     upstream: "`channel_positions`, 79f2458803, MR 10375",
     workaround: "The encoder gets the channels in an order that it turns into the right one.")
 
-  static let flacenc = [flacencSingleBlock, flacencSurround]
+  package static let flacencPictures = Quirk(
+    "flacenc-pictures", element: "flacenc", releases: .all,
+    symptom: """
+      Pictures of no known type become icons, of which FLAC has room for one: two of them, and it can't be started.
+      """,
+    upstream: "`gst_flac_enc_set_metadata`",
+    workaround: "Their type is set to none, which becomes FLAC's “other”.")
+
+  static let flacenc = [flacencSingleBlock, flacencSurround, flacencPictures]
 }

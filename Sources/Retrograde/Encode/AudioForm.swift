@@ -34,7 +34,7 @@ struct AudioForm: Sendable, Equatable {
     let given = source.channelMask ?? 0
     if let wanted = taker.mask(for: count, like: given) {
       var sources = Array(0..<count)
-      if let renamed = Speakers.order(of: given, as: wanted, count) {
+      if let renamed = Speakers.order(of: given == 0 ? taker.assumedMask(for: count) : given, as: wanted, count) {
         if given != wanted { name = wanted }
         sources = renamed
       } else {

@@ -56,6 +56,10 @@ struct AudioTaker {
     }
   }
 
+  /// Loudspeakers that the file's format has for so many channels of no loudspeakers, if GStreamer has others; 0: the
+  /// same ones. FLAC has the pair at the sides, behind the rear centre (RFC 9639, 9.1.3).
+  func assumedMask(for count: Int) -> UInt64 { encoder == "flacenc" && count == 7 ? 0xD0F : 0 }
+
   /// Mask that the encoder needs if the channels have to be reordered; nil: the file's own.
   func inputMask(for count: Int) -> UInt64? {
     encoder == "flacenc" && count == 7 && Quirk.flacencSurround.applies ? 0x13F : nil

@@ -205,7 +205,9 @@ final class EncodingPipeline: Sendable {
     }
     // The orientation is a stream's own: Quirk.qtmuxGlobalOrientation.
     let technical = EncodingPipeline.technical + ["image-orientation"]
-    let tags = (contents.tags?.withDate.removing(technical)).merging(TagList(comments: contents.comments))
+    let isFLAC = Quirk.flacencPictures.applies && !pipeline.elements(ofFactory: "flacenc").isEmpty
+    let own = isFLAC ? contents.tags?.withoutUndefinedImageTypes : contents.tags
+    let tags = (own?.withDate.removing(technical)).merging(TagList(comments: contents.comments))
     if let tags, !tags.isEmpty { pipeline.setTags(tags) }
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {
