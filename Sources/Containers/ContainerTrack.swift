@@ -12,6 +12,8 @@ package struct ContainerTrack: Sendable {
   /// In three letters (ISO 639-2); nil where nothing is said. Of MP4 and MOV, whose demuxer says it only with the first packet of
   /// a stream.
   package var language: String?
+  /// The shape of a pixel. Of MP4 and MOV.
+  package var pixelAspect: (width: Int, height: Int)?
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's `CodecDelay`,
   /// RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero

@@ -34,6 +34,12 @@ extension Quirk {
     upstream: "`qtdemux_inspect_transformation_matrix`, `qtdemux_mul_transformation_matrix`",
     workaround: "The orientation is read from the file (`MP4Matrix`).")
 
+  package static let qtdemuxPixelAspect = Quirk(
+    "qtdemux-pixel-aspect", element: "qtdemux", releases: .all,
+    symptom: "It reads the shape of pixels (`pasp`) of some codecs only: MJPEG, PNG, FFV1 and raw video have square ones.",
+    upstream: "`qtdemux_parse_node`",
+    workaround: "It is read from the file (`MP4Track`).")
+
   package static let qtdemuxChapters = Quirk(
     "qtdemux-chapters", element: "qtdemux", releases: .all,
     symptom: "It does not tell the chapters, neither QuickTime's nor Nero's (`chpl`).",
@@ -64,7 +70,7 @@ extension Quirk {
       """)
 
   static let qtdemux = [
-    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMatrix, qtdemuxChapters,
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMatrix, qtdemuxPixelAspect, qtdemuxChapters,
     qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
   ]
 }

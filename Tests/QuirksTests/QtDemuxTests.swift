@@ -41,6 +41,17 @@ import Testing
     try expect(.qtdemuxTrackEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
   }
 
+  @Test("the shape of pixels of PNG is not read")
+  func pixelAspect() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mov", tenFrames, "-vf setsar=2/1 -c:v png")
+    try expect(.qtdemuxPixelAspect) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! qtdemux") { pad, _, _ in
+        pad.caps?.fraction("pixel-aspect-ratio")?.numerator == 1
+      }
+    }
+  }
+
   @Test("a track that is rotated and scaled gets no orientation, or a wrong one")
   func matrix() throws {
     let folder = try TemporaryFolder()

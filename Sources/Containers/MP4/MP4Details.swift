@@ -66,7 +66,17 @@ enum MP4Details {
     "SAND": "the audio's diegetic mark (SAND)", "amve": "the ambient light of the viewing environment (amve)",
   ]
 
-  private static func details(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [String] {
+  /// The shape of a track's pixels, if its description says it (`pasp`, ISO/IEC 14496-12, 12.1.4).
+  static func pixelAspect(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (width: Int, height: Int)? {
+    let shapes = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
+    guard let body = shapes.first(where: { $0.type == "pasp" })?.body, body.count >= 8 else { return nil }
+    let (width, height) = (bytes.integer(body.lowerBound), bytes.integer(body.lowerBound + 4))
+    let isPossible = (1...Int(Int32.max)).contains(width) && (1...Int(Int32.max)).contains(height)
+    return isPossible ? (width, height) : nil
+  }
+
+  /// The boxes behind the fields of a sample description.
+  private static func boxes(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [Box] {
     let start = entry.body.lowerBound
     let fields: Int
     switch kind {
@@ -77,7 +87,11 @@ enum MP4Details {
     default: return []
     }
     guard entry.body.count > fields else { return [] }
-    let boxes = Box.all(in: bytes[start + fields..<entry.body.upperBound])
+    return Box.all(in: bytes[start + fields..<entry.body.upperBound])
+  }
+
+  private static func details(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [String] {
+    let boxes = boxes(ofEntry: entry, kind, bytes)
     return boxes.flatMap { $0.type == "colr" ? colours($0.body, bytes) : [] }
       + boxes.compactMap { box in
         guard !technical.contains(box.type), box.type.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {

@@ -14,6 +14,8 @@ enum MP4Track {
         kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
         orientation: MP4Matrix(ofTrack: header, in: index)?.orientation, title: title(of: track, bytes),
         language: bytes.box("mdia", "mdhd", in: track).flatMap { language(in: $0, of: bytes) },
+        pixelAspect: kind == .video
+          ? bytes.box("mdia", "minf", "stbl", in: track).flatMap { MP4Details.pixelAspect(ofTable: $0, bytes) } : nil,
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
   }

@@ -77,6 +77,25 @@ package struct Topology: Sendable {
     }
   }
 
+  /// Names the shape of pixels where `qtdemux` does not (`Quirk.qtdemuxPixelAspect`), and behind a parser too: `pngparse`
+  /// forgets it.
+  private func namePixelAspects(_ pipeline: Pipeline) {
+    let shapes = facts.tracks.filter { $0.kind == .video }.map(\.pixelAspect)
+    for stream in streams where stream.kind == .video {
+      guard let demuxer = stream.steps.first(where: { $0.factory == "qtdemux" }),
+        let number = demuxer.pad.split(separator: "_").last.flatMap({ Int($0) }), shapes.indices.contains(number),
+        let shape = shapes[number]
+      else { continue }
+      @Sendable func name(_ pad: Pad?) {
+        pad?.onCaps { caps, _ in caps.setting("pixel-aspect-ratio", "(fraction)\(shape.width)/\(shape.height)") }
+      }
+      pipeline.element("e\(demuxer.element)")?.onPadAdded { pad in if pad.name == demuxer.pad { name(pad) } }
+      if let parser = stream.steps.last, parser.factory == "pngparse" {
+        name(pipeline.element("e\(parser.element)")?.staticPad(parser.pad))
+      }
+    }
+  }
+
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
@@ -84,6 +103,7 @@ package struct Topology: Sendable {
   func prepare(_ pipeline: Pipeline) {
     if Quirk.avdemuxGIFEnd.applies { endAtEndOfFile(pipeline) }
     if excerpt != nil { nameFrameRates(pipeline) }
+    if Quirk.qtdemuxPixelAspect.applies { namePixelAspects(pipeline) }
     if let correction = excerpt ?? facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
       Log.index.info("\(source): \(correction.demuxer) gets other bytes than the file's: \(type(of: correction))")
       pipeline.correct(correction)
