@@ -74,7 +74,8 @@ extension Buffer {
     let planes = zip(frame.planes, info.planes).compactMap { start, shape in
       start.map {
         Plane(
-          data: $0.data, stride: $0.stride, rows: shape.rows, width: min(shape.rowBytes, abs($0.stride)), padding: padding)
+          data: $0.data, stride: $0.stride, rows: shape.rows, width: min(shape.rowBytes, abs($0.stride)),
+          padding: padding)
       }
     }
     return try body(planes)

@@ -12,6 +12,15 @@ extension Caps {
     }
   }
 
+  /// The transfer function of high dynamic range (ITU-R BT.2100) that the frames have; nil if theirs is another.
+  package var highDynamicRange: String? {
+    let colours = string("colorimetry") ?? ""
+    let transfer = colours.split(separator: ":").dropFirst(2).first.flatMap { Int($0) }
+    let isPQ = colours == "bt2100-pq" || transfer.map { $0 == Int(GST_VIDEO_TRANSFER_SMPTE2084.rawValue) } ?? false
+    let isHLG = colours == "bt2100-hlg" || transfer.map { $0 == Int(GST_VIDEO_TRANSFER_ARIB_STD_B67.rawValue) } ?? false
+    return isPQ ? "PQ" : isHLG ? "HLG" : nil
+  }
+
   /// These caps of decoded frames, with what the container knows better, from the caps of its packets.
   package func completed(from packets: Caps) -> Caps {
     var caps = self

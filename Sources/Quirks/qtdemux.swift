@@ -36,7 +36,8 @@ extension Quirk {
 
   package static let qtdemuxPixelAspect = Quirk(
     "qtdemux-pixel-aspect", element: "qtdemux", releases: .all,
-    symptom: "It reads the shape of pixels (`pasp`) of some codecs only: MJPEG, PNG, FFV1 and raw video have square ones.",
+    symptom:
+      "It reads the shape of pixels (`pasp`) of some codecs only: MJPEG, PNG, FFV1 and raw video have square ones.",
     upstream: "`qtdemux_parse_node`",
     workaround: "It is read from the file (`MP4Track`).")
 

@@ -135,7 +135,8 @@ struct AnimationReader {
       case .png(let frames): (frames.plays, frames.next)
       }
     let further = next.map { [Warning.further(1, at: $0, after: end)] } ?? []
-    var index = SourceIndex(recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + damage + warnings)
+    var index = SourceIndex(
+      recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + damage + warnings)
     index.plays = plays
     return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }

@@ -73,6 +73,25 @@ import Testing
     }
   }
 
+  @Test("two pictures of no known type are one too many for flacenc")
+  func pictures() throws {
+    let folder = try TemporaryFolder()
+    let pictures = try ["red", "blue"].map {
+      try ffmpeg(folder, "\($0).png", "-f lavfi -i color=\($0):s=64x64 -frames:v 1")
+    }
+    let path = try ffmpeg(
+      folder, "a.flac", tone, "-i \(pictures[0]) -i \(pictures[1])",
+      "-map 0 -map 1 -map 2 -c:v copy -disposition:v attached_pic")
+    try expect(.flacencPictures) {
+      do {
+        try Pipeline("filesrc location=\(path) ! flacparse ! flacdec ! flacenc ! fakesink").runToEnd()
+        return false
+      } catch is GStreamerError {
+        return true
+      }
+    }
+  }
+
   @Test("FLAC of one block is empty")
   func flacSingleBlock() throws {
     try expect(.flacencSingleBlock) {

@@ -70,6 +70,21 @@ import Testing
     #expect(Array(written[40..<44]) == [0, 0, 0, 0], "no mask")
   }
 
+  @Test("channels of Matroska, which names no loudspeakers, keep their places in FLAC", arguments: [3, 6, 7, 8])
+  func unnamedChannels(_ count: Int) async throws {
+    let folder = try TemporaryFolder()
+    let tones = (0..<count).map { "0.1*sin(\(400 + 100 * $0)*t)" }.joined(separator: "|")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc='\(tones)':d=0.5:s=48000", "-c:a", "pcm_s16le", folder.path("s.mkv")])
+    let summary = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path("m.flac"))
+    #expect(summary.warnings.isEmpty)
+    func samples(_ name: String) throws -> [[UInt8]] {
+      let all = try FFmpeg.bytes(["-i", folder.path(name), "-f", "s16le", "-c:a", "pcm_s16le", "-"])
+      return stride(from: 0, to: all.count, by: 2 * count).map { Array(all[$0..<$0 + 2 * count]) }
+    }
+    #expect(try samples("m.flac") == samples("s.mkv").reversed())
+  }
+
   @Test("fewer channels than the source's are a warning")
   func mixing() async throws {
     let folder = try TemporaryFolder()

@@ -59,6 +59,38 @@ import Testing
     #expect(codes.contains(isCut ? .truncated : .damaged), "\(codes)")
   }
 
+  @Test("a block of WavPack that is damaged is named, and silence is not", arguments: ["-sample_fmt s16p", "-ac 1"])
+  func damagedWavPack(_ form: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.wv")
+    for (input, isDamaged) in [("sine=d=3:r=48000", true), ("sine=d=3:r=48000", false), ("anullsrc=d=3", false)] {
+      _ = try FFmpeg.bytes(
+        ["-y", "-f", "lavfi", "-i", input] + form.split(separator: " ").map(String.init) + ["-c:a", "wavpack", path])
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+      if isDamaged {
+        bytes[bytes.count / 2] ^= 16
+        try bytes.write(to: URL(fileURLWithPath: path))
+      }
+      let messages = try await Reverser(path).plan().warnings.map(\.message)
+      #expect(messages.contains { $0.contains("packets of audio can't be decoded") } == isDamaged, "\(messages)")
+    }
+  }
+
+  @Test("an AVI with bytes too many in its middle is named", arguments: [1, 2, 4096])
+  func bytesTooManyInAVI(_ count: Int) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.avi")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=4", "-f", "lavfi", "-i", "sine=d=4", "-c:v", "mjpeg", path])
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    bytes.insert(contentsOf: Data(count: count), at: bytes.count * 2 / 3)
+    try bytes.write(to: URL(fileURLWithPath: path))
+    let messages = try await Reverser(path).plan().warnings.map(\.message)
+    #expect(
+      messages.contains { $0.contains("what stands at byte") && $0.contains("frames are missing") }, "\(messages)")
+  }
+
   @Test("blocks of WavPack of another rate are named")
   func wavPackOfTwoRates() async throws {
     let folder = try TemporaryFolder()

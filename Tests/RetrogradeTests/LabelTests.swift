@@ -70,6 +70,59 @@ import Testing
     #expect(try probe(mirror, "stream_tags=language", of: "a") == expected)
   }
 
+  @Test func highDynamicRangeIsNamedWhereItIsLost() async throws {
+    let folder = try TemporaryFolder()
+    let light = "master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1):max-cll=1000,400"
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-pix_fmt", "yuv420p10le", "-c:v", "libx265", "-x265-params",
+        "log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:hdr10=1:\(light)",
+        folder.path("a.mkv"),
+      ])
+    for output in ["b.avi", "b.gif", "b.ogv"] {
+      let warnings = try await Reverser(folder.path("a.mkv")).reverse(to: folder.path(output)).warnings
+      #expect(warnings.contains { $0.message.contains("dynamic range (PQ)") }, "\(output)")
+    }
+    let mirror = try await Reverser(folder.path("a.mkv")).reverse(to: folder.path("b.mp4"))
+    #expect(mirror.warnings.isEmpty)
+    _ = try FFmpeg.bytes(
+      ["-i", folder.path("b.mp4"), "-c", "copy", "-bsf:v", "filter_units=remove_types=39", folder.path("bare.mp4")])
+    let checks = try await Verifier(folder.path("a.mkv"), mirror: folder.path("bare.mp4")).verify().checks
+    #expect(checks.filter { !$0.holds }.map(\.subject) == ["mastering display", "light level"])
+  }
+
+  /// The languages of PCM, which is read where it lies, and the shape of pixels of PNG are read from the file.
+  @Test func moviesKeepTheLanguageOfPCMAndTheShapeOfPixels() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mov")
+    _ = try FFmpeg.bytes(
+      LabelTests.film + LabelTests.tone + [
+        "-map", "0", "-map", "1", "-map", "1", "-vf", "setsar=2/1", "-c:v", "png", "-c:a", "pcm_s16le",
+        "-metadata:s:a:0",
+        "language=eng", "-metadata:s:a:1", "language=ger", "-metadata", "date=2020-01-02", path,
+      ])
+    try await Reverser(path).reverse(to: folder.path("b.mkv"))
+    #expect(try probe(folder.path("b.mkv"), "stream_tags=language", of: "a") == ["eng", "ger"])
+    #expect(try probe(folder.path("b.mkv"), "stream=sample_aspect_ratio") == ["2:1"])
+    #expect(try probe(folder.path("b.mkv"), "format_tags=date") == ["2020-01-02"])
+  }
+
+  /// Interlaced MPEG-2 says with each frame which field comes first.
+  @Test(arguments: ["tff", "bff"]) func fieldsOfMPEG2StayInOrder(_ order: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mkv")
+    _ = try FFmpeg.bytes(
+      LabelTests.film + [
+        "-vf", "interlace=scan=\(order):lowpass=0,setfield=\(order)", "-c:v", "mpeg2video", "-r", "25", "-bf", "2",
+        "-flags", "+ilme+ildct", path,
+      ])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(path, options: options).reverse(to: folder.path("b.mp4"))
+    let first = try probe(folder.path("b.mp4"), "frame=top_field_first").filter { ["0", "1"].contains($0) }
+    #expect(Set(first) == [order == "tff" ? "0" : "1"])
+  }
+
   /// The matrix of a track's header (ISO/IEC 14496-12, 8.3.2), in 16.16.
   @Test(
     arguments: [

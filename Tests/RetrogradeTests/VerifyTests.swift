@@ -129,6 +129,36 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mp3"), mirror, isLossless: false) == [])
   }
 
+  @Test(
+    "mirrors of what GStreamer reads in its own way are not refused",
+    arguments: [
+      ("s.mov", "-c:v png -pix_fmt rgb24", "m.mkv"), ("s.avi", "-c:v mpeg4 -bf 2 -q:v 2", "m.mkv"),
+      ("s.mkv", "-c:v mjpeg", "m.mp4"), ("s.mov", "-c:v qtrle", "m.mkv"),
+    ])
+  func formsOfVideo(_ source: String, _ codec: String, _ output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=3"] + codec.split(separator: " ").map(String.init)
+        + [folder.path(source)])
+    let mirror = try await VerifyTests.mirror(folder.path(source), to: folder.path(output)) {
+      $0.encoding.reencodes = true
+      $0.encoding.quality = output == "m.mkv" ? .lossless : .source
+    }
+    #expect(try await VerifyTests.differences(folder.path(source), mirror, isLossless: output == "m.mkv") == [])
+  }
+
+  @Test("a transport stream whose clock runs ahead by more than a second is not refused")
+  func earlyClock() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=25:d=3", "-f", "lavfi", "-i", "sine=d=4.1:r=48000", "-c:v", "libx264"]
+        + ["-c:a", "aac", folder.path("s.mp4")])
+    let mirror = try await VerifyTests.mirror(folder.path("s.mp4"), to: folder.path("m.ts")) {
+      $0.encoding.quality = .source
+    }
+    #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == [])
+  }
+
   @Test("halved colours of WebP are no other colours")
   func colorsInWebP() async throws {
     let folder = try TemporaryFolder()

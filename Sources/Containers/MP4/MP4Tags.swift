@@ -143,8 +143,10 @@ struct MP4Tags {
     "©lyr", "©day", "yrrc", "©too", "©inf", "©gen", "kywd", "©enc", "loci", "clsf", "©mak", "©mod", "©swr",
   ]
 
-  /// User data that qtdemux reads if there is no list beside it.
+  /// User data that qtdemux reads if there is no list beside it. Of dates it reads only those of a list
+  /// (`qtdemux_tag_add_date`).
   private static let userData = Set((userDataNames + ["gnre", "covr", "keyw", "desc"]).map(spelled))
+    .subtracting([spelled("©day")])
 
   /// As ``Box`` reads a type whose first letter is no UTF-8.
   private static func spelled(_ name: String) -> String {

@@ -18,7 +18,9 @@ package struct WavPackBlock {
   private let size: Int
 
   private init?(_ packet: UnsafeRawBufferPointer, at place: Int) {
-    func word(_ offset: Int) -> UInt32 { packet.loadUnaligned(fromByteOffset: place + offset, as: UInt32.self).littleEndian }
+    func word(_ offset: Int) -> UInt32 {
+      packet.loadUnaligned(fromByteOffset: place + offset, as: UInt32.self).littleEndian
+    }
     guard packet[place..<place + 4].elementsEqual("wvpk".utf8) else { return nil }
     size = Int(word(4)) + 8
     samples = Int(word(20))

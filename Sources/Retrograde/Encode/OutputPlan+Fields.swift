@@ -36,9 +36,26 @@ extension OutputPlan {
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
       else { return nil }
       return Warning(
-        .detailLeftOut, "left out: the location of chroma samples (\(site)), which \(codec.codecName) does not say here")
+        .detailLeftOut, "left out: the location of chroma samples (\(site)), which \(codec.codecName) does not say here"
+      )
     }.unique
   }
+
+  /// Warnings for high dynamic range that the output's codec has no word for: its colours are taken for others.
+  var unheldRange: [Warning] {
+    zip(videos, choice.videos).compactMap { video, written in
+      guard written.packets == nil, let range = video.caps.highDynamicRange,
+        !(written.codec.map { OutputPlan.codecsWithRange.contains($0.caps.mediaType) } ?? false)
+      else { return nil }
+      let format = written.codec?.caps.codecName ?? "this format"
+      return Warning(
+        .converted, "changed: the high dynamic range (\(range)), which \(format) does not say: colours look pale")
+    }.unique
+  }
+
+  private static let codecsWithRange: Set = [
+    "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1", "video/x-ffv1",
+  ]
 
   /// Codecs whose stream says it, and JPEG, in which it is always the centre.
   private static let codecsWithChromaSite: Set = ["video/x-h264", "video/x-h265", "image/jpeg"]

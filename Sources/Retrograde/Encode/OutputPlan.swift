@@ -99,7 +99,9 @@ struct OutputPlan: Sendable {
     ).run()
     try work.cancellation.check()
     counts.warnings += choice.warnings
-    counts.warnings += details.unheld + pipeline.unheld + unheldFields + unheldChromaSites
+    counts.warnings +=
+      details.unheld + pipeline.unheld + unheldFields + unheldChromaSites
+      + unheldRange
     counts.duration = (source.legs.duration ?? .zero) + lead
     try counts.warnings.check(isStrict: options.output.isStrict, output)
     return counts
@@ -162,8 +164,11 @@ struct OutputPlan: Sendable {
     contents.chapters = contents.chapters.map { $0.later(by: lead) }
     contents.lead = copy?.lead ?? .zero
     contents.animation = choice.container.animation.map {
-      ($0, AnimationSettings(
-        options.encoding, plays: source.index.plays ?? 0, spoolDirectory: options.resources.spoolDirectory))
+      (
+        $0,
+        AnimationSettings(
+          options.encoding, plays: source.index.plays ?? 0, spoolDirectory: options.resources.spoolDirectory)
+      )
     }
     contents.encoder = options.encoding.encoder
     return contents

@@ -87,6 +87,13 @@ enum DescriptionComparison {
       checks.append(
         .init("colour\(label)", own == other, own == other ? own : "\(other), and \(own) is expected"))
     }
+    checks += light(source.caps, mirror.caps, label)
+    let placing: Set = ["video/x-h264", "video/x-h265"]
+    if let own = source.caps.string("chroma-site"), let other = mirror.caps.string("chroma-site"), own != other,
+      placing.contains(source.video.caps.mediaType), placing.contains(mirror.video.caps.mediaType), geometry == nil
+    {
+      checks.append(.init("chroma\(label)", false, "its samples are at \(other), and \(own) is expected"))
+    }
     let isInterlaced = (source.caps.isInterlaced, mirror.caps.isInterlaced)
     if isInterlaced.0 != isInterlaced.1, !(geometry?.deinterlaces ?? false) {
       let isSaid = EncoderSettings.interlacedCodecs.contains(mirror.video.caps.mediaType)
@@ -103,6 +110,23 @@ enum DescriptionComparison {
           other ? "the top one comes first" : "the bottom one comes first"))
     }
     return checks
+  }
+
+  /// HDR10's description of the screen that the film was made on, and of how bright it gets. Containers round the numbers.
+  private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
+    let fields = ["mastering-display-info", "content-light-level"]
+    // GIF, JPEG and their like have another range: nothing is said there.
+    guard !source.isRGB, !mirror.isRGB, mirror.string("colorimetry") == source.string("colorimetry") else { return [] }
+    return fields.compactMap { field in
+      guard let own = source.string(field) else { return nil }
+      func numbers(_ text: String?) -> [Double] { text?.split(separator: ":").compactMap { Double($0) } ?? [] }
+      let (wanted, given) = (numbers(own), numbers(mirror.string(field)))
+      let holds =
+        wanted.count == given.count && zip(wanted, given).allSatisfy { abs($0 - $1) <= max(2, abs($0) * 0.005) }
+      return .init(
+        "\(field == fields[0] ? "mastering display" : "light level")\(label)", holds,
+        holds ? own : "\(mirror.string(field) ?? "none"), and \(own) is expected")
+    }
   }
 
   /// Subtitles, chapters and tags.

@@ -37,9 +37,12 @@ enum StreamDescriptions {
     _ mirror: PlayableSource, _ container: Container, delay: ClockTime, frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
-    // The clock of a transport stream runs ahead of what is shown, by a second at most (ISO/IEC 13818-1, 2.4.2.3).
+    // The clock of a transport stream runs ahead of what is shown: by a second at most, ten for H.264 and HEVC (ISO/IEC 13818-1,
+    // 2.4.2.6).
+    let clock =
+      mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
-    let most = container.isTransportStream ? 1 : isExact ? 0.02 : mostPriming(rate)
+    let most = container.isTransportStream ? clock : isExact ? 0.02 : mostPriming(rate)
     let holds = abs(start.seconds) <= max(most, (frame?.seconds ?? 0) / 2)
     return .init(
       "start", holds, holds ? "\(start)" : "\(start), and 0 is expected", ["ms": start.seconds * 1000])

@@ -114,9 +114,9 @@ extension StreamPath {
     if facts.wave?.lacksChannelMask ?? false, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 7 channels are not the usual ones
-    // (gst_audio_channel_get_fallback_mask): what knows them would move channels.
-    if passes("matroskademux"), caps.mediaType == "audio/x-raw", caps.int("channels") == 7 {
+    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not the usual ones
+    // (gst_audio_channel_get_fallback_mask): what knows them would mix or move channels.
+    if passes("matroskademux"), caps.mediaType == "audio/x-raw", [3, 7].contains(caps.int("channels")) {
       stream.caps = caps.removing(["channel-mask"])
     }
     stream.formChange = facts.formChange

@@ -26,8 +26,10 @@ final class WebPAnimationFile: AnimationFile {
     try frame.withBytes { pixels in
       if let frames { return try frames.add(pixels, sample.caps, shown: shown) }
       let (width, height) = sample.size
-      let animation = try self.animation ?? WebPAnimation(
-        width: width, height: height, quality: quality, plays: settings.plays)
+      let animation =
+        try self.animation
+        ?? WebPAnimation(
+          width: width, height: height, quality: quality, plays: settings.plays)
       self.animation = animation
       try animation.add(pixels, as: layout(sample.caps), at: shown.start.milliseconds)
       end = shown.end
