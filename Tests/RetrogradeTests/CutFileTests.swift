@@ -59,13 +59,15 @@ import Testing
     #expect(codes.contains(isCut ? .truncated : .damaged), "\(codes)")
   }
 
-  @Test("a block of WavPack that is damaged is named, and silence is not", arguments: ["-sample_fmt s16p", "-ac 1"])
+  @Test("a block of WavPack that is damaged is named, and silence is not", arguments: ["-ac 2", "-ac 1"])
   func damagedWavPack(_ form: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.wv")
     for (input, isDamaged) in [("sine=d=3:r=48000", true), ("sine=d=3:r=48000", false), ("anullsrc=d=3", false)] {
       _ = try FFmpeg.bytes(
-        ["-y", "-f", "lavfi", "-i", input] + form.split(separator: " ").map(String.init) + ["-c:a", "wavpack", path])
+        ["-y", "-f", "lavfi", "-i", input] + form.split(separator: " ").map(String.init) + [
+          "-sample_fmt", "s16p", "-c:a", "wavpack", path,
+        ])
       var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
       if isDamaged {
         bytes[bytes.count / 2] ^= 16

@@ -193,6 +193,30 @@ import Testing
     }
   }
 
+  @Test(
+    "a manifest of more segments than a film has is refused", .timeLimit(.minutes(1)),
+    arguments: [
+      #"<SegmentTemplate timescale="10000000" duration="1" media="s$Number$.mp4" initialization="i.mp4"/>"#,
+      #"<SegmentTemplate timescale="1" media="s$Time$.mp4"><SegmentTimeline><S t="0" d="2" r="10000000000000"/></SegmentTimeline>"#
+        + "</SegmentTemplate>",
+    ])
+  func endlessManifest(_ template: String) async throws {
+    let folder = try TemporaryFolder()
+    let manifest = """
+      <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT23H56M4.1S"       profiles="urn:mpeg:dash:profile:isoff-live:2011"><Period><AdaptationSet mimeType="video/mp4">\(template)\
+      <Representation id="v" codecs="avc1.42c01e" bandwidth="100000" width="64" height="48"/></AdaptationSet></Period></MPD>
+      """
+    try Data(manifest.utf8).write(to: folder.url.appending(path: "a.mpd"))
+    await #expect(throws: RetrogradeError.self) {
+      do {
+        try await Reverser(folder.path("a.mpd")).reverse(to: folder.path("m.mkv"))
+      } catch let error as RetrogradeError {
+        #expect(error.message.contains("1000000 segments"))
+        throw error
+      }
+    }
+  }
+
   @Test("a playlist that leads back to itself is refused", arguments: ["a.m3u8", "./a.m3u8", "b.m3u8"])
   func aPlaylistThatLeadsBackToItselfIsRefused(name: String) async throws {
     let folder = try TemporaryFolder()

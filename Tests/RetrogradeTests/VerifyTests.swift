@@ -286,6 +286,24 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.m4a"), mirror, isLossless: false) == ["tags"])
   }
 
+  @Test func subtitlesThatLostTheirMarksAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    func write(_ name: String, _ text: String) throws -> String {
+      try Data("1\n00:00:00,200 --> 00:00:00,800\n\(text)\n".utf8).write(to: folder.url.appending(path: "a.srt"))
+      _ = try FFmpeg.bytes(
+        ["-y", "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=1", "-i", folder.path("a.srt"), "-c:v", "libx264"]
+          + ["-c:s", "srt", folder.path(name)])
+      return folder.path(name)
+    }
+    let (source, bare) = (try write("s.mkv", "so <i>it</i> is & <b>was</b>"), try write("bare.mkv", "so it is & was"))
+    for (of, differences) in [(source, []), (bare, ["subtitles 0"])] {
+      let mirror = try await VerifyTests.mirror(of, to: folder.path("m\(differences.count).mkv")) {
+        $0.encoding.quality = .source
+      }
+      #expect(try await VerifyTests.differences(source, mirror, isLossless: false) == differences)
+    }
+  }
+
   @Test("a last frame that is shown too long is named")
   func longLastFrame() async throws {
     let folder = try TemporaryFolder()

@@ -253,10 +253,10 @@ extension PlayableSource {
 }
 
 extension SubtitleTrack {
-  /// What is read, without marks.
+  /// What is read, with marks such as `<i>`; of a script's lines, without.
   fileprivate func text(of cue: Cue) -> String {
     let text = String(decoding: cue.bytes.prefix { $0 != 0 }, as: UTF8.self)
-    let plain = SubtitleText.plain(isScript ? SubtitleText.line(text) : text)
-    return plain.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    let shown = isScript ? SubtitleText.plain(SubtitleText.line(text)) : SubtitleText.marked(text)
+    return shown.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 }

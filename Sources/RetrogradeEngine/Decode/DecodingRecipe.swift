@@ -80,7 +80,7 @@ package struct DecodingRecipe: Sendable {
     sink = name
     description = topology.description([(path.unparsed, tail)])
     parts = (description, tail)
-    seeksByGuess = path.seeksByGuess || topology.facts.lacksCues
+    seeksByGuess = topology.seeksByGuess(path)
     source = topology.source
     packetCaps = video.caps
     largestPacket = video.largestPacket
@@ -151,7 +151,7 @@ package struct DecodingRecipe: Sendable {
       let packets =
         "capsfilter caps=\(Description.quoted(taken.description)) ! appsink name=\(name) \(DecodingRecipe.sink)"
       parts = (topology.description([(self.path ?? path, packets)]), tail)
-      seeksByGuess = path.seeksByGuess || topology.facts.lacksCues
+      seeksByGuess = topology.seeksByGuess(path)
     }
     packetCaps = caps
     isOneGroup = video.keyframes.count == 1
@@ -162,10 +162,11 @@ package struct DecodingRecipe: Sendable {
   }
 }
 
-extension StreamPath {
+extension Topology {
   /// True if nothing on the way knows where a time is in the file.
-  fileprivate var seeksByGuess: Bool {
-    ["tsdemux", "mpegpsdemux"].contains(where: passes) || steps.allSatisfy { $0.factory.hasSuffix("parse") }
+  fileprivate func seeksByGuess(_ path: StreamPath) -> Bool {
+    facts.lacksCues || ["tsdemux", "mpegpsdemux"].contains(where: path.passes)
+      || path.steps.allSatisfy { $0.factory.hasSuffix("parse") }
   }
 }
 

@@ -61,6 +61,11 @@ struct Fetch {
   /// - Parameter reader: the element that reads the playlist, and nothing else reads what it names.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
     if playlist.isLive { throw live }
+    guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
+      throw RetrogradeError(
+        .damagedInput, about: name,
+        "is a manifest of more than \(Playlist.mostSegments) segments, and no more are fetched of a stream")
+    }
     let streams = try segments(of: playlist, from: reader, at: location)
     var warnings: [Warning] = []
     let texts = streams.filter(\.isText)

@@ -1,0 +1,48 @@
+/// How much a DASH manifest promises without naming each segment.
+extension Playlist {
+  /// More segments of a stream are not fetched: eleven days of one second each.
+  static let mostSegments = 1_000_000
+
+  /// How many segments a stream has at the most, by templates and timelines (ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6). 0 for HLS, which
+  /// has a line for each.
+  var promisedSegments: Double {
+    guard kind == .dash else { return 0 }
+    let length =
+      text.matches(of: /\s(?:mediaPresentationDuration|duration)\s*=\s*["']P([^"']*)["']/)
+      .compactMap { Playlist.seconds($0.1) }.max() ?? 0
+    let templates = text.matches(of: /<(?:[^\s<>\/:]+:)?SegmentTemplate\s([^<>]*)/).map { Playlist.numbers($0.1) }
+    let scale = templates.compactMap { $0["timescale"] }.max() ?? 1
+    let counts = templates.compactMap { template in
+      template["duration"].flatMap { $0 > 0 ? length * (template["timescale"] ?? 1) / $0 : nil }
+    }
+    let runs = text.matches(of: /<(?:[^\s<>\/:]+:)?S\s([^<>]*)/).map { run -> Double in
+      let numbers = Playlist.numbers(run.1)
+      let (duration, repetitions) = (numbers["d"] ?? 0, numbers["r"] ?? 0)
+      // Below 0: until the end.
+      return repetitions >= 0 ? repetitions + 1 : duration > 0 ? length * scale / duration : 0
+    }
+    return max(counts.max() ?? 0, runs.reduce(0, +))
+  }
+
+  /// The attributes of an element that are numbers.
+  private static func numbers(_ attributes: Substring) -> [String: Double] {
+    let pairs = attributes.matches(of: /(\w+)\s*=\s*["']\s*(-?[0-9.]+)\s*["']/).compactMap { pair in
+      Double(pair.2).map { (String(pair.1), $0) }
+    }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
+  /// - Parameter duration: as XML Schema has it, behind the `P`, such as `T1H2M3.5S`.
+  private static func seconds(_ duration: Substring) -> Double? {
+    let units: [Character: Double] = ["Y": 31_557_600, "D": 86_400, "H": 3600, "S": 1]
+    var (sum, isTime) = (0.0, false)
+    for part in duration.matches(of: /T|([0-9.]+)([YMDHS])/) {
+      guard let value = part.1.flatMap({ Double($0) }), let unit = part.2?.first else {
+        isTime = true
+        continue
+      }
+      sum += value * (unit == "M" ? isTime ? 60 : 2_629_800 : units[unit] ?? 0)
+    }
+    return sum.isFinite ? sum : nil
+  }
+}

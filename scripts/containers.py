@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""containers.py COMMAND [--minutes 5 30] [--only NAME ...] [--size 480x270] [--rounds N] [--write docs/benchmarks.md]
+
+How long the same film takes in each container: `info`, the first frame of the mirror, and all of it; from a file, and all of it from a pipe
+too. With the largest spool, by the unlinked files that the process holds open, and the most memory (RSS). Films are 20 seconds of a Mandelbrot
+zoom with noise, a keyframe every 60 frames, repeated without being encoded again. Prints Markdown. On an idle machine.
+"""
+import argparse, os, statistics, subprocess, tempfile, threading, time
+
+BEGIN, END = "<!-- containers: made by scripts/containers.py -->", "<!-- end of containers -->"
+H264 = "-c:v libx264 -preset veryfast -g 60 -keyint_min 60 -sc_threshold 0 -c:a aac"
+MPEG2 = "-c:v mpeg2video -q:v 4 -bf 2 -g 15 -c:a mp2"
+# Name, how the 20 seconds are made, extension, and how they are repeated.
+KINDS = [
+    ("MP4", H264, "mp4", ""),
+    ("MP4 in fragments", H264, "mp4", "-movflags frag_keyframe+empty_moov"),
+    ("MKV", H264, "mkv", ""),
+    ("MKV without cues", H264, "mkv", "PIPE"),
+    ("MPEG-TS, H.264", H264, "ts", ""),
+    ("FLV", H264, "flv", ""),
+    ("AVI, H.264", H264.replace("-g 60", "-g 60 -bf 0"), "avi", ""),
+    ("raw H.264", H264, "h264", "-an -bsf:v h264_mp4toannexb"),
+    ("MPEG-TS, HEVC", "-c:v libx265 -preset veryfast -x265-params keyint=60:log-level=none -c:a aac", "ts", ""),
+    ("MPEG-TS, MPEG-2", MPEG2, "ts", ""),
+    ("VOB, MPEG-2", MPEG2, "vob", ""),
+    ("MXF, MPEG-2", MPEG2.replace("-c:a mp2", "-c:a pcm_s16le"), "mxf", ""),
+    ("WMV", "-c:v wmv2 -q:v 4 -g 60 -c:a wmav2", "wmv", ""),
+    ("Ogg, Theora", "-c:v libtheora -q:v 7 -g 60 -c:a libvorbis", "ogv", ""),
+]
+
+
+def ffmpeg(arguments, **more):
+    subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *arguments], check=True, **more)
+
+
+class Run:
+    """What one command took: seconds, MiB of memory, MiB of spool."""
+
+    def __init__(self, command, source=None):
+        began = time.monotonic()
+        feed = subprocess.Popen(["cat", source], stdout=subprocess.PIPE) if source else None
+        process = subprocess.Popen(
+            command, stdin=feed.stdout if feed else subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.spool, ended = 0, threading.Event()
+        watch = threading.Thread(target=self.watch, args=(process.pid, ended))
+        watch.start()
+        errors = process.stderr.read().decode(errors="replace")
+        _, status, usage = os.wait4(process.pid, 0)
+        self.seconds, self.memory = time.monotonic() - began, usage.ru_maxrss / 1024
+        process.returncode = os.waitstatus_to_exitcode(status)
+        ended.set()
+        watch.join()
+        if process.returncode:
+            raise RuntimeError(f"{' '.join(command)}: {process.returncode}: {errors.strip()[-300:]}")
+
+    def watch(self, pid, ended):
+        folder = f"/proc/{pid}/fd"
+        while not ended.wait(0.05):
+            size = 0
+            try:
+                for name in os.listdir(folder):
+                    path = os.path.join(folder, name)
+                    if os.readlink(path).endswith(" (deleted)"):
+                        size += os.stat(path).st_blocks * 512
+            except OSError:
+                pass
+            self.spool = max(self.spool, size / 2**20)
+
+
+def film(kind, minutes, options, scratch):
+    name, codec, extension, repeat = kind
+    short = os.path.join(scratch, f"short-{KINDS.index(kind)}.{'mp4' if extension == 'h264' else extension}")
+    path = os.path.join(scratch, f"film-{minutes}.{extension}")
+    if not os.path.exists(short):
+        ffmpeg(["-f", "lavfi", "-i", f"mandelbrot=size={options.size}:rate=30,noise=alls=6:allf=t,format=yuv420p",
+                "-f", "lavfi", "-i", "aevalsrc='sin(t*t*300)|0.3*random(0)':s=48000", "-t", "20", *codec.split(), short])
+    loop = ["-stream_loop", str(minutes * 3 - 1), "-i", short, "-map", "0", "-c", "copy"]
+    if repeat == "PIPE":
+        with open(path, "wb") as file:
+            ffmpeg([*loop, "-f", "matroska", "-"], stdout=file)
+    else:
+        ffmpeg([*loop, *repeat.split(), path])
+    return path
+
+
+def row(kind, minutes, options, scratch):
+    path = film(kind, minutes, options, scratch)
+    out = os.path.join(scratch, "out.mkv")
+    spool = ["--spool-dir", scratch]
+    first = [options.command, "frame", path, "last", os.path.join(scratch, "f.png"), "--overwrite"]
+    whole = [options.command, "reverse", path, out, "--quiet", "--overwrite", *spool]
+    piped = [options.command, "reverse", "-", out, "--quiet", "--overwrite", *spool]
+    taken = {}
+    for label, command, source in [("info", [options.command, "info", path], None), ("frame", first, None), ("whole", whole, None),
+                                   ("pipe", piped, path)]:
+        try:
+            runs = [Run(command, source) for _ in range(options.rounds)]
+            taken[label] = (statistics.median(run.seconds for run in runs), max(run.memory for run in runs),
+                            max(run.spool for run in runs))
+        except RuntimeError as error:
+            print(error, flush=True)
+            taken[label] = None
+    size = os.path.getsize(path) / 2**20
+    os.remove(path)
+
+    def seconds(label):
+        return "–" if taken[label] is None else f"{taken[label][0]:.1f}"
+
+    memory, room = (taken["whole"] or (0, 0, 0))[1:]
+    return (f"| {kind[0]} | {minutes} min, {size:.0f} MiB | {seconds('info')} | {seconds('frame')} | {seconds('whole')} "
+            f"| {seconds('pipe')} | {room:.0f} MiB | {memory:.0f} MiB |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command")
+    parser.add_argument("--minutes", type=int, nargs="+", default=[5, 30])
+    parser.add_argument("--only", nargs="+", help="names of containers")
+    parser.add_argument("--size", default="480x270")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--scratch", help="a folder with room for the films")
+    parser.add_argument("--write", help="the Markdown file whose table is replaced")
+    options = parser.parse_args()
+    lines = ["| film | length, size | `info`, s | a frame at its end, s | all of it, s | from a pipe, s | spool | memory |",
+             "|---|---|---|---|---|---|---|---|"]
+    print("\n".join(lines))
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
+        for kind in KINDS:
+            if options.only and kind[0] not in options.only:
+                continue
+            for minutes in options.minutes:
+                lines.append(row(kind, minutes, options, scratch))
+                print(lines[-1], flush=True)
+    if options.write:
+        text = open(options.write).read()
+        head, tail = text.split(BEGIN)[0], text.split(END)[1]
+        open(options.write, "w").write(f"{head}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{tail}")
+
+
+main()
