@@ -32,7 +32,7 @@ CODENAME := $(shell . /etc/os-release && echo $$VERSION_CODENAME)
 DEBS = .build/deb/$(or $(RELEASE),$(CODENAME))
 DOCS = .build/docs/site
 
-.PHONY: help setup setup-tools setup-cluster build plugin run test test-cluster lint architecture elements format corpus hostile fuzz faults bench bench-quick bench-serve serve-load quality install install-plugin uninstall \
+.PHONY: help setup setup-tools setup-cluster build plugin run test test-cluster lint architecture elements format corpus hostile fuzz faults bench bench-quick bench-containers bench-serve serve-load quality install install-plugin uninstall \
   deb test-deb test-on quirks readme-picture docs clean
 
 help:
@@ -51,6 +51,7 @@ help:
 	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
 	@echo "                kill it at random moments, and cancel it: KILLS=200 CANCELS=500"
 	@echo "make bench      time, memory, size and likeness beside other programs', into docs/benchmarks.md; bench-quick: three lines"
+	@echo "make bench-containers  time, disk and memory for the same film in each container, into docs/benchmarks.md"
 	@echo "make bench-serve  how a mirror plays in Chromium while it is made, into docs/serve.md; serve-load: 200 clients at once"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder, and the curves of encoders' speeds"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
@@ -201,6 +202,9 @@ faults: build setup-tools
 
 bench: build setup-tools
 	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks.md
+
+bench-containers: build setup-tools
+	/usr/bin/python3 scripts/containers.py $(BIN) --write docs/benchmarks.md
 
 bench-serve: build setup-tools
 	/usr/bin/python3 scripts/serve_bench.py $(BIN) --write docs/serve.md

@@ -19,7 +19,7 @@ KINDS = [
     ("MPEG-TS, H.264", H264, "ts", ""),
     ("FLV", H264, "flv", ""),
     ("AVI, H.264", H264.replace("-g 60", "-g 60 -bf 0"), "avi", ""),
-    ("raw H.264", H264, "h264", "-an -bsf:v h264_mp4toannexb"),
+    ("raw H.264", H264.replace("-c:a aac", "-an"), "h264", "BYTES"),
     ("MPEG-TS, HEVC", "-c:v libx265 -preset veryfast -x265-params keyint=60:log-level=none -c:a aac", "ts", ""),
     ("MPEG-TS, MPEG-2", MPEG2, "ts", ""),
     ("VOB, MPEG-2", MPEG2, "vob", ""),
@@ -30,19 +30,20 @@ KINDS = [
 
 
 def ffmpeg(arguments, **more):
-    subprocess.run(["ffmpeg", "-v", "error", "-nostdin", "-y", *arguments], check=True, **more)
+    # Muxers have much to say of packets that come round again.
+    subprocess.run(["ffmpeg", "-v", "fatal", "-nostdin", "-y", *arguments], check=True, **more)
 
 
 class Run:
     """What one command took: seconds, MiB of memory, MiB of spool."""
 
-    def __init__(self, command, source=None):
+    def __init__(self, command, spool, source=None):
         began = time.monotonic()
         feed = subprocess.Popen(["cat", source], stdout=subprocess.PIPE) if source else None
         process = subprocess.Popen(
             command, stdin=feed.stdout if feed else subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.spool, ended = 0, threading.Event()
-        watch = threading.Thread(target=self.watch, args=(process.pid, ended))
+        watch = threading.Thread(target=self.watch, args=(process.pid, spool, ended))
         watch.start()
         errors = process.stderr.read().decode(errors="replace")
         _, status, usage = os.wait4(process.pid, 0)
@@ -53,14 +54,14 @@ class Run:
         if process.returncode:
             raise RuntimeError(f"{' '.join(command)}: {process.returncode}: {errors.strip()[-300:]}")
 
-    def watch(self, pid, ended):
+    def watch(self, pid, spool, ended):
         folder = f"/proc/{pid}/fd"
         while not ended.wait(0.05):
             size = 0
             try:
                 for name in os.listdir(folder):
                     path = os.path.join(folder, name)
-                    if os.readlink(path).endswith(" (deleted)"):
+                    if os.readlink(path).startswith(spool):
                         size += os.stat(path).st_blocks * 512
             except OSError:
                 pass
@@ -69,13 +70,18 @@ class Run:
 
 def film(kind, minutes, options, scratch):
     name, codec, extension, repeat = kind
-    short = os.path.join(scratch, f"short-{KINDS.index(kind)}.{'mp4' if extension == 'h264' else extension}")
+    short = os.path.join(scratch, f"short-{KINDS.index(kind)}.{extension}")
     path = os.path.join(scratch, f"film-{minutes}.{extension}")
     if not os.path.exists(short):
         ffmpeg(["-f", "lavfi", "-i", f"mandelbrot=size={options.size}:rate=30,noise=alls=6:allf=t,format=yuv420p",
                 "-f", "lavfi", "-i", "aevalsrc='sin(t*t*300)|0.3*random(0)':s=48000", "-t", "20", *codec.split(), short])
     loop = ["-stream_loop", str(minutes * 3 - 1), "-i", short, "-map", "0", "-c", "copy"]
-    if repeat == "PIPE":
+    if repeat == "BYTES":
+        with open(path, "wb") as file, open(short, "rb") as once:
+            content = once.read()
+            for _ in range(minutes * 3):
+                file.write(content)
+    elif repeat == "PIPE":
         with open(path, "wb") as file:
             ffmpeg([*loop, "-f", "matroska", "-"], stdout=file)
     else:
@@ -86,15 +92,17 @@ def film(kind, minutes, options, scratch):
 def row(kind, minutes, options, scratch):
     path = film(kind, minutes, options, scratch)
     out = os.path.join(scratch, "out.mkv")
-    spool = ["--spool-dir", scratch]
+    spool = os.path.join(scratch, "spool")
+    os.makedirs(spool, exist_ok=True)
+    options_of_all = ["--quiet", "--overwrite", "--spool-dir", spool]
     first = [options.command, "frame", path, "last", os.path.join(scratch, "f.png"), "--overwrite"]
-    whole = [options.command, "reverse", path, out, "--quiet", "--overwrite", *spool]
-    piped = [options.command, "reverse", "-", out, "--quiet", "--overwrite", *spool]
+    whole = [options.command, "reverse", path, out, *options_of_all]
+    piped = [options.command, "reverse", "-", out, *options_of_all]
     taken = {}
     for label, command, source in [("info", [options.command, "info", path], None), ("frame", first, None), ("whole", whole, None),
                                    ("pipe", piped, path)]:
         try:
-            runs = [Run(command, source) for _ in range(options.rounds)]
+            runs = [Run(command, spool, source) for _ in range(options.rounds)]
             taken[label] = (statistics.median(run.seconds for run in runs), max(run.memory for run in runs),
                             max(run.spool for run in runs))
         except RuntimeError as error:

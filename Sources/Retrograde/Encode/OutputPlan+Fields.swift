@@ -30,8 +30,8 @@ extension OutputPlan {
     let names = ["jpeg": "centre", "dv": "top left", "v-cosited": "top left"]
     return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let codec = written.codec?.caps,
-        // Of other codecs, what decoders say is made up.
-        OutputPlan.codecsWithChromaSite.contains(video.video.caps.mediaType),
+        // Of other codecs, what decoders say is made up, or the same for all.
+        OutputPlan.codecsWithChromaSite.contains(video.video.caps.mediaType), codec.mediaType.hasPrefix("video/"),
         let site = video.caps.string("chroma-site").flatMap({ names[$0] }),
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)
       else { return nil }
@@ -57,6 +57,6 @@ extension OutputPlan {
     "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1", "video/x-ffv1",
   ]
 
-  /// Codecs whose stream says it, and JPEG, in which it is always the centre.
-  private static let codecsWithChromaSite: Set = ["video/x-h264", "video/x-h265", "image/jpeg"]
+  /// Codecs whose stream says it.
+  private static let codecsWithChromaSite: Set = ["video/x-h264", "video/x-h265"]
 }
