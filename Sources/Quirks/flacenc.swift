@@ -22,11 +22,11 @@ extension Quirk {
     workaround: "The encoder gets the channels in an order that it turns into the right one.")
 
   package static let flacencPictures = Quirk(
-    "flacenc-pictures", element: "flacenc", releases: .all,
+    "flacenc-pictures", element: "flacenc", releases: .before(Release(1, 22, 2)),
     symptom: """
       Pictures of no known type become icons, of which FLAC has room for one: two of them, and it can't be started.
       """,
-    upstream: "`gst_flac_enc_set_metadata`",
+    upstream: "`gst_flac_enc_set_metadata`, 7e2a0779c3",
     workaround: "Their type is set to none, which becomes FLAC's “other”.")
 
   static let flacenc = [flacencSingleBlock, flacencSurround, flacencPictures]

@@ -317,6 +317,20 @@ import Testing
     #expect(zip(mirror.times, media.times).allSatisfy { abs(($0 - $1).seconds) < 0.0015 })
   }
 
+  /// Several small frames in one packet of a program stream, of which only the first says when it is shown.
+  @Test(arguments: ["-c:v mpeg2video", "-c:v mpeg2video -bf 2", "-c:v mpeg1video"])
+  func smallFramesOfAProgramStreamStayInSync(_ codec: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.vob")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc=s=160x120:r=25:d=2", "-f", "lavfi", "-i", "sine=r=48000:d=2"]
+        + codec.split(separator: " ").map(String.init) + ["-c:a", "mp2", path])
+    try await Reverser(path).reverse(to: folder.path("m.mkv"))
+    let differing = try await Verifier(path, mirror: folder.path("m.mkv")).verify().checks.filter { !$0.holds }
+    #expect(
+      differing.filter { ["source frames", "audio 0 sync", "times"].contains($0.subject) }.isEmpty, "\(differing)")
+  }
+
   /// Packets of MPEG-4 (ISO/IEC 14496-2), one a frame, as those encoders wrote them.
   private func packedBFrames(_ packets: [[UInt8]]) -> [[UInt8]] {
     func place(_ code: UInt8, in packet: [UInt8]) -> Int? { Data(packet).range(of: Data([0, 0, 1, code]))?.lowerBound }

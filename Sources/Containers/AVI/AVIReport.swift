@@ -15,7 +15,9 @@ extension ContainerReport {
       // A recording that was not finished has none.
       guard size > 0, size < 0xFFFF_FFFF else { break }
       if size > file.size - place - 8 { declared.isCut = true }
-      if declared.brokenAt == nil { declared.brokenAt = brokenPacket(in: place + 12..<place + 8 + max(size, 4), of: file) }
+      if declared.brokenAt == nil {
+        declared.brokenAt = brokenPacket(in: place + 12..<place + 8 + max(size, 4), of: file)
+      }
       place += 8 + size + size % 2
     }
     guard file.text(at: 12) == "LIST", file.text(at: 20) == "hdrl",

@@ -48,7 +48,7 @@ package struct FrameCollector {
     return ascending(times)
   }
 
-  private static func isAscending(_ times: [ClockTime]) -> Bool {
+  static func isAscending(_ times: [ClockTime]) -> Bool {
     zip(times, times.dropFirst()).allSatisfy { $0 < $1 }
   }
 

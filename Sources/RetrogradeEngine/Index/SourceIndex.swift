@@ -138,6 +138,8 @@ package struct VideoIndex: Sendable {
     let shown = packets.filter { !$0.isHidden }
     let isUntimed =
       shown.count(where: { $0.time == nil }) * 2 > shown.count && shown.allSatisfy { $0.decodingTime != nil }
+      // A program stream says of the first frame in a packet of its own when it is shown, and not when it is decoded.
+      && shown.allSatisfy { $0.time == nil || $0.time == $0.decodingTime }
     let timed = packets.enumerated().compactMap { place, packet in
       packet.isHidden
         ? nil
