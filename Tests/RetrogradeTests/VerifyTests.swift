@@ -159,6 +159,21 @@ import Testing
     #expect(try await VerifyTests.differences(folder.path("s.mp4"), mirror, isLossless: false) == [])
   }
 
+  @Test("MP3 of audio whose rate it does not have begins with the first sample", arguments: [96_000, 88_200, 192_000])
+  func resampledMP3(_ rate: Int) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      [
+        "-f", "lavfi", "-i", "aevalsrc='0.3*sin(2*PI*(300+200*t)*t)':s=\(rate):d=2", "-c:a", "flac",
+        folder.path("s.flac"),
+      ])
+    let mirror = try await VerifyTests.mirror(folder.path("s.flac"), to: folder.path("m.mp3")) {
+      $0.encoding.quality = .source
+    }
+    let differing = try await Verifier(folder.path("s.flac"), mirror: mirror).verify().checks.filter { !$0.holds }
+    #expect(differing.map(\.subject).filter { $0 != "audio 0 rate" } == [], "\(differing)")
+  }
+
   @Test("halved colours of WebP are no other colours")
   func colorsInWebP() async throws {
     let folder = try TemporaryFolder()

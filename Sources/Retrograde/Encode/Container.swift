@@ -25,6 +25,8 @@ struct Container: Sendable {
   var carriesOrientation = false
   /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
   var tagger: String?
+  /// Whether files of the name hold ``audioCodecs`` and nothing else, whatever the muxer takes.
+  var holdsNamedCodecsOnly = false
   /// How many cover pictures it has room for (`Quirk.matroskamuxCoverArt`). Of Ogg that is said by the codec
   /// (``EncodingChoice/mostCovers``).
   var mostCovers: Int {
@@ -232,7 +234,10 @@ struct Container: Sendable {
       videoCodecs: [], audioCodecs: [mp3], holdsOneStream: true, tagger: "xingmux ! id3v2mux", needsAudioFromStart: true
     ),
     "m4a": m4a, "m4b": m4a,
-    "opus": audio("application/ogg", "audio/x-opus"),
+    // RFC 7845, 9: players take a file of that name for Opus.
+    "opus": Container(
+      caps: "application/ogg", videoCodecs: [], audioCodecs: ["audio/x-opus"], holdsNamedCodecsOnly: true,
+      needsAudioFromStart: true),
     "oga": audio("application/ogg", "audio/x-vorbis", "audio/x-opus"),
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
@@ -256,7 +261,9 @@ struct Container: Sendable {
 
   /// Whether the container can hold `codec`.
   func takes(_ codec: Caps) -> Bool {
-    guard caps != nil else { return audioCodecs.compactMap { Caps($0) }.contains { $0.intersects(codec) } }
+    guard caps != nil, !holdsNamedCodecsOnly else {
+      return audioCodecs.compactMap { Caps($0) }.contains { $0.intersects(codec) }
+    }
     if isTransportStream, ["video/x-vp9", "video/x-av1"].contains(codec.mediaType),
       Quirk.mpegtsmuxCustomMappings.applies
     {

@@ -49,8 +49,13 @@ struct FinishedHeader: Sendable {
           + noComments
       case .matroska: if try !matroska(videos).apply(to: path) { return noComments }
       case .mp3:
-        guard let priming = priming.first, let heard = audio.first?.count else { return [] }
-        try MP3Header(priming: priming, heard: heard).apply(to: path)
+        guard let priming = priming.first, let written = audio.first, let given = contents.rates.first, given > 0 else {
+          return []
+        }
+        // Counted at the source's rate; MP3 has 48 kHz at the most.
+        let scale = Double(written.caps?.int("rate") ?? given) / Double(given)
+        func scaled(_ count: Int) -> Int { Int((Double(count) * scale).rounded()) }
+        try MP3Header(priming: scaled(priming), heard: scaled(written.count)).apply(to: path)
       case .wave:
         try contents.audio.first?.caps.channelMask.flatMap { WAVEMask(places: $0) }?.apply(to: path)
         let chunks = contents.waveChunks

@@ -131,8 +131,10 @@ extension AudioTrack {
 
   /// Whether what its codec puts before the first sample is played, as `container` can't have it cut.
   func isPrimed(in container: Container) -> Bool {
+    // Speex has no word for it in Ogg either.
     let isCut =
-      container.hasEditLists || container.isOgg || container.tagger != nil || codec.mediaType == "audio/x-opus"
+      container.hasEditLists || container.isOgg && !modelsSpeech || container.tagger != nil
+      || codec.mediaType == "audio/x-opus"
     return !isWholeByCodec && !isCut
   }
 
