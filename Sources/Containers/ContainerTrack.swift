@@ -9,8 +9,8 @@ package struct ContainerTrack: Sendable {
   package var orientation: String?
   /// Name of the track. Of MP4 and MOV.
   package var title: String?
-  /// In three letters (ISO 639-2); nil where nothing is said. Of MP4 and MOV, whose demuxer says it only with the first packet of
-  /// a stream.
+  /// In three letters (ISO 639-2); nil where nothing is said. Of MP4 and MOV, whose demuxer says it only with the first
+  /// packet of a stream.
   package var language: String?
   /// The shape of a pixel. Of MP4 and MOV.
   package var pixelAspect: (width: Int, height: Int)?

@@ -1,6 +1,7 @@
 import CImages
 
-/// An animated WebP (libwebp's WebPAnimEncoder). It is held in memory, compressed, until it is whole: its header has its length.
+/// An animated WebP (libwebp's WebPAnimEncoder). It is held in memory, compressed, until it is whole: its header has
+/// its length.
 package final class WebPAnimation {
   private let encoder: OpaquePointer
   private var config = WebPConfig()

@@ -1,10 +1,10 @@
 import CImages
 
-/// Gives each frame of an animation its own place again. WebPAnimEncoder shows a frame for longer where the next one looks like
-/// it, and makes an image of what has one frame left; how many frames there were, and when, would be lost.
+/// Gives each frame of an animation its own place again. WebPAnimEncoder shows a frame for longer where the next one
+/// looks like it, and makes an image of what has one frame left; how many frames there were, and when, would be lost.
 ///
-/// A frame that was left out becomes one without a visible pixel, drawn over what is on show. The encoder does the same where a
-/// frame is shown for too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
+/// A frame that was left out becomes one without a visible pixel, drawn over what is on show. The encoder does the same
+/// where a frame is shown for too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
 struct WebPFrameSplitter {
   let width: Int
   let height: Int

@@ -45,7 +45,8 @@ extension ContainerReport {
     return declared
   }
 
-  /// Where no packet begins though one should, in the lists of packets (`movi`) of a part of the file; nil where nothing is wrong.
+  /// Where no packet begins though one should, in the lists of packets (`movi`) of a part of the file; nil where
+  /// nothing is wrong.
   private static func brokenPacket(in part: Range<Int>, of file: RandomAccessFile) -> Int? {
     for (name, body) in file.chunks(in: part.clamped(to: 0..<file.size))
     where name == "LIST" && file.text(at: body.lowerBound) == "movi" {
@@ -67,8 +68,8 @@ extension ContainerReport {
     return broken
   }
 
-  /// Whether a chunk among packets may be called so: `00dc` and the like, an index of a stream (`ix00`), a list of packets that
-  /// belong together, and room that is left.
+  /// Whether a chunk among packets may be called so: `00dc` and the like, an index of a stream (`ix00`), a list of
+  /// packets that belong together, and room that is left.
   private static func isPacket(_ name: String) -> Bool {
     let name = Array(name.utf8)
     func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20) }

@@ -93,8 +93,8 @@ struct AudioComparison {
     return blocks
   }
 
-  /// Where lags are looked for: the loudest block of each quarter; and the first and the last that are not quiet, since a tone
-  /// is like itself a period later everywhere but where it begins and ends.
+  /// Where lags are looked for: the loudest block of each quarter; and the first and the last that are not quiet, since
+  /// a tone is like itself a period later everywhere but where it begins and ends.
   /// - Parameter length: of all, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int

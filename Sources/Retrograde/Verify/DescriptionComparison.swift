@@ -112,7 +112,8 @@ enum DescriptionComparison {
     return checks
   }
 
-  /// HDR10's description of the screen that the film was made on, and of how bright it gets. Containers round the numbers.
+  /// HDR10's description of the screen that the film was made on, and of how bright it gets. Containers round the
+  /// numbers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {
     let fields = ["mastering-display-info", "content-light-level"]
     // GIF, JPEG and their like have another range: nothing is said there.

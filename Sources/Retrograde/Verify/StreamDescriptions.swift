@@ -37,8 +37,8 @@ enum StreamDescriptions {
     _ mirror: PlayableSource, _ container: Container, delay: ClockTime, frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
-    // The clock of a transport stream runs ahead of what is shown: by a second at most, ten for H.264 and HEVC (ISO/IEC 13818-1,
-    // 2.4.2.6).
+    // The clock of a transport stream runs ahead of what is shown: by a second at most, ten for H.264 and HEVC (ISO/IEC
+    // 13818-1, 2.4.2.6).
     let clock =
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000

@@ -3,8 +3,8 @@ extension Playlist {
   /// More segments of a stream are not fetched: eleven days of one second each.
   static let mostSegments = 1_000_000
 
-  /// How many segments a stream has at the most, by templates and timelines (ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6). 0 for HLS, which
-  /// has a line for each.
+  /// How many segments a stream has at the most, by templates and timelines (ISO/IEC 23009-1, 5.3.9.4 and 5.3.9.6). 0
+  /// for HLS, which has a line for each.
   var promisedSegments: Double {
     guard kind == .dash else { return 0 }
     let length =

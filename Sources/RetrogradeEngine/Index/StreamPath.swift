@@ -41,8 +41,8 @@ package struct StreamPath: Sendable {
 }
 
 extension [StreamPath] {
-  /// In the order of the file. `parsebin` sorts streams of one kind by their IDs (`sort_end_pads`), which end in their numbers
-  /// in Ogg and transport streams: any order.
+  /// In the order of the file. `parsebin` sorts streams of one kind by their IDs (`sort_end_pads`), which end in their
+  /// numbers in Ogg and transport streams: any order.
   /// - Parameter numbers: the streams' in the file, in order; the others come after them.
   func inOrder(of numbers: [Int]) -> [StreamPath] {
     guard !numbers.isEmpty else { return self }
@@ -54,8 +54,8 @@ extension [StreamPath] {
 }
 
 extension StreamPath {
-  /// The number that the container knows it by: serial number in Ogg, PID in transport streams, which `oggdemux` and `tsdemux`
-  /// name their pads by (`src_…`, `audio_0_…`, in hexadecimal); nil in others.
+  /// The number that the container knows it by: serial number in Ogg, PID in transport streams, which `oggdemux` and
+  /// `tsdemux` name their pads by (`src_…`, `audio_0_…`, in hexadecimal); nil in others.
   fileprivate var numberInFile: Int? {
     guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
     return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
@@ -114,8 +114,8 @@ extension StreamPath {
     if facts.wave?.lacksChannelMask ?? false, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not the usual ones
-    // (gst_audio_channel_get_fallback_mask): what knows them would mix or move channels.
+    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not the usual
+    // ones (gst_audio_channel_get_fallback_mask): what knows them would mix or move channels.
     if passes("matroskademux"), caps.mediaType == "audio/x-raw", [3, 7].contains(caps.int("channels")) {
       stream.caps = caps.removing(["channel-mask"])
     }

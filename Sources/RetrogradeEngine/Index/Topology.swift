@@ -77,8 +77,8 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Names the shape of pixels where `qtdemux` does not (`Quirk.qtdemuxPixelAspect`), and behind a parser too: `pngparse`
-  /// forgets it.
+  /// Names the shape of pixels where `qtdemux` does not (`Quirk.qtdemuxPixelAspect`), and behind a parser too:
+  /// `pngparse` forgets it.
   private func namePixelAspects(_ pipeline: Pipeline) {
     let shapes = facts.tracks.filter { $0.kind == .video }.map(\.pixelAspect)
     for stream in streams where stream.kind == .video {
