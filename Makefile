@@ -51,7 +51,7 @@ help:
 	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"
 	@echo "                kill it at random moments, and cancel it: KILLS=200 CANCELS=500"
 	@echo "make bench      time, memory, size and likeness beside other programs', into docs/benchmarks.md; bench-quick: three lines"
-	@echo "make bench-containers  time, disk and memory for the same film in each container, into docs/benchmarks.md"
+	@echo "make bench-containers  time, disk and memory for the same film in each container"
 	@echo "make bench-serve  how a mirror plays in Chromium while it is made, into docs/serve.md; serve-load: 200 clients at once"
 	@echo "make quality    SSIM and size of the default quality over CORPUS=folder, and the curves of encoders' speeds"
 	@echo "make plugin     build the GStreamer plugin, $(PLUGIN)"
@@ -204,7 +204,7 @@ bench: build setup-tools
 	/usr/bin/python3 scripts/bench.py $(BIN) $(CORPUS) --write docs/benchmarks.md
 
 bench-containers: build setup-tools
-	/usr/bin/python3 scripts/containers.py $(BIN) --write docs/benchmarks.md
+	/usr/bin/python3 scripts/containers.py $(BIN)
 
 bench-serve: build setup-tools
 	/usr/bin/python3 scripts/serve_bench.py $(BIN) --write docs/serve.md

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""containers.py COMMAND [--minutes 5 30] [--only NAME ...] [--size 480x270] [--rounds N] [--write docs/benchmarks.md]
+"""containers.py COMMAND [--minutes 5 30] [--only NAME ...] [--size 480x270] [--rounds N]
 
 How long the same film takes in each container: `info`, the first frame of the mirror, and all of it; from a file, and all of it from a pipe
 too. With the largest spool, by the unlinked files that the process holds open, and the most memory (RSS). Films are 20 seconds of a Mandelbrot
@@ -7,7 +7,6 @@ zoom with noise, a keyframe every 60 frames, repeated without being encoded agai
 """
 import argparse, os, statistics, subprocess, tempfile, threading, time
 
-BEGIN, END = "<!-- containers: made by scripts/containers.py -->", "<!-- end of containers -->"
 H264 = "-c:v libx264 -preset veryfast -g 60 -keyint_min 60 -sc_threshold 0 -c:a aac"
 MPEG2 = "-c:v mpeg2video -q:v 4 -bf 2 -g 15 -c:a mp2"
 # Name, how the 20 seconds are made, extension, and how they are repeated.
@@ -127,22 +126,15 @@ def main():
     parser.add_argument("--size", default="480x270")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--scratch", help="a folder with room for the films")
-    parser.add_argument("--write", help="the Markdown file whose table is replaced")
     options = parser.parse_args()
-    lines = ["| film | length, size | `info`, s | a frame at its end, s | all of it, s | from a pipe, s | spool | memory |",
-             "|---|---|---|---|---|---|---|---|"]
-    print("\n".join(lines))
+    print("| film | length, size | `info`, s | a frame at its end, s | all of it, s | from a pipe, s | spool | memory |")
+    print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         for kind in KINDS:
             if options.only and kind[0] not in options.only:
                 continue
             for minutes in options.minutes:
-                lines.append(row(kind, minutes, options, scratch))
-                print(lines[-1], flush=True)
-    if options.write:
-        text = open(options.write).read()
-        head, tail = text.split(BEGIN)[0], text.split(END)[1]
-        open(options.write, "w").write(f"{head}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{tail}")
+                print(row(kind, minutes, options, scratch), flush=True)
 
 
 main()
