@@ -1,6 +1,6 @@
 import CImages
 
-/// Turns PNG files, one a frame, into the chunks of one animated PNG .
+/// Turns PNG files, one a frame, into the chunks of one animated PNG.
 ///
 /// PNG, third edition, section 4.9 and 11.3.6: an APNG is a PNG whose further frames' compressed pixels lie in `fdAT` chunks
 /// instead of `IDAT`, each frame with an `fcTL` before it that says how long it is shown.

@@ -36,8 +36,10 @@ extension Quirk {
 
   package static let qtdemuxPixelAspect = Quirk(
     "qtdemux-pixel-aspect", element: "qtdemux", releases: .all,
-    symptom:
-      "It reads the shape of pixels (`pasp`) of some codecs only: raw video has square ones, and so have MJPEG, PNG and FFV1 on 1.22.",
+    symptom: """
+      It reads the shape of pixels (`pasp`) of some codecs only: raw video has square ones, and so have MJPEG, PNG and \
+      FFV1 on 1.22.
+      """,
     upstream: "`qtdemux_parse_node`",
     workaround: "It is read from the file (`MP4Track`).")
 

@@ -6,8 +6,8 @@ extension Quirk {
     symptom: "A block whose samples do not have the sum that its header says is silent, without a word.",
     upstream: "`gst_wavpack_dec_handle_frame`; libwavpack's `unpack_samples`, which counts the error",
     workaround: """
-      The headers of packets are read: a packet that holds sound, and that silence comes of, is named as one that can't be \
-      decoded.
+      The headers of packets are read. A packet that holds sound, and that comes out silent, is named as one that \
+      can't be decoded.
       """)
 
   static let wavpackdec = [wavpackdecMutedBlock]

@@ -93,6 +93,18 @@ import Testing
       messages.contains { $0.contains("what stands at byte") && $0.contains("frames are missing") }, "\(messages)")
   }
 
+  @Test("lists in lists of an AVI are no way down")
+  func listsInLists() throws {
+    let folder = try TemporaryFolder()
+    func word(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    let depth = 200_000
+    var lists: [UInt8] = []
+    for level in 0..<depth { lists += Array("LIST".utf8) + word(12 * (depth - level) - 8) + Array("movi".utf8) }
+    let bytes = Array("RIFF".utf8) + word(lists.count + 4) + Array("AVI ".utf8) + lists
+    try Data(bytes).write(to: folder.url.appending(path: "a.avi"))
+    #expect(ContainerFacts(folder.path("a.avi")).report?.brokenAt == 12 + 24)
+  }
+
   @Test("blocks of WavPack of another rate are named")
   func wavPackOfTwoRates() async throws {
     let folder = try TemporaryFolder()

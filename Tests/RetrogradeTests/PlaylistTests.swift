@@ -197,14 +197,16 @@ import Testing
     "a manifest of more segments than a film has is refused",
     arguments: [
       #"<SegmentTemplate timescale="10000000" duration="1" media="s$Number$.mp4" initialization="i.mp4"/>"#,
-      #"<SegmentTemplate timescale="1" media="s$Time$.mp4"><SegmentTimeline><S t="0" d="2" r="10000000000000"/></SegmentTimeline>"#
-        + "</SegmentTemplate>",
+      #"<SegmentTemplate timescale="1" media="s$Time$.mp4"><SegmentTimeline>"#
+        + #"<S t="0" d="2" r="10000000000000"/></SegmentTimeline></SegmentTemplate>"#,
     ])
   func endlessManifest(_ template: String) async throws {
     let folder = try TemporaryFolder()
     let manifest = """
-      <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT23H56M4.1S"       profiles="urn:mpeg:dash:profile:isoff-live:2011"><Period><AdaptationSet mimeType="video/mp4">\(template)\
-      <Representation id="v" codecs="avc1.42c01e" bandwidth="100000" width="64" height="48"/></AdaptationSet></Period></MPD>
+      <MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT23H56M4.1S" \
+      profiles="urn:mpeg:dash:profile:isoff-live:2011"><Period><AdaptationSet mimeType="video/mp4">\(template)\
+      <Representation id="v" codecs="avc1.42c01e" bandwidth="100000" width="64" height="48"/>\
+      </AdaptationSet></Period></MPD>
       """
     try Data(manifest.utf8).write(to: folder.url.appending(path: "a.mpd"))
     await #expect(throws: RetrogradeError.self) {
@@ -215,6 +217,14 @@ import Testing
         throw error
       }
     }
+  }
+
+  @Test("words of any length in a manifest take no more than their reading")
+  func longWords() throws {
+    let word = String(repeating: "1", count: 200_000)
+    let text =
+      #"<MPD mediaPresentationDuration="PT\#(word)S"><SegmentTemplate \#(word) duration="1"><S \#(word)/></MPD>"#
+    #expect(try #require(Playlist(Array(text.utf8))).promisedSegments == 1)
   }
 
   @Test("a playlist that leads back to itself is refused", arguments: ["a.m3u8", "./a.m3u8", "b.m3u8"])

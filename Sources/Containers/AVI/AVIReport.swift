@@ -55,13 +55,16 @@ extension ContainerReport {
     return nil
   }
 
-  private static func brokenPacket(inList list: Range<Int>, of file: RandomAccessFile) -> Int? {
+  /// - Parameter isNested: it is a list of packets that belong together (`rec `), which holds no further lists.
+  private static func brokenPacket(
+    inList list: Range<Int>, of file: RandomAccessFile, isNested: Bool = false
+  ) -> Int? {
     var broken: Int?
     _ = file.forEachChunk(in: list) { name, body in
-      if !isPacket(name) || body.upperBound > list.upperBound {
+      if !isPacket(name) || isNested && name == "LIST" || body.upperBound > list.upperBound {
         broken = body.lowerBound - 8
       } else if name == "LIST" {
-        broken = brokenPacket(inList: body.dropFirst(4), of: file)
+        broken = brokenPacket(inList: body.dropFirst(4), of: file, isNested: true)
       }
       return broken == nil
     }

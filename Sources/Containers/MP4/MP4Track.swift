@@ -30,8 +30,8 @@ enum MP4Track {
     return text.isEmpty || isOfProgram ? nil : text
   }
 
-  /// - Parameter header: the body of an `mdhd` box: three letters of five bits each (ISO/IEC 14496-12, 8.4.2), or a number
-  ///   below 0x400 (QuickTime File Format, "Macintosh Language Codes").
+  /// - Parameter header: the body of an `mdhd` box. It has three letters of five bits each (ISO/IEC 14496-12, 8.4.2),
+  ///   or a number below 0x400 (QuickTime File Format, "Macintosh Language Codes").
   private static func language(in header: Range<Int>, of bytes: [UInt8]) -> String? {
     guard let version = bytes[header].first, case let place = header.lowerBound + (version == 1 ? 32 : 20),
       place + 2 <= header.upperBound
@@ -46,10 +46,9 @@ enum MP4Track {
 
   private static let macintoshLanguages = [
     "eng", "fra", "deu", "ita", "nld", "swe", "spa", "dan", "por", "nor", "heb", "jpn", "ara", "fin", "ell", "isl",
-    "mlt",
-    "tur", "hrv", "zho", "urd", "hin", "tha", "kor", "lit", "pol", "hun", "est", "lav", "sme", "fao", "fas", "rus",
-    "zho",
-    "nld", "gle", "sqi", "ron", "ces", "slk", "slv", "yid", "srp", "mkd", "bul", "ukr", "bel", "uzb", "kaz",
+    "mlt", "tur", "hrv", "zho", "urd", "hin", "tha", "kor", "lit", "pol", "hun", "est", "lav", "sme", "fao", "fas",
+    "rus", "zho", "nld", "gle", "sqi", "ron", "ces", "slk", "slv", "yid", "srp", "mkd", "bul", "ukr", "bel", "uzb",
+    "kaz",
   ]
 
   /// The name in a handler: in QuickTime its length stands before it.

@@ -15,7 +15,7 @@ extension ContainerReport {
         return declared
       }
       let serial = Int(UInt32(truncatingIfNeeded: head.integer(14)).byteSwapped)
-      if head[5] & 2 != 0 { declared.streamNumbers.append(serial) }
+      if head[5] & 2 != 0, declared.streamNumbers.count < mostStreams { declared.streamNumbers.append(serial) }
       // A file begins anew where streams begin after all before have ended.
       if head[5] & 2 != 0, hasEnded, open.isEmpty {
         declared.noteFile(at: place)
@@ -38,6 +38,9 @@ extension ContainerReport {
     declared.isCut = place > file.size || !isLast && !open.isEmpty && place == file.size
     return declared
   }
+
+  /// More streams of a file are not kept in order.
+  private static let mostStreams = 1 << 12
 
   /// Whether another page begins behind `place`, within what a page can be long (6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {

@@ -1,4 +1,4 @@
-/// What the header of a WavPack block says of its samples ("WavPack 4 & 5 Binary File / Block Format", 2.0).
+/// The header of a WavPack block, as far as it describes the samples ("WavPack 4 & 5 Binary File / Block Format", 2.0).
 package struct WavPackBlock {
   /// The blocks of a packet, each of one or two channels.
   package static func all(in packet: UnsafeRawBufferPointer) -> [WavPackBlock] {

@@ -12,7 +12,7 @@ struct AudioLag {
     /// It is where the audio begins or ends: codecs change it more than the rest.
     var isEdge = false
 
-    /// What the whole reach is searched with: the loudest short part, or all of an edge.
+    /// The samples that are looked for in the whole reach: the loudest short part, or all of an edge.
     fileprivate func sought(_ channels: Int) -> ArraySlice<Float32> {
       guard !isEdge else { return wanted[...] }
       let size = AudioLag.short * channels

@@ -222,11 +222,15 @@ enum DescriptionComparison {
     // Ogg says of a stream what others say of the file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
     let source = source.index.tags
-    // What one container has a name for is a comment in another.
-    let comments = given.flatMap { $0?.strings("extended-comment") ?? [] }.compactMap { NamedTag(comment: $0)?.text }
+    // A tag of one container is a comment in another.
+    let comments = given.flatMap { $0?.strings("extended-comment") ?? [] }.compactMap { NamedTag(comment: $0) }
     func isKept(_ name: String) -> Bool {
-      let found = given.flatMap { $0?.texts(of: name) ?? [] } + comments
-      return source?.texts(of: name)?.allSatisfy { own in found.contains { $0.contains(own) } } ?? true
+      let own = source?.texts(of: name) ?? []
+      var found = given.flatMap { $0?.texts(of: name) ?? [] }
+      found += comments.filter { TagList.tag(named: $0.name) == name }.map(\.text)
+      // Several values may stand in one.
+      if own.count > 1 { found += found.flatMap { $0.split(separator: #/[,;] /#).map(String.init) } }
+      return own.allSatisfy(found.contains)
     }
     let held = container.heldTags
     let wanted = compared.filter { source?.has($0) ?? false && held?.contains($0) ?? true }
@@ -254,7 +258,7 @@ extension PlayableSource {
 }
 
 extension SubtitleTrack {
-  /// What is read, with marks such as `<i>`; of a script's lines, without.
+  /// The text on show: with marks such as `<i>`, but for lines of a script.
   fileprivate func text(of cue: Cue) -> String {
     let text = String(decoding: cue.bytes.prefix { $0 != 0 }, as: UTF8.self)
     let shown = isScript ? SubtitleText.plain(SubtitleText.line(text)) : SubtitleText.marked(text)

@@ -9,7 +9,7 @@ import Synchronization
 struct DecodedTimes {
   /// The index, with these times; packets without a frame are hidden.
   let video: VideoIndex
-  /// Warnings for times that were put right, and for frames that the decoder did not give.
+  /// They count the times that were changed, and the frames that the decoder lost.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.

@@ -8,14 +8,18 @@ extension Playlist {
   var promisedSegments: Double {
     guard kind == .dash else { return 0 }
     let length =
-      text.matches(of: /\s(?:mediaPresentationDuration|duration)\s*=\s*["']P([^"']*)["']/)
+      text.matches(
+        of: /\s(?:mediaPresentationDuration|duration)\s*=\s*["']P([^"']*)["']/.matchingSemantics(.unicodeScalar)
+      )
       .compactMap { Playlist.seconds($0.1) }.max() ?? 0
-    let templates = text.matches(of: /<(?:[^\s<>\/:]+:)?SegmentTemplate\s([^<>]*)/).map { Playlist.numbers($0.1) }
+    let templates = text.matches(of: /<(?:[^\s<>\/:]+:)?SegmentTemplate\s([^<>]*)/.matchingSemantics(.unicodeScalar))
+      .map { Playlist.numbers($0.1) }
     let scale = templates.compactMap { $0["timescale"] }.max() ?? 1
     let counts = templates.compactMap { template in
       template["duration"].flatMap { $0 > 0 ? length * (template["timescale"] ?? 1) / $0 : nil }
     }
-    let runs = text.matches(of: /<(?:[^\s<>\/:]+:)?S\s([^<>]*)/).map { run -> Double in
+    let runs = text.matches(of: /<(?:[^\s<>\/:]+:)?S\s([^<>]*)/.matchingSemantics(.unicodeScalar)).map {
+      run -> Double in
       let numbers = Playlist.numbers(run.1)
       let (duration, repetitions) = (numbers["d"] ?? 0, numbers["r"] ?? 0)
       // Below 0: until the end.
@@ -26,14 +30,17 @@ extension Playlist {
 
   /// The attributes of an element that are numbers.
   private static func numbers(_ attributes: Substring) -> [String: Double] {
-    let pairs = attributes.matches(of: /(\w+)\s*=\s*["']\s*(-?[0-9.]+)\s*["']/).compactMap { pair in
+    // A word is tried once, from where it begins: text of any length takes time in proportion.
+    let attribute = /\s((?>\w+))\s*=\s*["']\s*(-?(?>[0-9.]+))\s*["']/.matchingSemantics(.unicodeScalar)
+    let pairs = " \(attributes)".matches(of: attribute).compactMap { pair in
       Double(pair.2).map { (String(pair.1), $0) }
     }
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// - Parameter duration: as XML Schema has it, behind the `P`, such as `T1H2M3.5S`.
+  /// - Parameter duration: as XML Schema has it, behind the `P`, such as `T1H2M3.5S`; nil if it is longer than any.
   private static func seconds(_ duration: Substring) -> Double? {
+    guard duration.utf8.count < 100 else { return nil }
     let units: [Character: Double] = ["Y": 31_557_600, "D": 86_400, "H": 3600, "S": 1]
     var (sum, isTime) = (0.0, false)
     for part in duration.matches(of: /T|([0-9.]+)([YMDHS])/) {

@@ -212,7 +212,7 @@ package final class PacketTimestamps: Sendable {
     var isSilent = false
     var lost = 0
     var span: TimeSpan?
-    /// What a packet of WavPack says of its samples.
+    /// The headers in the packet of WavPack that went in last.
     var blocks: [WavPackBlock] = []
 
     mutating func lose() {
