@@ -79,6 +79,11 @@ package final class Server: Sendable {
   /// Number of clients that are connected.
   var connections: Int { service.connections }
 
+  /// Waits until nobody is connected.
+  func waitUntilAlone() async {
+    if connections > 0 { _ = await service.connectionCounts.first { $0 == 0 } }
+  }
+
   /// Ends it, and all work, at once.
   package func stop() {
     desk.close()

@@ -28,6 +28,8 @@ package final class HTTPService: Sendable {
 
   /// Number of open connections.
   package var connections: Int { counter.value }
+  /// The same, whenever it changes. For one reader, who is given the newest value alone.
+  package var connectionCounts: AsyncStream<Int> { counter.values }
 
   /// Listens, and serves until ``stop()``. Blocks; called once.
   ///
@@ -56,8 +58,15 @@ package final class HTTPService: Sendable {
 /// Number of open connections, for other threads.
 final class ConnectionCounter: Sendable {
   private let count = Atomic(0)
+  let values: AsyncStream<Int>
+  private let changes: AsyncStream<Int>.Continuation
+
+  init() { (values, changes) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
   var value: Int { count.load(ordering: .relaxed) }
 
-  func set(_ value: Int) { count.store(value, ordering: .relaxed) }
+  func set(_ value: Int) {
+    count.store(value, ordering: .relaxed)
+    changes.yield(value)
+  }
 }

@@ -92,34 +92,54 @@ final class FakeGate: Sendable {
     var cancelled = 0
   }
 
-  private let counts = Mutex(Counts())
-  private let isOpen = Atomic(false)
+  private struct State {
+    var counts = Counts()
+    var isOpen = false
+  }
+
+  private let state = Mutex(State())
+  private let change = NSCondition()
   private let free: Int
 
   /// - Parameter free: so many pass before it is opened.
   init(free: Int = 0) { self.free = free }
 
-  var seen: Counts { counts.withLock { $0 } }
+  var seen: Counts { state.withLock { $0.counts } }
 
-  func open() { isOpen.store(true, ordering: .releasing) }
+  func open() { set { $0.isOpen = true } }
 
   func pass(_ cancellation: Cancellation) throws {
-    let number = counts.withLock { counts in
-      counts.entered += 1
-      return counts.entered
+    let number = set { state in
+      state.counts.entered += 1
+      return state.counts.entered
     }
-    // As the engine looks at it.
-    while number > free, !isOpen.load(ordering: .acquiring), !cancellation.isCancelled { usleep(1000) }
-    counts.withLock { counts in
-      if cancellation.isCancelled { counts.cancelled += 1 } else { counts.passed += 1 }
+    // Nobody wakes whoever is cancelled: like the engine, this looks every tenth of a second.
+    change.withLock {
+      while number > free, !state.withLock({ $0.isOpen }), !cancellation.isCancelled {
+        change.wait(until: Date(timeIntervalSinceNow: 0.1))
+      }
     }
+    set { if cancellation.isCancelled { $0.counts.cancelled += 1 } else { $0.counts.passed += 1 } }
     try cancellation.check()
   }
 
   /// Waits until what was seen is so.
-  func wait(until isSo: (Counts) -> Bool) async throws {
-    for _ in 0..<5000 where !isSo(seen) { try await Task.sleep(for: .milliseconds(2)) }
-    guard isSo(seen) else { throw Late(seen: seen) }
+  func wait(until isSo: @escaping @Sendable (Counts) -> Bool) async throws {
+    try await onOwnThread("gate", Cancellation()) { [self] in
+      try change.withLock {
+        let limit = Date(timeIntervalSinceNow: 30)
+        while !isSo(seen) {
+          guard change.wait(until: limit) else { throw Late(seen: seen) }
+        }
+      }
+    }
+  }
+
+  private func set<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
+    change.withLock {
+      defer { change.broadcast() }
+      return state.withLock { body(&$0) }
+    }
   }
 
   struct Late: Error { let seen: Counts }

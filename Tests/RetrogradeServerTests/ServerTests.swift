@@ -153,7 +153,7 @@ import Testing
       try slow.send("\(path)2.m4s")
       try await gate.wait { $0.entered == 1 }
       gate.open()
-      for _ in 0..<5000 where server.connections > 0 { try await Task.sleep(for: .milliseconds(2)) }
+      await server.waitUntilAlone()
       #expect(server.connections == 0)
       #expect(try await slow.rest().count < size, "the rest was never sent")
     }
@@ -279,7 +279,7 @@ import Testing
           connection.resetsAtItsEnd()
         }
       }
-      for _ in 0..<1000 where server.connections > 0 { try await Task.sleep(for: .milliseconds(2)) }
+      await server.waitUntilAlone()
       #expect(server.connections == 0)
     }
   }
