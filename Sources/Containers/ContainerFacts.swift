@@ -12,9 +12,11 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska, WebM and AVI.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, MP3 and GIF.
+  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, AIFF, ASF, MP3, WavPack
+  /// and GIF.
   package private(set) var details: [ContainerDetail] = []
-  /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, AVI, WAVE and MP3.
+  /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, Matroska, WebM,
+  /// AIFF, ASF, AVI, WAVE, MP3 and WavPack.
   package private(set) var tags: [NamedTag] = []
   /// The same of MP4 and MOV, as they lie there.
   package private(set) var mp4Tags: [MP4Tag] = []
@@ -102,7 +104,9 @@ package struct ContainerFacts: Sendable {
         }
         ?? false
       (tracks, details) = MatroskaTrack.all(in: file)
-      details += MatroskaTags.details(of: file)
+      let found = MatroskaTags.unread(in: file)
+      tags = found.tags
+      details += found.details
       let chapters = MatroskaChapters(file)
       self.chapters = chapters?.chapters ?? []
       correction = MatroskaCorrection(file, chapters, nextFile: report?.nextFile)
@@ -115,8 +119,12 @@ package struct ContainerFacts: Sendable {
       guard let scan = TransportScan(file, packets) else { return }
       report = .transportStream(scan)
       correction = scan.correction
-    case .aiff: report = .aiff(file)
-    case .asf: report = .asf(file)
+    case .aiff:
+      report = .aiff(file)
+      if let place = ContainerReport.aiffTag(file) { readID3(file, at: place) }
+    case .asf:
+      report = .asf(file)
+      (tags, details) = ASFTags.unread(in: file)
     case .au: report = .au(file)
     case .avi:
       report = .avi(file)
@@ -148,9 +156,16 @@ package struct ContainerFacts: Sendable {
       report = .audio(file)
       isContinuous = report != nil
       gapless = InfoFrame(file)?.gapless
-      let found = ID3Tag.unread(in: file)
-      (tagChapterCount, tags, details) = (found.chapterCount, found.tags, found.details)
+      readID3(file, at: 0)
+      let last = APETag.unread(in: file)
+      tags += last.tags
+      details += last.details
     }
+  }
+
+  private mutating func readID3(_ file: RandomAccessFile, at place: Int) {
+    let found = ID3Tag.unread(in: file, at: place)
+    (tagChapterCount, tags, details) = (found.chapterCount, found.tags, found.details)
   }
 }
 

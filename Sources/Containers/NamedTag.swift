@@ -63,9 +63,17 @@ package struct MP4Tag: Hashable, Sendable, Codable {
 
   package init(_ tag: NamedTag) {
     self.init(key: tag.name, type: 1, value: Array(tag.text.utf8))
+    if tag.name == "DATE" { item = item([0xA9] + Array("day".utf8)) }
     guard let box = MP4Tag.numbers[tag.name], let number = UInt32(tag.text) else { return }
     (type, value) = (21, .big(number))
-    item = Box.bytes(box, Box.bytes("data", .big(UInt32(type)), .zeros(4), value))
+    item = item(Array(box.utf8))
+  }
+
+  /// This value as an item of iTunes' list.
+  private func item(_ name: [UInt8]) -> [UInt8] {
+    var item = Box.bytes("item", Box.bytes("data", .big(UInt32(type)), .zeros(4), value))
+    item.replaceSubrange(4..<8, with: name)
+    return item
   }
 
   /// Numbers that iTunes' list has items for.

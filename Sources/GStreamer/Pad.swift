@@ -239,7 +239,9 @@ package final class Pad: @unchecked Sendable {
   /// The pool is offered once for the same caps. A decoder that asks again has dropped it: gst-libav compares the
   /// pool's width with the coded one, 426 with 432, and may crash (`Quirk.avdecNarrowerThanCoded`). Such frames are
   /// copied.
-  package func acceptFramesAnywhere() {
+  ///
+  /// - Parameter offersPool: false for decoders that have memory of their own; none of their frames is copied then.
+  package func acceptFramesAnywhere(offersPool: Bool = true) {
     let offered = OfferedPools()
     addProbe(GstPadProbeType(GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue)) {
       _, info in
@@ -248,10 +250,10 @@ package final class Pad: @unchecked Sendable {
       guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
       var caps: UnsafeMutablePointer<GstCaps>?
       gst_query_parse_allocation(query, &caps, nil)
-      guard let caps, offered.isFirst(Caps(retaining: caps)) else { return GST_PAD_PROBE_HANDLED }
+      guard let caps, !offersPool || offered.isFirst(Caps(retaining: caps)) else { return GST_PAD_PROBE_HANDLED }
       gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
       var format = GstVideoInfo()
-      if gst_video_info_from_caps(&format, caps) != 0, let pool = FramePool.make() {
+      if offersPool, gst_video_info_from_caps(&format, caps) != 0, let pool = FramePool.make() {
         gst_query_add_allocation_pool(query, pool, guint(clamping: format.size), 0, 0)
         gst_object_unref(pool)
       }

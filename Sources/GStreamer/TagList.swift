@@ -87,20 +87,43 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
   package var withDate: TagList {
-    var dateTime: OpaquePointer?
-    var date: UnsafeMutablePointer<GDate>?
-    if gst_tag_list_get_date(raw, GST_TAG_DATE, &date) != 0 {
-      g_date_free(date)
-      return self
-    }
-    guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return self }
-    defer { gst_date_time_unref(dateTime) }
-    guard gst_date_time_has_day(dateTime) != 0,
-      let list = TagList(
-        "taglist, date=(date)\(gst_date_time_get_year(dateTime))-\(gst_date_time_get_month(dateTime))-\(gst_date_time_get_day(dateTime))"
-      )
+    guard !has(GST_TAG_DATE), let (year, month, day) = dateParts, let month, let day,
+      let list = TagList("taglist, date=(date)\(year)-\(month)-\(day)")
     else { return self }
     return merging(list)
+  }
+
+  /// The same for muxers that write only its year.
+  package var withYear: TagList {
+    guard !has(GST_TAG_DATE), let year = dateParts?.year, let list = TagList("taglist, date=(date)\(year)-1-1") else {
+      return withDate
+    }
+    return withDate.merging(list)
+  }
+
+  /// A date that is only a year, or a year and a month: `2020`, `2020-05`.
+  package var partialDate: String? {
+    guard let parts = dateParts, parts.day == nil else { return nil }
+    return texts(of: GST_TAG_DATE_TIME)?.first
+  }
+
+  /// The list without a whole date that a demuxer made of a year, or of a year and a month.
+  package var withoutInventedDate: TagList {
+    guard let date = texts(of: GST_TAG_DATE)?.first, let told = texts(of: GST_TAG_DATE_TIME)?.first, let dateParts,
+      partialDate.map(date.hasPrefix) ?? (time == nil && told != date && date == "\(dateParts.year)-01-01")
+    else { return self }
+    return removing([GST_TAG_DATE])
+  }
+
+  private var dateParts: (year: Int32, month: Int32?, day: Int32?)? {
+    var dateTime: OpaquePointer?
+    guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return nil }
+    defer { gst_date_time_unref(dateTime) }
+    return (
+      gst_date_time_get_year(dateTime),
+      gst_date_time_has_month(dateTime) != 0 ? gst_date_time_get_month(dateTime) : nil,
+      gst_date_time_has_day(dateTime) != 0 ? gst_date_time_get_day(dateTime) : nil
+    )
   }
 
   /// The list with images whose type is not known as images of no type.

@@ -45,13 +45,14 @@ import Testing
   ]
   private static let options = [
     "mov": ["-movflags", "use_metadata_tags"], "avi": ["-c:v", "mjpeg"], "webm": ["-c:v", "libvpx"],
+    "aiff": ["-write_id3v2", "1"],
   ]
 
   @Test(
     "each tag is kept or named, from each container to each",
     arguments: [
       ("video", "mov"), ("video", "mp4"), ("video", "mkv"), ("video", "avi"), ("audio", "flac"), ("audio", "ogg"),
-      ("audio", "mp3"), ("audio", "wav"), ("audio", "m4a"),
+      ("audio", "mp3"), ("audio", "wav"), ("audio", "m4a"), ("audio", "wma"), ("audio", "wv"), ("audio", "aiff"),
     ])
   func eachTagIsKeptOrNamed(_ kind: String, _ source: String) async throws {
     let folder = try TemporaryFolder()
@@ -144,6 +145,24 @@ import Testing
       ])
     let (tags, named) = try await Self.mirror(folder.path("s.flac"), folder.path("m.m4a"))
     #expect(named.isEmpty && tags.contains { $0.1 == "Harbour" } && tags.contains { $0 == ("FOO", "bar") })
+  }
+
+  @Test(
+    "a date stays as exact as it is",
+    arguments: ["s.flac", "s.mp3", "s.m4a", "s.mka", "s.wma", "s.wv", "s.aiff"], ["2020", "2020-05", "2020-05-06"])
+  func dateIsKept(_ name: String, _ date: String) async throws {
+    let folder = try TemporaryFolder()
+    let options = Self.options[String(name.dropFirst(2))] ?? []
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "sine=d=0.5", "-metadata", "date=\(date)"] + options + [folder.path(name)])
+    for output in ["m.mka", "m.flac", "m.ogg", "m.mp3", "m.m4a"] {
+      let (tags, named) = try await Self.mirror(folder.path(name), folder.path(output))
+      // qtmux writes no zeros (`2020-5-6`).
+      let dates = tags.filter { $0.0.lowercased() == "date" }.map { $0.1.replacing("-5-6", with: "-05-06") }
+      #expect(dates.first == date && Set(dates).count == 1 && !named.contains("date"), "\(output): \(dates)")
+    }
+    let (_, lost) = try await Self.mirror(folder.path(name), folder.path("m.wav"))
+    #expect(lost.contains("date") == (date.count < 10))
   }
 
   @Test("the time of recording is kept", arguments: ["s.mp4", "s.mov", "s.mkv"])

@@ -134,6 +134,7 @@ import Testing
     arguments: [
       ("s.mov", "-c:v png -pix_fmt rgb24", "m.mkv"), ("s.avi", "-c:v mpeg4 -bf 2 -q:v 2", "m.mkv"),
       ("s.mkv", "-c:v mjpeg", "m.mp4"), ("s.mov", "-c:v qtrle", "m.mkv"),
+      ("s.webm", "-c:v libvpx-vp9 -pix_fmt gbrp -lossless 1", "m.mkv"),
     ])
   func formsOfVideo(_ source: String, _ codec: String, _ output: String) async throws {
     let folder = try TemporaryFolder()

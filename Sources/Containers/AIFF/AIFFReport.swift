@@ -28,6 +28,17 @@ extension ContainerReport {
     return report
   }
 
+  /// Where the content of its chunk with an ID3 tag begins; nil if it has none.
+  static func aiffTag(_ file: RandomAccessFile) -> Int? {
+    var place = 12
+    while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
+      if name == "ID3 " { return place + 8 }
+      let isEmpty = size == 0 && name.utf8.allSatisfy { $0 == 0 }
+      place = isEmpty ? file.endOfEmptyChunks(at: place) : place + 8 + size + size % 2
+    }
+    return nil
+  }
+
   /// When the audio ends; nil if it is compressed, for then `COMM` may count packets.
   private static func aiffEnd(_ file: RandomAccessFile, at place: Int) -> ClockTime? {
     guard let frames = file.number(at: place + 2, 4), frames > 0,

@@ -20,3 +20,8 @@ extension [UInt8] {
   /// Four letters.
   package func text(_ offset: Int) -> String { String(decoding: self[offset..<offset + 4], as: UTF8.self) }
 }
+
+extension ArraySlice<UInt8> {
+  /// An unsigned integer of up to eight bytes, the lowest first; what does not fit is the greatest.
+  package var littleEndian: Int { Int(clamping: reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) }
+}

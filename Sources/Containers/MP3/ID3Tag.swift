@@ -1,4 +1,4 @@
-/// The tags before the first frame of an MP3 file (ID3v2.4).
+/// The tags before the first frame of an MP3 file, and in a chunk of AIFF (ID3v2.4).
 enum ID3Tag {
   /// Where the audio begins behind them.
   static func end(in file: RandomAccessFile) -> Int {
@@ -21,13 +21,15 @@ enum ID3Tag {
   /// Larger ones are damage.
   private static let largest = 1 << 26
 
-  static func unread(in file: RandomAccessFile) -> Unread {
+  /// - Parameter start: where the first tag lies.
+  static func unread(in file: RandomAccessFile, at start: Int) -> Unread {
     var found = Unread()
-    guard let header = file.read(0..<10), header.starts(with: "ID3".utf8), (3...4).contains(header[3]) else {
+    guard let header = file.read(start..<start + 10), header.starts(with: "ID3".utf8), (3...4).contains(header[3])
+    else {
       return found
     }
-    let end = min(10 + safe(header[6..<10]), file.size)
-    guard end < largest, var bytes = file.read(10..<end) else { return found }
+    let end = min(start + 10 + safe(header[6..<10]), file.size)
+    guard end - start < largest, var bytes = file.read(start + 10..<end) else { return found }
     let isNewest = header[3] == 4
     if header[5] & 0x80 != 0, !isNewest { bytes = withoutStuffing(bytes[...]) }
     var place = 0

@@ -5,17 +5,34 @@ enum MatroskaTags {
   /// How deep tags lie in others, at the most. Each level is a copy of what is in it.
   private static let deepest = 8
 
-  /// Tags that no output holds: those that are no text, and those of chapters and attachments.
-  static func details(of file: RandomAccessFile) -> [ContainerDetail] {
+  /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; and tags that no
+  ///   output holds: those that are no text, and those of chapters and attachments.
+  static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
-    else { return [] }
-    return EBMLElement.all(in: bytes).filter { $0.id == MatroskaID.tag }.flatMap { tag -> [ContainerDetail] in
+    else { return ([], []) }
+    var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
+    for tag in EBMLElement.all(in: bytes) where tag.id == MatroskaID.tag {
       let parts = EBMLElement.all(in: tag.bytes)
       let targets = parts.filter { $0.id == MatroskaID.targets }.flatMap { EBMLElement.all(in: $0.bytes) }
       let isOfOthers = targets.contains { MatroskaID.targetsOfOthers.contains($0.id) && $0.number != 0 }
-      return parts.flatMap { details(of: $0, in: [], isOfOthers: isOfOthers) }
+      found.details += parts.flatMap { details(of: $0, in: [], isOfOthers: isOfOthers) }
+      let isOfTrack = targets.contains { $0.id == MatroskaID.tagTrackUID && $0.number != 0 }
+      if !isOfOthers, !isOfTrack { found.tags += parts.compactMap(partialDate) }
     }
+    return found
+  }
+
+  private static func partialDate(_ simple: EBMLElement) -> NamedTag? {
+    guard simple.id == MatroskaID.simpleTag else { return nil }
+    let parts = EBMLElement.all(in: simple.bytes)
+    func text(_ id: UInt32) -> String? {
+      parts.first { $0.id == id }.map { String(decoding: $0.bytes.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+    guard text(MatroskaID.tagName)?.uppercased() == "DATE", let date = text(MatroskaID.tagString),
+      date.wholeMatch(of: /\d{4}(-\d{2})?/) != nil
+    else { return nil }
+    return NamedTag(name: "DATE", text: date)
   }
 
   /// - Parameter outer: names of the tags that it lies in.

@@ -6,7 +6,7 @@ extension CarriedDetails {
   /// Comments of the whole file that hold for the output: those of the source, and tags that the container's muxer does
   /// not write, in words.
   var comments: [String] {
-    loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])
+    (loopComments.played + (holdsComments ? freeComments + promoted(source.index.tags?.withDate) : [])).unique
   }
 
   /// The same of a stream.
@@ -26,6 +26,7 @@ extension CarriedDetails {
       let kept = Set(keptTags.compactMap { TagList.tag(named: $0.name) } + (keepsWaveChunks ? ["midi-base-note"] : []))
       names.removeAll(where: kept.contains)
       if holdsComments { names = names.filter { !isPromoted($0, tags) } }
+      if !holdsComments, unheldDate(tags) != nil { names.append("date") }
     }
     let timed = freeTags.filter(\.saysTimes).map(\.name)
     if !holdsComments, container != nil { names += freeTags.filter { !$0.saysTimes }.map(\.name) }
@@ -116,7 +117,14 @@ extension CarriedDetails {
     guard let tags, let held = container?.heldTags else { return [] }
     let names = unwritten(tags, held).filter { $0 != "date" || !tags.hasSameDay || !held.contains("datetime") }
     return names.filter { !CarriedDetails.places.contains($0) }.flatMap { tags.comments(of: $0) ?? [] }
-      + [tags.place.map { "\(NamedTag.location)=\($0)" }].compactMap { $0 }
+      + [tags.place.map { "\(NamedTag.location)=\($0)" }, unheldDate(tags).map { "DATE=\($0)" }].compactMap { $0 }
+  }
+
+  /// A year, or a year and a month: of dates, most muxers write only whole ones.
+  private func unheldDate(_ tags: TagList) -> String? {
+    guard let held = container?.heldTags, !held.contains("datetime"), let date = tags.partialDate else { return nil }
+    // gstid3v2mux.cc writes the year itself.
+    return container?.caps == nil && !date.contains("-") ? nil : date
   }
 
   private func isPromoted(_ name: String, _ tags: TagList) -> Bool {

@@ -207,7 +207,9 @@ final class EncodingPipeline: Sendable {
     let technical = EncodingPipeline.technical + ["image-orientation"]
     let isFLAC = Quirk.flacencPictures.applies && !pipeline.elements(ofFactory: "flacenc").isEmpty
     let own = isFLAC ? contents.tags?.withoutUndefinedImageTypes : contents.tags
-    let tags = (own?.withDate.removing(technical)).merging(TagList(comments: contents.comments))
+    let writesYears = !pipeline.elements(ofFactory: "id3v2mux").isEmpty
+    let dated = writesYears ? own?.withYear : own?.withDate
+    let tags = (dated?.removing(technical)).merging(TagList(comments: contents.comments))
     if let tags, !tags.isEmpty { pipeline.setTags(tags) }
     let moved = moved
     for sink in pipeline.elements(ofClass: "Sink") {

@@ -235,8 +235,14 @@ enum DescriptionComparison {
     let held = container.heldTags
     let wanted = compared.filter { source?.has($0) ?? false && held?.contains($0) ?? true }
     let hasCover = container.mostCovers > 0 && source?.has("image") ?? false
-    guard !wanted.isEmpty || hasCover else { return [] }
+    let date = held.map { $0.contains("datetime") || container.holdsComments } ?? true ? source?.day : nil
+    guard !wanted.isEmpty || hasCover || date != nil else { return [] }
     var differing = wanted.filter { !isKept($0) }
+    if let date, !given.contains(where: { $0?.day == date }),
+      !comments.contains(where: { $0.name.uppercased() == "DATE" && $0.text == date })
+    {
+      differing.append("date")
+    }
     if hasCover, !given.contains(where: { $0?.hash(ofImage: "image") == source?.hash(ofImage: "image") }) {
       differing.append("cover art")
     }
@@ -244,9 +250,16 @@ enum DescriptionComparison {
       .init(
         "tags", differing.isEmpty,
         differing.isEmpty
-          ? (wanted + (hasCover ? ["cover art"] : [])).joined(separator: ", ")
+          ? (wanted + (hasCover ? ["cover art"] : []) + (date == nil ? [] : ["date"])).joined(separator: ", ")
           : "not kept: \(differing.joined(separator: ", "))")
     ]
+  }
+}
+
+extension TagList {
+  /// The day that it is of, or the month, or the year, unless that is when the file was made.
+  fileprivate var day: String? {
+    partialDate ?? texts(of: "date")?.first ?? (time == nil ? texts(of: "datetime")?.first : nil)
   }
 }
 

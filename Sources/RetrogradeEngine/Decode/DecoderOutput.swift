@@ -47,7 +47,8 @@ final class DecoderOutput: Sendable {
       throw RetrogradeError.reading(source, error)
     }
     readsMatroska = !pipeline.elements(ofFactory: "matroskademux").isEmpty
-    if use == .windows { sink.pad?.acceptFramesAnywhere() }
+    let isOfLibvpx = Quirk.vp9decCopiedRGB.applies && !pipeline.elements(ofFactory: "vp9dec").isEmpty
+    if use == .windows || isOfLibvpx { sink.pad?.acceptFramesAnywhere(offersPool: !isOfLibvpx) }
     recipe.prepare(pipeline)
     disk = DiskWatch(pipeline, reading: source)
     for element in pipeline.element(recipe.sink)?.upstream.dropFirst() ?? [] {

@@ -159,16 +159,16 @@ extension TagList {
     var known: [String: NamedTag] = [:]
     var others: [String] = []
     for comment in comments {
-      // Many tags have one value.
-      if let named = NamedTag(comment: comment), let tag = TagList.tag(named: named.name), known[tag] == nil,
-        !has(tag) || texts(of: tag) == [named.text]
+      // Many tags have one value; ID3 may hold a year, and the day in a comment.
+      if let named = NamedTag(comment: comment)?.withoutUnknownLanguage, let tag = TagList.tag(named: named.name),
+        known[tag] == nil, !has(tag) || texts(of: tag) == [named.text] || isPart(of: named, tag)
       {
         known[tag] = named
       } else {
         others.append(comment)
       }
     }
-    let list: TagList? = removing(["extended-comment"])
+    let list: TagList? = removing(["extended-comment"] + known.filter { isPart(of: $1, $0) }.map(\.key))
     return list.merging(
       TagList(named: known.values.sorted { $0.name < $1.name }.map { (name: $0.name, text: $0.text) })
     )
@@ -176,7 +176,20 @@ extension TagList {
   }
 }
 
+extension TagList {
+  /// Whether its date is only the year of a day or a month.
+  private func isPart(of named: NamedTag, _ tag: String) -> Bool {
+    guard tag == "datetime", let partialDate else { return false }
+    return named.text.hasPrefix("\(partialDate)-")
+  }
+}
+
 extension NamedTag {
+  /// Its name as it was before ID3 gave it a language, "XXX" where none is known (ID3v2.4, 4.10).
+  fileprivate var withoutUnknownLanguage: NamedTag {
+    name.hasSuffix("[xxx]") ? NamedTag(name: String(name.dropLast(5)), text: text) : self
+  }
+
   /// The name without what QuickTime puts before names that others have too (`com.apple.quicktime.title`).
   fileprivate var bare: String {
     let prefix = "com.apple.quicktime."

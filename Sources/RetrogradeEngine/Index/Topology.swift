@@ -47,7 +47,7 @@ package struct Topology: Sendable {
     {
       tags = tags.merging(stream.tags)
     }
-    return tags.adding(facts.tags)?.withKnownComments
+    return tags.adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
   /// They hand on the tags of the file as those of its only stream.

@@ -1,0 +1,121 @@
+/// The tags of an ASF file that asfdemux does not read ("Advanced Systems Format Specification", Microsoft, 3.11 and 4.8).
+enum ASFTags {
+  /// - Returns: tags, by their names in Vorbis comments where these have one; and what is no text.
+  static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
+    var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
+    guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),
+      let header = file.read(0..<size)
+    else { return found }
+    for object in objects(in: header[30...]) {
+      switch object.id {
+      case descriptions: read(object.body, isLibrary: false, &found)
+      case headerExtension where object.body.count > 22:
+        for inner in objects(in: object.body.dropFirst(22)) where inner.id == library {
+          read(inner.body, isLibrary: true, &found)
+        }
+      default: break
+      }
+    }
+    return found
+  }
+
+  /// Larger headers are damage.
+  private static let largest = 1 << 26
+
+  private static func objects(in bytes: ArraySlice<UInt8>) -> [(id: [UInt8], body: ArraySlice<UInt8>)] {
+    var found: [(id: [UInt8], body: ArraySlice<UInt8>)] = []
+    var rest = bytes
+    while rest.count >= 24 {
+      let size = rest.dropFirst(16).prefix(8).littleEndian
+      guard size >= 24, size <= rest.count else { break }
+      found.append((Array(rest.prefix(16)), rest.prefix(size).dropFirst(24)))
+      rest = rest.dropFirst(size)
+    }
+    return found
+  }
+
+  /// Reads a list of names and values. In the library each has a language and a stream too, and its lengths stand together.
+  private static func read(
+    _ list: ArraySlice<UInt8>, isLibrary: Bool, _ found: inout (tags: [NamedTag], details: [ContainerDetail])
+  ) {
+    var rest = list
+    func take(_ count: Int) -> ArraySlice<UInt8>? {
+      guard count <= rest.count else { return nil }
+      defer { rest = rest.dropFirst(count) }
+      return rest.prefix(count)
+    }
+    let count = take(2)?.littleEndian ?? 0
+    for _ in 0..<count {
+      var (name, value, type): (ArraySlice<UInt8>?, ArraySlice<UInt8>?, Int)
+      if isLibrary {
+        guard let fields = take(12) else { return }
+        type = fields.dropFirst(6).prefix(2).littleEndian
+        name = take(fields.dropFirst(4).prefix(2).littleEndian)
+        value = take(fields.dropFirst(8).littleEndian)
+      } else {
+        name = (take(2)?.littleEndian).flatMap { take($0) }
+        type = take(2)?.littleEndian ?? 0
+        value = (take(2)?.littleEndian).flatMap { take($0) }
+      }
+      guard let name, let value else { return }
+      add(name.text, value, type, isLibrary: isLibrary, &found)
+    }
+  }
+
+  private static func add(
+    _ name: String, _ value: ArraySlice<UInt8>, _ type: Int, isLibrary: Bool,
+    _ found: inout (tags: [NamedTag], details: [ContainerDetail])
+  ) {
+    if technical.contains(where: name.hasPrefix) || !isLibrary && known.contains(name) { return }
+    let own = names[name] ?? (name.hasPrefix("WM/") ? String(name.dropFirst(3)) : name)
+    switch type {
+    case 0:
+      let text = value.text
+      // asfdemux reads a plain number, and a set of several discs.
+      let isRead = !isLibrary && (name == "WM/TrackNumber" || name == "WM/PartOfSet")
+      if isRead, text.contains("/") == (name == "WM/PartOfSet") || text.isEmpty { return }
+      if !text.isEmpty { found.tags.append(NamedTag(name: own, text: text)) }
+    case 2, 3, 4, 5:
+      if name != "WM/TrackNumber" || isLibrary {
+        found.tags.append(NamedTag(name: own, text: "\(value.prefix(8).littleEndian)"))
+      }
+    default: found.details.append(ContainerDetail(file: "the tag \(name)"))
+    }
+  }
+
+  /// Which asfdemux reads from the Extended Content Description Object.
+  private static let known: Set = [
+    "WM/AlbumTitle", "WM/AlbumArtist", "WM/Picture", "WM/Year", "WM/Track", "Title", "Author",
+    "Copyright",
+  ]
+  /// What says how the file was made, and how it is to be read.
+  private static let technical = [
+    "WM/EncodingSettings", "WM/EncodingTime", "WMFSDK", "ASFLeakyBucket", "AspectRatio", "IsVBR", "DeviceConformance",
+    "Stereoscopic", "SeekPoint", "WM/WMADRC", "PeakValue", "AverageLevel", "MediaFoundationVersion", "WM/MediaPrimary",
+    "WM/MediaSecondary", "Buffer",
+  ]
+  private static let names = [
+    "WM/Genre": "GENRE", "WM/TrackNumber": "TRACKNUMBER", "WM/PartOfSet": "DISCNUMBER", "WM/Composer": "COMPOSER",
+    "WM/EncodedBy": "ENCODED-BY", "WM/Publisher": "PUBLISHER", "WM/Lyrics": "LYRICS", "WM/Conductor": "CONDUCTOR",
+    "WM/BeatsPerMinute": "BEATS-PER-MINUTE", "WM/ISRC": "ISRC", "WM/AlbumTitle": "ALBUM", "WM/Year": "DATE",
+    "WM/AlbumArtist": "ALBUMARTIST", "Description": "COMMENT",
+  ]
+
+  private static let descriptions: [UInt8] = [
+    0x40, 0xA4, 0xD0, 0xD2, 0x07, 0xE3, 0xD2, 0x11, 0x97, 0xF0, 0x00, 0xA0, 0xC9, 0x5E, 0xA8, 0x50,
+  ]
+  private static let headerExtension: [UInt8] = [
+    0xB5, 0x03, 0xBF, 0x5F, 0x2E, 0xA9, 0xCF, 0x11, 0x8E, 0xE3, 0x00, 0xC0, 0x0C, 0x20, 0x53, 0x65,
+  ]
+  private static let library: [UInt8] = [
+    0x94, 0x1C, 0x23, 0x44, 0x98, 0x94, 0xD1, 0x49, 0xA1, 0x41, 0x1D, 0x13, 0x4E, 0x45, 0x70, 0x54,
+  ]
+}
+
+extension ArraySlice<UInt8> {
+  /// Of UTF-16, without what follows a zero.
+  fileprivate var text: String {
+    let units = stride(from: startIndex, to: endIndex - 1, by: 2).map { UInt16(self[$0]) | UInt16(self[$0 + 1]) << 8 }
+    return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)
+  }
+}
