@@ -147,14 +147,14 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
-  /// `body` what it really was.
-  package func openSegments(_ body: @escaping @Sendable (Segment) -> Void) {
+  /// `body` what it really was. The number that this gives it stays with what belongs to it, as `base`, which only sinks look at
+  /// that wait for a clock.
+  package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
-      body(Segment(segment))
+      segment.base = UInt(body(Segment(segment)))
       segment.start = 0
       segment.stop = UInt.max
       segment.time = 0
-      segment.base = 0
     }
   }
 

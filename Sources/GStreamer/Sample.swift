@@ -33,5 +33,6 @@ extension Segment {
     start = ClockTime(raw: UInt(raw.start)) ?? .zero
     stop = ClockTime(raw: UInt(raw.stop))
     time = ClockTime(raw: UInt(raw.time)) ?? .zero
+    number = Int(clamping: raw.base)
   }
 }

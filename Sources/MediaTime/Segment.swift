@@ -7,6 +7,9 @@ package struct Segment: Sendable, Hashable {
   /// The stream time of `start`.
   package var time: ClockTime = .zero
 
+  /// Which of a stream's segments it is, counted from 0; known of those that were opened (`Pad.openSegments`).
+  package var number = 0
+
   package init() {}
 
   /// Linear also outside the segment, where `gst_segment_to_stream_time` gives nothing.

@@ -52,7 +52,7 @@ struct AudioCollector {
       decoded.append(
         DecodedAudio(
           stamp: sample.buffer.pts, packetStamp: packet?.stamp, count: count, packet: packet?.number,
-          isSilent: isSilent))
+          isSilent: isSilent, segment: sample.segment.number))
     }
     if let caps, !caps.isEqual(current) {
       try change(from: current, to: caps)

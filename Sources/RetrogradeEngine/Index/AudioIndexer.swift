@@ -59,12 +59,16 @@ package final class AudioIndexer: Sendable {
   private let trim: GaplessInfo
   private let disposition: Disposition?
   private let changesForm: Bool
+  /// Whether each of its segments is a part of an edit list (ISO/IEC 14496-12, 8.6.6).
+  private let hasEdits: Bool
   private let ownClock: PacketTimestamps
 
   package init(
     name: String, codec: Caps?, tags: TagList?, spoolDirectory: String, trim: GaplessInfo = GaplessInfo(),
-    disposition: Disposition? = nil, changesForm: Bool = false, clock: PacketTimestamps = PacketTimestamps()
+    disposition: Disposition? = nil, changesForm: Bool = false, hasEdits: Bool = false,
+    clock: PacketTimestamps = PacketTimestamps()
   ) {
+    self.hasEdits = hasEdits
     ownClock = clock
     self.trim = trim
     self.changesForm = changesForm
@@ -79,7 +83,7 @@ package final class AudioIndexer: Sendable {
   package convenience init(_ known: AudioIndexer, of path: StreamPath) {
     self.init(
       name: known.name, codec: path.caps, tags: path.tags, spoolDirectory: known.spoolDirectory, trim: path.trim,
-      disposition: path.disposition, clock: known.ownClock)
+      disposition: path.disposition, hasEdits: path.passes("qtdemux"), clock: known.ownClock)
   }
 
   /// The end of a stream's branch in a description of an indexing pipeline.
@@ -116,7 +120,9 @@ package final class AudioIndexer: Sendable {
   /// Has the packets watched on their way into the decoder, and the audio on its way out.
   package func watch(_ pipeline: Pipeline) {
     guard let chain = pipeline.element(name).flatMap(AudioIndexer.chain) else { return }
-    let entry = chain.parser ?? chain.rest.last { $0.factoryName == "queue" } ?? chain.decoder
+    let entry =
+      chain.parser ?? chain.rest.last { $0.factoryName == "queue" } ?? chain.decoder
+      ?? chain.rest.last { $0.factoryName == "audioconvert" }
     if let entry { ownClock.openSegments(before: entry) }
     if let decoder = chain.decoder { ownClock.watch(decoder) }
   }
@@ -165,6 +171,9 @@ package final class AudioIndexer: Sendable {
   ) throws -> (AudioTrack?, AudioAnchor?) {
     guard let caps = audio.caps, let rate = caps.int("rate"), rate > 0 else { return (nil, nil) }
     let decoded = audio.decoded
+    if hasEdits, case let edits = clock.edits(of: audio.decoded), edits.count > 1 {
+      return (try track(audio, edits, clock, caps, rate, tags), nil)
+    }
     var segment = clock.segment ?? segment
     if trim.ifDecoded.map({ $0 == decoded.reduce(0) { $0 + $1.count } }) ?? true {
       segment.start = segment.start + trim.delay
@@ -175,14 +184,39 @@ package final class AudioIndexer: Sendable {
     // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of what came before.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor) = try layout.place(decoded, fit)
+    return (track(audio, chunks, clock, caps, rate, tags), anchor)
+  }
+
+  /// The parts that an edit list shows, one after the other.
+  private func track(
+    _ audio: AudioCollector, _ edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)], _ clock: PacketTimestamps,
+    _ caps: Caps, _ rate: Int, _ tags: TagList?
+  ) throws -> AudioTrack? {
+    var chunks: [AudioChunk] = []
+    var (offset, packets) = (0, 0)
+    for edit in edits {
+      let last = edit.audio.last?.packet
+      var layout = AudioLayout(rate: rate, segment: edit.segment, packetCount: last.map { $0 - packets })
+      layout.fillsGaps = clock.fillsGaps
+      chunks = AudioLayout.append(try layout.place(Array(edit.audio)).chunks, offset: offset, to: chunks)
+      offset += edit.audio.reduce(0) { $0 + $1.count }
+      packets = last ?? packets
+    }
+    return track(audio, chunks, clock, caps, rate, tags)
+  }
+
+  private func track(
+    _ audio: AudioCollector, _ chunks: [AudioChunk], _ clock: PacketTimestamps, _ caps: Caps, _ rate: Int,
+    _ tags: TagList?
+  ) -> AudioTrack? {
     // Of all that was decoded: of a stretch, more than is kept.
-    let length = ClockTime(sampleIndex: decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
+    let length = ClockTime(sampleIndex: audio.decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
     let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(
       caps: caps, codec: codec ?? caps, tags: tags, chunks: chunks,
       bitrate: bits > 0 && length > 0 ? Int(exactly: (bits / length).rounded()) : nil, store: audio.spool)
     track?.disposition = disposition
-    return (track, anchor)
+    return track
   }
 
   /// Forgets what was watched, for another pass through the same pipeline. Nothing may be under way in it.
@@ -199,7 +233,8 @@ package final class PacketTimestamps: Sendable {
   }
 
   private struct State {
-    var segment: Segment?
+    var segments: [Segment] = []
+    var segment: Segment? { segments.last }
     var hasDecoder = false
     var current: ClockTime?
     var packetCount = 0
@@ -257,9 +292,44 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  func segment(_ segment: Segment) { state.withLock { $0.segment = segment } }
-  /// What the segment was before it was opened; nil where nobody opened it.
+  /// - Returns: its number.
+  private func segment(_ segment: Segment) -> Int {
+    state.withLock { state in
+      state.segments.append(segment)
+      return state.segments.count - 1
+    }
+  }
+
+  /// What the last segment was before it was opened; nil where nobody opened it.
   var segment: Segment? { state.withLock { $0.segment } }
+
+  /// What was decoded of each segment, in order. Segments that go on with the timestamps of the one before are one with it.
+  func edits(of decoded: [DecodedAudio]) -> [(segment: Segment, audio: ArraySlice<DecodedAudio>)] {
+    let segments = state.withLock { $0.segments }
+    var edits: [(segment: Segment, audio: ArraySlice<DecodedAudio>)] = []
+    var place = 0
+    while place < decoded.count {
+      let number = decoded[place].segment
+      let end = decoded[place...].firstIndex { $0.segment != number } ?? decoded.count
+      guard segments.indices.contains(number) else { return [] }
+      var segment = segments[number]
+      if let last = edits.last, last.segment.time - last.segment.start == segment.time - segment.start {
+        (segment.start, segment.time) = (last.segment.start, last.segment.time)
+        edits[edits.count - 1] = (segment, decoded[last.audio.startIndex..<end])
+      } else {
+        edits.append((segment, decoded[place..<end]))
+      }
+      place = end
+    }
+    return edits
+  }
+
+  /// Takes what another clock noted of segments that came opened to this one.
+  func takeSegments(of other: PacketTimestamps) {
+    let segments = other.state.withLock { $0.segments }
+    state.withLock { $0.segments = segments }
+  }
+
   private func watchesDecoder(isOneForOne: Bool, fillsGaps: Bool) {
     state.withLock {
       $0.hasDecoder = true
@@ -362,7 +432,7 @@ package final class DecoderWatch: Sendable {
     }
     guard let found = clock(of: decoder) else { return nil }
     // The decoder saw the segment that the parser's clock had opened.
-    if let segment = chain.parser.flatMap(clock)?.segment { found.segment(segment) }
+    if let other = chain.parser.flatMap(clock), other.segment != nil { found.takeSegments(of: other) }
     return found
   }
 

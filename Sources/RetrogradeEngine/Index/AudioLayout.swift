@@ -21,6 +21,8 @@ struct DecodedAudio: Hashable, Sendable {
   var packet: Int?
   /// All bytes are 0.
   var isSilent = false
+  /// Number of the segment that it belongs to (`PacketTimestamps.edits`).
+  var segment = 0
 }
 
 /// Puts decoded audio where it belongs in the presentation. Pure arithmetic.
@@ -55,6 +57,23 @@ struct AudioLayout: Sendable {
       positions = self.positions(buffers, nominals, fillings, from: first + shift)
     }
     return (chunks(buffers, at: positions, fillings, fit), anchor)
+  }
+
+  /// `chunks`, and behind them those of what lies from `offset` on in the spool, as far as they are later.
+  static func append(_ more: [AudioChunk], offset: Int, to chunks: [AudioChunk]) -> [AudioChunk] {
+    var all = chunks
+    for var chunk in more {
+      let overlap = max((all.last.map { $0.position + $0.count } ?? chunk.position) - chunk.position, 0)
+      guard overlap < chunk.count else { continue }
+      chunk = AudioChunk(
+        position: chunk.position + overlap, count: chunk.count - overlap, offset: chunk.offset + offset + overlap)
+      if let last = all.last, last.position + last.count == chunk.position, last.offset + last.count == chunk.offset {
+        all[all.count - 1].count += chunk.count
+      } else {
+        all.append(chunk)
+      }
+    }
+    return all
   }
 
   private func chunks(

@@ -103,7 +103,8 @@ struct Indexer: Sendable {
       tracks.append(
         AudioIndexer(
           name: "audio\(tracks.count)", codec: stream.caps, tags: stream.tags, spoolDirectory: spoolDirectory,
-          trim: stream.trim, disposition: stream.disposition, changesForm: stream.formChange != nil))
+          trim: stream.trim, disposition: stream.disposition, changesForm: stream.formChange != nil,
+          hasEdits: stream.passes("qtdemux")))
     }
     return ChosenStreams(all: chosen, videos: videos, tracks: tracks, stored: [], texts: texts, warnings: warnings)
   }

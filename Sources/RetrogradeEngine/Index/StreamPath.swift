@@ -41,13 +41,12 @@ package struct StreamPath: Sendable {
 }
 
 extension [StreamPath] {
-  /// In the order of the file. `parsebin` sorts streams of one kind by their IDs (`sort_end_pads`), which end in their
-  /// numbers in Ogg and transport streams: any order.
-  /// - Parameter numbers: the streams' in the file, in order; the others come after them.
+  /// In the order of the file, those of each kind. `parsebin` gives out streams that need no parser first, and sorts the others of
+  /// one kind by their IDs (`sort_end_pads`), which end in their numbers in Ogg and transport streams: any order.
+  /// - Parameter numbers: the streams' in the file, in order, of Ogg and transport streams; those without come after them.
   func inOrder(of numbers: [Int]) -> [StreamPath] {
-    guard !numbers.isEmpty else { return self }
     func place(_ path: StreamPath) -> Int {
-      path.numberInFile.flatMap { numbers.firstIndex(of: $0) } ?? numbers.count
+      path.numberOfKind ?? path.numberInFile.flatMap { numbers.firstIndex(of: $0) } ?? numbers.count
     }
     return enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(\.element)
   }
@@ -59,6 +58,16 @@ extension StreamPath {
   fileprivate var numberInFile: Int? {
     guard let step = steps.first(where: { ["oggdemux", "tsdemux"].contains($0.factory) }) else { return nil }
     return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
+  }
+
+  /// Its place among the tracks of its kind, by which other demuxers number their pads (`audio_1`); nil where they don't.
+  fileprivate var numberOfKind: Int? {
+    demuxerPad.flatMap { $0.last }.flatMap { Int($0) }
+  }
+
+  /// The parts of the name of a demuxer's pad that is named by its kind, and numbered in the order of the tracks.
+  fileprivate var demuxerPad: [Substring]? {
+    steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
   }
 
   /// The way to packets of H.264 and HEVC as the container holds them, if it holds them with lengths before their
@@ -125,8 +134,7 @@ extension StreamPath {
     {
       stream.trim = gapless
     }
-    // A demuxer's pads are named and numbered by kind, in the order of the tracks.
-    let pad = steps.first { ["qtdemux", "matroskademux", "avidemux"].contains($0.factory) }?.pad.split(separator: "_")
+    let pad = demuxerPad
     let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
     guard let pad, let kind = pad.first.flatMap({ kinds[$0] }), let number = pad.last.flatMap({ Int($0) }),
       let track = facts.tracks.filter({ $0.kind == kind }).dropFirst(number).first
