@@ -12,8 +12,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska, WebM and AVI.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, AIFF, ASF, MP3, WavPack
-  /// and GIF.
+  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, AIFF, ASF, FLAC, MP3,
+  /// WavPack and GIF.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, Matroska, WebM,
   /// AIFF, ASF, AVI, WAVE, MP3 and WavPack.
@@ -121,7 +121,9 @@ package struct ContainerFacts: Sendable {
       correction = scan.correction
     case .aiff:
       report = .aiff(file)
-      if let place = ContainerReport.aiffTag(file) { readID3(file, at: place) }
+      let chunks = ContainerReport.aiffChunks(file)
+      if let place = chunks.tag { readID3(file, at: place) }
+      details += chunks.details
     case .asf:
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)
@@ -150,6 +152,7 @@ package struct ContainerFacts: Sendable {
     case .flac(let stream):
       formChange = stream.change()
       report = .flac(stream, changesForm: formChange != nil)
+      details = stream.applications.map { ContainerDetail(file: "the data of the application “\($0)” (APPLICATION)") }
       correction = formChange.map { _ in FLACCorrection(stream) }
       isContinuous = true
     case .audio:

@@ -125,7 +125,7 @@ struct AnimationReader {
     let lost = starts.count - recording.count
     let undecoded: [Warning] =
       lost > 0 ? [.undecodable(lost, of: starts.count, from: starts[recording.count], to: last)] : []
-    return try source(try recording.source(tags: nil, description: ""), undecoded)
+    return try source(try recording.source(tags: nil, description: "", declaresDurations: true), undecoded)
   }
 
   private func source(_ video: VideoSource, _ warnings: [Warning]) throws -> PlayableSource {

@@ -28,16 +28,22 @@ extension ContainerReport {
     return report
   }
 
-  /// Where the content of its chunk with an ID3 tag begins; nil if it has none.
-  static func aiffTag(_ file: RandomAccessFile) -> Int? {
-    var place = 12
+  /// Where the content of its chunk with an ID3 tag begins, nil if it has none; and chunks that no output holds.
+  static func aiffChunks(_ file: RandomAccessFile) -> (tag: Int?, details: [ContainerDetail]) {
+    var (place, tag, lost): (Int, Int?, [String]) = (12, nil, [])
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
-      if name == "ID3 " { return place + 8 }
+      if name == "ID3 " { tag = tag ?? place + 8 }
+      if let meaning = aiffMeanings[name], size > 0, !lost.contains(meaning) { lost.append(meaning) }
       let isEmpty = size == 0 && name.utf8.allSatisfy { $0 == 0 }
       place = isEmpty ? file.endOfEmptyChunks(at: place) : place + 8 + size + size % 2
     }
-    return nil
+    return (tag, lost.map { ContainerDetail(file: $0) })
   }
+
+  private static let aiffMeanings = [
+    "MARK": "the markers (MARK)", "INST": "the instrument's settings and loops (INST)", "MIDI": "MIDI data (MIDI)",
+    "COMT": "the comments (COMT)", "APPL": "an application's data (APPL)", "AESD": "AES channel status (AESD)",
+  ]
 
   /// When the audio ends; nil if it is compressed, for then `COMM` may count packets.
   private static func aiffEnd(_ file: RandomAccessFile, at place: Int) -> ClockTime? {

@@ -6,6 +6,8 @@ struct FLACStream {
   /// Bytes of STREAMINFO's own fields.
   let infoPlace: Int
   private let framesPlace: Int
+  /// Names, of four letters, of the programs that have data of their own in it (8.4).
+  let applications: [String]
   let form: FLACForm
   /// Count of sample frames; nil if STREAMINFO leaves it open.
   let total: Int?
@@ -22,11 +24,14 @@ struct FLACStream {
     total = count > 0 ? count : nil
     self.file = file
     var next = place + 4
+    var applications: [String] = []
     while let header = file.read(next..<next + 4) {
+      if header[0] & 0x7F == 2, let name = file.text(at: next + 4) { applications.append(name) }
       next += 4 + header.number(1..<4)
       if header[0] & 0x80 != 0 { break }
     }
     framesPlace = next
+    self.applications = applications
   }
 
   /// How frames differ from STREAMINFO; nil if none does. Reads the file up to the first frame of another rate or

@@ -20,7 +20,8 @@ enum MP4Details {
       let boxes = entries.flatMap { details(ofEntry: $0, kind, bytes) }
       let matrix =
         kind == .video ? bytes.box("tkhd", in: track).flatMap { MP4Matrix(ofTrack: $0, in: index)?.detail } : nil
-      return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes) + [matrix].compactMap { $0 }).map {
+      let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil].compactMap { $0 }
+      return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
         ContainerDetail($0, of: kind)
       }
     }
@@ -93,6 +94,7 @@ enum MP4Details {
   private static func details(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [String] {
     let boxes = boxes(ofEntry: entry, kind, bytes)
     return boxes.flatMap { $0.type == "colr" ? colours($0.body, bytes) : [] }
+      + boxes.compactMap { $0.type == "clap" ? crop($0.body, of: entry, bytes) : nil }
       + boxes.compactMap { box in
         guard !technical.contains(box.type), box.type.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
           return nil
@@ -107,6 +109,26 @@ enum MP4Details {
     guard body.count >= 10, ["nclx", "nclc"].contains(bytes.text(body.lowerBound)) else { return [] }
     func code(_ place: Int) -> Int { bytes.number(body.lowerBound + place..<body.lowerBound + place + 2) }
     return ColourCodes.unnamed(matrix: code(8), transfer: code(6))
+  }
+
+  /// The part of a picture that is to be shown (`clap`, ISO/IEC 14496-12, 12.1.4); nil where that is all of it.
+  private static func crop(_ body: Range<Int>, of entry: Box, _ bytes: [UInt8]) -> String? {
+    guard body.count >= 16, entry.body.count >= 28 else { return nil }
+    func size(_ place: Int) -> Int {
+      bytes.integer(body.lowerBound + place) / max(bytes.integer(body.lowerBound + place + 4), 1)
+    }
+    func field(_ place: Int) -> Int { bytes.number(entry.body.lowerBound + place..<entry.body.lowerBound + place + 2) }
+    let (width, height) = (size(0), size(8))
+    return (width, height) == (field(24), field(26)) ? nil : "the crop to \(width)x\(height) (clap)"
+  }
+
+  /// How loud a track is to be played, in `tkhd` (8.3.2); nil for its own loudness, or where nothing is said.
+  private static func volume(of track: Range<Int>, _ bytes: [UInt8]) -> String? {
+    guard let header = bytes.box("tkhd", in: track), let version = bytes[header].first,
+      case let place = header.lowerBound + (version == 1 ? 48 : 36), place + 2 <= header.upperBound
+    else { return nil }
+    let volume = bytes.number(place..<place + 2)
+    return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
   }
 
   private static let spherical = "the 360° description (spherical video, uuid)"

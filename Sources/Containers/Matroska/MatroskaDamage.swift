@@ -6,6 +6,8 @@ struct MatroskaDamage {
   private let file: RandomAccessFile
   private(set) var places: [Damage] = []
   private var scale: Int64 = 1_000_000
+  /// The numbers of the tracks that the file lists; empty: none were found.
+  private var tracks: Set<Int> = []
   /// Timestamp of the cluster, in ticks.
   private var clusterTime: Int64 = 0
   /// Time of the last block.
@@ -77,6 +79,9 @@ struct MatroskaDamage {
           guard let next = resume(after: place, upTo: end) else { return }
           place = next
           continue
+        }
+        if element.id == MatroskaID.tracks, bodyEnd - element.body < 1 << 24 {
+          tracks = MatroskaTrack.numbers(in: file.read(element.body..<bodyEnd) ?? [])
         }
         if element.id == MatroskaID.info, bodyEnd - element.body < 1 << 20,
           let bytes = file.read(element.body..<bodyEnd),
@@ -151,8 +156,13 @@ struct MatroskaDamage {
 
   private mutating func note(block: Range<Int>) {
     // The track's number takes one byte, or more; then comes the time after the cluster's.
-    guard let first = file.number(at: block.lowerBound, 1), first != 0 else { return }
+    guard let first = file.number(at: block.lowerBound, 1) else { return }
     let size = UInt8(first).leadingZeroBitCount + 1
+    let marker = 1 << (7 * size)
+    let track = first == 0 ? 0 : file.number(at: block.lowerBound, size).map { $0 & (marker - 1) } ?? 0
+    if !tracks.isEmpty, !tracks.contains(track) {
+      return places.append(Damage(.unreadable, byte: block.lowerBound, start: last, end: last))
+    }
     guard let offset = file.number(at: block.lowerBound + size, 2) else { return }
     let (ticks, isOver) = clusterTime.addingReportingOverflow(Int64(Int16(truncatingIfNeeded: offset)))
     let (time, isBeyond) = ticks.multipliedReportingOverflow(by: scale)

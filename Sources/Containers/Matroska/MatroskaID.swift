@@ -42,6 +42,7 @@ enum MatroskaID {
   static let flagHearingImpaired: UInt32 = 0x55AB
   static let flagVisualImpaired: UInt32 = 0x55AC
   static let flagTextDescriptions: UInt32 = 0x55AD
+  static let flagOriginal: UInt32 = 0x55AE
   static let flagCommentary: UInt32 = 0x55AF
   static let codecDelay: UInt32 = 0x56AA
   static let name: UInt32 = 0x536E
@@ -51,6 +52,9 @@ enum MatroskaID {
   static let blockAddIDType: UInt32 = 0x41E7
   static let projection: UInt32 = 0x7670
   static let projectionType: UInt32 = 0x7671
+  static let projectionPoseRoll: UInt32 = 0x7675
+  /// Bottom, top, left and right.
+  static let pixelCrops: Set<UInt32> = [0x54AA, 0x54BB, 0x54CC, 0x54DD]
   static let interlaced: UInt32 = 0x9A
   static let fieldOrder: UInt32 = 0x9D
   static let pixelWidth: UInt32 = 0xB0

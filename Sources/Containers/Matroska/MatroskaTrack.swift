@@ -25,6 +25,15 @@ enum MatroskaTrack {
     return (all, entries.flatMap { details(of: $0) })
   }
 
+  /// By which blocks name them.
+  /// - Parameter tracks: the body of a `Tracks` element.
+  static func numbers(in tracks: [UInt8]) -> Set<Int> {
+    Set(
+      EBMLElement.all(in: tracks).filter { $0.id == MatroskaID.trackEntry }.compactMap { entry in
+        EBMLElement.all(in: entry.bytes).first { $0.id == MatroskaID.trackNumber }.map { Int(clamping: $0.number) }
+      })
+  }
+
   private static func details(of parts: [EBMLElement]) -> [ContainerDetail] {
     let type = parts.first { $0.id == MatroskaID.trackType }?.number
     let kind = kind(ofType: type)
@@ -41,6 +50,8 @@ enum MatroskaTrack {
     let video = parts.first { $0.id == MatroskaID.video }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let projection = video.first { $0.id == MatroskaID.projection }.map { EBMLElement.all(in: $0.bytes) } ?? []
     let isSpherical = projection.contains { $0.id == MatroskaID.projectionType && $0.number != 0 }
+    let crops = video.contains { MatroskaID.pixelCrops.contains($0.id) && $0.number != 0 }
+    let roll = projection.first { $0.id == MatroskaID.projectionPoseRoll }?.float ?? 0
     let marks = flags.filter { flag in parts.contains { $0.id == flag.id && $0.number == 1 } }.map {
       "the mark of a track \($0.meaning)"
     }
@@ -48,7 +59,9 @@ enum MatroskaTrack {
     func code(_ id: UInt32) -> Int? { (colour.first { $0.id == id }?.number).flatMap { Int(exactly: $0) } }
     let colours = ColourCodes.unnamed(
       matrix: code(MatroskaID.matrixCoefficients), transfer: code(MatroskaID.transferCharacteristics))
-    let all = additions + marks + colours + (isSpherical ? ["the 360° projection (Projection)"] : [])
+    let all =
+      additions + marks + colours + (isSpherical ? ["the 360° projection (Projection)"] : [])
+      + (crops ? ["the crop (PixelCrop)"] : []) + (roll == 0 ? [] : ["the rotation by \(roll)° (ProjectionPoseRoll)"])
     return all.map { ContainerDetail($0, of: kind) }
   }
 
@@ -57,6 +70,7 @@ enum MatroskaTrack {
     (MatroskaID.flagHearingImpaired, "for the hard of hearing (FlagHearingImpaired)"),
     (MatroskaID.flagVisualImpaired, "for the visually impaired (FlagVisualImpaired)"),
     (MatroskaID.flagTextDescriptions, "with descriptions of the picture (FlagTextDescriptions)"),
+    (MatroskaID.flagOriginal, "in the original language (FlagOriginal)"),
     (MatroskaID.flagCommentary, "with commentary (FlagCommentary)"),
   ]
 

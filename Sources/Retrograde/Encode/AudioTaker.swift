@@ -32,7 +32,7 @@ struct AudioTaker {
   }
 
   /// True if so many channels are taken, for whichever loudspeakers.
-  func takes(_ count: Int) -> Bool { takes("channels=\(count)") }
+  func takes(_ count: Int) -> Bool { takes(count, "channels=\(count)") }
 
   /// Mask of so many channels that is taken: `given`, or else the nearest; nil if none is.
   func mask(for count: Int, like given: UInt64) -> UInt64? {
@@ -42,7 +42,7 @@ struct AudioTaker {
     let wanted = codec.caps.mediaType == "audio/mpeg" ? Speakers.withRearPair(given) : given
     let usual = Speakers.usual(count)
     let masks = codec.isRaw ? [wanted, 0] : wanted == 0 ? [usual] : [wanted, usual]
-    return masks.first { takes("channels=\(count),\(Caps.field(channelMask: $0))") }
+    return masks.first { takes(count, "channels=\(count),\(Caps.field(channelMask: $0))") }
   }
 
   /// Which channel of the file each channel of the encoder's input becomes; nil: the same one.
@@ -65,9 +65,11 @@ struct AudioTaker {
     encoder == "flacenc" && count == 7 && Quirk.flacencSurround.applies ? 0x13F : nil
   }
 
-  private func takes(_ fields: String) -> Bool {
-    if let encoder { return takes(fields, encoder) }
-    return Caps("audio/x-raw,\(fields)").map(container.takes) ?? false
+  private func takes(_ count: Int, _ fields: String) -> Bool {
+    guard let encoder else { return Caps("audio/x-raw,\(fields)").map(container.takes) ?? false }
+    // qtmux writes no more than two channels of ALAC.
+    let isWritten = Caps("\(codec.caps.mediaType),channels=\(count)").map(container.takes) ?? false
+    return isWritten && takes(fields, encoder)
   }
 
   private func takes(_ fields: String, _ encoder: String) -> Bool {

@@ -2,7 +2,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what.
+/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what; and what comes with
+/// frames and no mirror keeps.
 ///
 /// Several decoders of one video share it: what they decode twice counts once.
 final class FormatChanges: Sendable {
@@ -35,6 +36,7 @@ final class FormatChanges: Sendable {
   }
 
   private let changes = Mutex<[Kind: Change]>([:])
+  private let hasCaptions = Atomic(false)
 
   /// The frame as `first`, the caps of the video's first frame, has it.
   /// - Throws: ``GStreamerError``, where it can't be converted.
@@ -57,14 +59,23 @@ final class FormatChanges: Sendable {
     changes.withLock { $0[kind, default: Change(first: first)].note(sample.streamTime, name) }
   }
 
+  /// The first frame may be without: h264parse gives the first packet of a transport stream none of its captions.
+  func noteDetails(of sample: Sample) {
+    if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
+  }
+
   /// What came so far comes again, perhaps at other times: transport streams are told other ones after a seek.
   func forget() { changes.withLock { $0 = [:] } }
 
   /// What is to be said of the frames that came so far.
   var warnings: [Warning] {
-    changes.withLock { changes in
+    let changed = changes.withLock { changes in
       Kind.allCases.compactMap { kind in changes[kind].map { FormatChanges.warning(kind, $0) } }
     }
+    guard hasCaptions.load(ordering: .relaxed) else { return changed }
+    return changed + [
+      Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is turned round")
+    ]
   }
 
   private static func warning(_ kind: Kind, _ change: Change) -> Warning {

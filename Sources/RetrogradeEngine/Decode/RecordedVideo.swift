@@ -47,11 +47,16 @@ package struct RecordedVideo {
   }
 
   /// The frames, ready to be played.
-  /// - Parameter description: of the pipeline that gave them.
-  package func source(tags: TagList?, disposition: Disposition? = nil, description: String) throws -> VideoSource {
+  /// - Parameters:
+  ///   - description: of the pipeline that gave them.
+  ///   - declaresDurations: the frames' durations are the source's own.
+  package func source(
+    tags: TagList?, disposition: Disposition? = nil, description: String, declaresDurations: Bool = false
+  ) throws -> VideoSource {
     var packets = packets
     for (place, time) in zip(packets.indices, collector.starts().times) { packets[place].time = time }
-    var index = VideoIndex(caps: caps, tags: tags, packets: packets, segmentEnd: nil)
+    var index = VideoIndex(
+      caps: caps, tags: tags, packets: packets, segmentEnd: nil, declaresDurations: declaresDurations)
     index.disposition = disposition
     return try VideoSource(
       index, store: collector.frames, changes,

@@ -58,9 +58,7 @@ final class VideoDecoder: Sendable {
       ? []
       : (sample.buffer.hasTimeCode
         ? [Warning(.detailLeftOut, "left out: the timecode, which can't run backwards in a file")] : [])
-        + (sample.buffer.hasCaptions
-          ? [Warning(.detailLeftOut, "left out: the captions in the video (CEA-608/708) where it is turned round")]
-          : [])
+    if !arePackets { changes.noteDetails(of: sample) }
     do {
       first = Mutex(isRaw ? try sample.laidOut() : sample)
     } catch let error as GStreamerError {
@@ -86,6 +84,7 @@ final class VideoDecoder: Sendable {
     guard let sample = try output.pull(cancellation) else { return nil }
     // The index says that they are all alike.
     if arePackets, !isRaw { return sample }
+    changes.noteDetails(of: sample)
     do {
       return try changes.fit(isRaw ? try sample.laidOut() : sample, to: decodedCaps)
     } catch let error as GStreamerError {

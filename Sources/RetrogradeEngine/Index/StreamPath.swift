@@ -103,7 +103,7 @@ extension StreamPath {
   var declaresDurations: Bool { StreamPath.declaringDemuxers.contains(where: passes) }
 
   /// Demuxers that read durations of frames and make up none.
-  package static let declaringDemuxers = ["qtdemux", "matroskademux"]
+  package static let declaringDemuxers = ["qtdemux", "matroskademux", "avdemux_gif"]
 
   /// Whether an element of that name is on the way.
   func passes(_ factory: String) -> Bool { steps.contains { $0.factory == factory } }
