@@ -76,6 +76,19 @@ import Testing
     #expect(found.first?.end?.nanoseconds == 320_000_000)
   }
 
+  @Test("a block of a track that the file does not list is named", arguments: [0x80, 0x82, 0x00])
+  func blockOfNoTrack(_ track: UInt8) throws {
+    let entry = EBMLElement(
+      id: 0xAE, bytes: EBMLElement(id: 0xD7, number: 1).encoded + EBMLElement(id: 0x83, number: 1).encoded)
+    let tracks = EBMLElement(id: 0x1654_AE6B, bytes: entry.encoded).encoded
+    var file = head + EBMLElement(id: 0x1853_8067, bytes: tracks + cluster(0) + cluster(160)).encoded
+    #expect(try damage(file).isEmpty)
+    let second = file.count - 3 * block(0).count + 2
+    file[second] = track
+    let found = try damage(file)
+    #expect(found.map(\.byte) == [second] && found.first?.start.nanoseconds == 160_000_000)
+  }
+
   @Test("a cluster whose checksum is another one is named")
   func checksum() throws {
     // CRC-32 of what follows it, the lowest byte first.

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Retrograde
+@testable import RetrogradeEngine
 
 @Suite("Channels and codecs of audio streams") struct AudioFormTests {
   @Test(
@@ -83,6 +84,39 @@ import Testing
       return stride(from: 0, to: all.count, by: 2 * count).map { Array(all[$0..<$0 + 2 * count]) }
     }
     #expect(try samples("m.flac") == samples("s.mkv").reversed())
+  }
+
+  @Test("ALAC of six channels, which GStreamer can't write to MP4, becomes another codec of six")
+  func surroundALAC() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc=0|0|0.1|0|0|0:s=48000:d=1:c=5.1", "-c:a", "alac", folder.path("s.m4a")])
+    let summary = try await Reverser(folder.path("s.m4a")).reverse(to: folder.path("o.m4a"))
+    #expect(summary.written?.streams.map(\.channels) == [6] && summary.changes.count == 1)
+  }
+
+  @Test("audio streams keep their order where one of them is PCM", arguments: ["o.mkv", "o.mov"])
+  func orderBesidePCM(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    let tones = [300, 700, 1500].flatMap { ["-f", "lavfi", "-i", "sine=f=\($0):d=1"] }
+    _ = try FFmpeg.bytes(
+      tones + ["-map", "0", "-map", "1", "-map", "2", "-c:a:0", "aac", "-c:a:1", "ac3", "-c:a:2", "pcm_s16le"]
+        + ["-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=ger", "-metadata:s:a:2", "language=fre"]
+        + [folder.path("s.mkv")])
+    _ = try await Reverser(folder.path("s.mkv")).reverse(to: folder.path(output))
+    let index = try PlayableSource.open([folder.path(output)], ReverseOptions(), Work()).index
+    #expect(index.audio.map { $0.tags?.string("language-code") } == ["en", "de", "fr"])
+  }
+
+  @Test("MP3 in WAVE that is cut is named, also where no bytes a second are told")
+  func cutMP3InWAVE() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "sine=d=4:r=44100", "-c:a", "libmp3lame", "-write_xing", "0", folder.path("s.wav")])
+    let whole = try Data(contentsOf: URL(fileURLWithPath: folder.path("s.wav")))
+    try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: folder.path("c.wav")))
+    let summary = try await Reverser(folder.path("c.wav")).reverse(to: folder.path("o.mkv"))
+    #expect(summary.warnings.map(\.code) == [.truncated], "\(summary.warnings)")
   }
 
   @Test("fewer channels than the source's are a warning")

@@ -235,6 +235,45 @@ import Testing
     #expect(summary.warnings.first?.message.description.contains("HDR10+") == true)
   }
 
+  @Test("captions in the pictures are named", arguments: ["s.ts", "s.mp4", "s.h264"])
+  func captionsAreNamed(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let stream = folder.path("a.h264")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc=s=128x128:r=10:d=2", "-c:v", "libx264", "-x264-params", "aud=1:bframes=0", stream])
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: stream)))
+    // An SEI message with a pair of CEA-608 behind each delimiter (ATSC A/53, part 4, 6.2.3).
+    let message: [UInt8] = [0xB5, 0, 0x31] + Array("GA94".utf8) + [3, 0xC1, 0xFF, 0xFC, 0x94, 0x20, 0xFF]
+    let unit: [UInt8] = [0, 0, 0, 1, 6, 4, UInt8(message.count)] + message + [0x80]
+    let captioned = bytes.indices.flatMap { place -> [UInt8] in
+      let isDelimiter = place >= 5 && Array(bytes[place - 5..<place]) == [0, 0, 0, 1, 9]
+      return [bytes[place]] + (isDelimiter ? unit : [])
+    }
+    try Data(captioned).write(to: URL(fileURLWithPath: folder.path("s.h264")))
+    if name != "s.h264" {
+      _ = try FFmpeg.bytes(
+        ["-fflags", "+genpts", "-r", "10", "-i", folder.path("s.h264"), "-c", "copy", folder.path(name)])
+    }
+    let summary = try await Reverser(folder.path(name)).reverse(to: folder.path("m.mkv"))
+    #expect(summary.warnings.contains { $0.message.description.contains("CEA-608") }, "\(summary.warnings)")
+  }
+
+  @Test("markers of AIFF and data of applications in FLAC are named")
+  func chunksOfAIFFAndFLAC() throws {
+    let folder = try TemporaryFolder()
+    for name in ["s.aiff", "s.flac"] {
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5", folder.path(name)])
+      #expect(ContainerFacts(folder.path(name)).details.isEmpty)
+      var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.path(name))))
+      bytes +=
+        name == "s.aiff" ? Array("MARK".utf8) + [0, 0, 0, 10, 0, 1, 0, 1, 0, 0, 0, 9, 1, 0x41] : []
+      if name == "s.flac" { bytes.insert(contentsOf: [2, 0, 0, 4] + Array("test".utf8), at: 42) }
+      try Data(bytes).write(to: URL(fileURLWithPath: folder.path(name)))
+      let details = ContainerFacts(folder.path(name)).details.map(\.what)
+      #expect(details.count == 1 && (details[0].contains("MARK") || details[0].contains("test")), "\(details)")
+    }
+  }
+
   @Test("boxes of a sample description that no output holds are named")
   func boxesOfASampleDescriptionAreNamed() throws {
     let folder = try TemporaryFolder()

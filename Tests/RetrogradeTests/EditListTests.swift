@@ -9,7 +9,8 @@ import Testing
 
 /// Audio of which an MP4 or MOV file shows several parts.
 @Suite struct EditListTests {
-  @Test("all parts of an edit list are heard", arguments: [("s.m4a", "alac"), ("s.mov", "pcm_s16le"), ("s.mov", "alac")])
+  @Test(
+    "all parts of an edit list are heard", arguments: [("s.m4a", "alac"), ("s.mov", "pcm_s16le"), ("s.mov", "alac")])
   func parts(_ name: String, _ codec: String) async throws {
     let folder = try TemporaryFolder()
     let path = folder.path(name)

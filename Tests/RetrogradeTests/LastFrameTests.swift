@@ -42,6 +42,20 @@ import Testing
     #expect(times.prefix(3) == [0, 1570, 1670] && times.count == 20, "\(times)")
   }
 
+  @Test("the last picture of an animation is the first for as long as it was the last", arguments: ["s.gif", "s.apng"])
+  func longLastPicture(_ name: String) async throws {
+    let folder = try TemporaryFolder()
+    let delay = name == "s.gif" ? "200" : "2"
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x72:r=10:d=1", "-final_delay", delay, folder.path(name)])
+    for output in ["o.gif", "o.apng", "o.mkv"] {
+      let summary = try await Reverser(folder.path(name)).reverse(to: folder.path(output))
+      #expect(abs(summary.duration.seconds - 2.9) < 0.001)
+      let times = try FFmpeg.frames(folder.path(output)).map(\.time)
+      #expect(times.prefix(3) == [0, 2000, 2100] && times.count == 10, "\(output): \(times)")
+    }
+  }
+
   @Test("the last frame's own duration is kept in a stored index and in joined files")
   func storedAndJoined() async throws {
     let folder = try TemporaryFolder()

@@ -26,7 +26,7 @@ package struct WAVEHeader: Sendable {
       let bytesPerSecond = file.number(at: format.body + 8, 4, isLittleEndian: true)
     else { return nil }
     let bytes = data.size == 0xFFFF_FFFF ? WAVEHeader.longSize(in: file) ?? data.size : data.size
-    guard bytes > 0, bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
+    guard bytes > 0, bytes / max(bytesPerSecond, 1) < 1 << 40 else { return nil }
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
     // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
@@ -37,12 +37,14 @@ package struct WAVEHeader: Sendable {
       !isExtensible || format.size < 24 || file.number(at: format.body + 20, 4, isLittleEndian: true) == 0
     let pcm = PCMFormat(file, at: format)
     // Of compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
-    if pcm == nil, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
+    if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
       let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
       let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
     {
       duration = ClockTime(sampleIndex: count, rate: rate)
     } else {
+      // FFmpeg leaves it 0 for MP3 of a variable rate.
+      guard bytesPerSecond > 0, bytes / bytesPerSecond < 1 << 32 else { return nil }
       duration = ClockTime(sampleIndex: bytes, rate: bytesPerSecond)
     }
     wave64 = isWave64 ? pcm : nil
@@ -52,7 +54,9 @@ package struct WAVEHeader: Sendable {
       pcm.flatMap {
         $0.name == nil ? nil : ClockTime(sampleIndex: there / $0.frameBytes, rate: $0.rate)
       }
-      ?? ClockTime(sampleIndex: there, rate: bytesPerSecond)
+      ?? (bytesPerSecond > 0
+        ? ClockTime(sampleIndex: there, rate: bytesPerSecond)
+        : ClockTime(seconds: duration.seconds * Double(there) / Double(bytes)))
     var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
     let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
     stored?.append(data.body..<data.body + min(bytes, file.size))
