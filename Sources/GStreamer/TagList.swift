@@ -87,7 +87,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
   package var withDate: TagList {
-    guard !has(GST_TAG_DATE), let (year, month, day) = dateParts, let month, let day,
+    guard !has(GST_TAG_DATE), dateComments.isEmpty, let (year, month, day) = dateParts, let month, let day,
       let list = TagList("taglist, date=(date)\(year)-\(month)-\(day)")
     else { return self }
     return merging(list)
@@ -95,7 +95,8 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   /// The same for muxers that write only its year.
   package var withYear: TagList {
-    guard !has(GST_TAG_DATE), let year = dateParts?.year, let list = TagList("taglist, date=(date)\(year)-1-1") else {
+    let told = dateComments.first.flatMap { Int32($0.prefix(4)) } ?? dateParts?.year
+    guard !has(GST_TAG_DATE), let year = told, let list = TagList("taglist, date=(date)\(year)-1-1") else {
       return withDate
     }
     return withDate.merging(list)
@@ -109,10 +110,17 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
 
   /// The list without a whole date that a demuxer made of a year, or of a year and a month.
   package var withoutInventedDate: TagList {
-    guard let date = texts(of: GST_TAG_DATE)?.first, let told = texts(of: GST_TAG_DATE_TIME)?.first, let dateParts,
-      partialDate.map(date.hasPrefix) ?? (time == nil && told != date && date == "\(dateParts.year)-01-01")
-    else { return self }
-    return removing([GST_TAG_DATE])
+    guard let date = texts(of: GST_TAG_DATE)?.first else { return self }
+    var isInvented = dateComments.contains { (4..<date.count).contains($0.count) && date.hasPrefix($0) }
+    if time == nil, let told = texts(of: GST_TAG_DATE_TIME)?.first, let year = dateParts?.year {
+      isInvented = isInvented || partialDate.map(date.hasPrefix) ?? (told != date && date == "\(year)-01-01")
+    }
+    return isInvented ? removing([GST_TAG_DATE]) : self
+  }
+
+  /// Beside the time in a header the date is a comment.
+  private var dateComments: [Substring] {
+    strings(GST_TAG_EXTENDED_COMMENT).filter { $0.hasPrefix("DATE=") }.map { $0.dropFirst(5) }
   }
 
   private var dateParts: (year: Int32, month: Int32?, day: Int32?)? {

@@ -15,7 +15,8 @@ import Testing
     let folder = try TemporaryFolder()
     let path = folder.path(name)
     _ = try FFmpeg.bytes(
-      ["-f", "lavfi", "-i", "aevalsrc='0.3*sin(900*t*t)|0.3*sin(3000*t-300*t*t)':s=48000:d=2", "-c:a", codec, path])
+      ["-f", "lavfi", "-i", "aevalsrc='0.3*sin(900*t*t)|0.3*sin(3000*t-300*t*t)':s=48000:d=2", "-c:a", codec]
+        + ["-movie_timescale", "1000", path])
     let all = try FFmpeg.samples(path)
     // Half a second from the beginning and from 1.1 s on, a quarter of a second of nothing between.
     try setEdits([(500, 0), (250, -1), (500, 52_800)], in: path)
