@@ -40,22 +40,20 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Seeks what feeds this sink to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
-  package func seek(to time: ClockTime) -> Bool {
-    gst_element_seek(
-      element.raw, 1.0, GST_FORMAT_TIME,
-      GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue), GST_SEEK_TYPE_SET,
-      gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
+  /// Seeks what feeds this sink to `time`, exactly, and drops what was under way.
+  package func seek(to time: ClockTime) -> Bool { seek(to: time, [GST_SEEK_FLAG_ACCURATE]) }
+
+  /// Seeks what feeds this sink to the last keyframe up to `time`, and drops what was under way.
+  package func seek(toKeyframeBefore time: ClockTime) -> Bool {
+    seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }
 
-  /// Seeks what feeds this sink to the last keyframe up to `time`, and drops what was under way (`FLUSH | KEY_UNIT | SNAP_BEFORE`).
-  ///
   /// It asks for no stop, rather than for none other than before: matroskademux takes that for the duration that the file
-  /// declares, and drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`).
-  package func seek(toKeyframeBefore time: ClockTime) -> Bool {
-    let flags = [GST_SEEK_FLAG_FLUSH, GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE].reduce(0) { $0 | $1.rawValue }
+  /// declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`), and complains of a `time` behind it.
+  private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
+    let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(
-      element.raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(flags), GST_SEEK_TYPE_SET, gint64(time.nanoseconds),
+      element.raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(all), GST_SEEK_TYPE_SET, gint64(time.nanoseconds),
       GST_SEEK_TYPE_SET, -1) != 0
   }
 

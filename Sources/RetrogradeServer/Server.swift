@@ -79,7 +79,7 @@ package final class Server: Sendable {
   /// Number of clients that are connected.
   var connections: Int { service.connections }
 
-  /// Waits until nobody is connected.
+  /// Waits until nobody is connected. For tests.
   func waitUntilAlone() async {
     if connections > 0 { _ = await service.connectionCounts.first { $0 == 0 } }
   }
