@@ -37,8 +37,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
   package private(set) var isContinuous = false
-  /// Samples of a Y4M file have more than eight bits.
-  package private(set) var isDeepY4M = false
+  /// A Y4M file is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
+  package private(set) var isUnusualY4M = false
   /// How frames of a FLAC file differ; nil if they don't.
   package private(set) var formChange: FLACChange?
   /// MP3, and MP4 without edit lists.
@@ -148,7 +148,7 @@ package struct ContainerFacts: Sendable {
     case .realMedia: report = .realMedia(file)
     case .y4m:
       report = .y4m(file)
-      isDeepY4M = ContainerReport.isDeepY4M(file)
+      isUnusualY4M = ContainerReport.isUnusualY4M(file)
     case .flac(let stream):
       formChange = stream.change()
       report = .flac(stream, changesForm: formChange != nil)

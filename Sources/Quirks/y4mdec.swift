@@ -4,10 +4,11 @@ extension Quirk {
   package static let y4mdecDepth = Quirk(
     "y4mdec-depth", element: "y4mdec", releases: .before(Release(1, 26)),
     symptom: """
-      It takes samples of more than eight bits for samples of eight: it gives one wrong frame, and an error.
+      It takes samples of more than eight bits for samples of eight, and gives one wrong frame, and an error; 4:1:1 and \
+      grey are errors.
       """,
     upstream: "1.26.2 reads them",
-    workaround: "A source of that depth is refused, and the error names FFmpeg.")
+    workaround: "Such sources are refused, and the error names FFmpeg.")
 
   static let y4mdec = [y4mdecDepth]
 }

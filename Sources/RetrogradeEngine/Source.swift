@@ -150,10 +150,10 @@ package struct Source: Sendable {
         "no audio is found in it: the file is cut before its audio begins, or what stands before that is damaged"
       )
     }
-    if facts.isDeepY4M, Quirk.y4mdecDepth.applies {
+    if facts.isUnusualY4M, Quirk.y4mdecDepth.applies {
       throw RetrogradeError(
         .missingPlugin,
-        about: name, "this release of GStreamer reads Y4M of eight bits a sample only, and this has more",
+        about: name, "this release of GStreamer reads Y4M of eight bits a sample in 4:2:0, 4:2:2 and 4:4:4 only, and this is another",
         remedy: "make another file of it first, as with: ffmpeg -i \(name) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)

@@ -1,5 +1,6 @@
 import Foundation
 import GStreamer
+import Quirks
 import TestSupport
 import Testing
 
@@ -66,6 +67,19 @@ import Testing
   }
 
   /// No edit cuts off the delay of B-frames: the video starts as late as its first frame is shown, and ends as much later.
+  @Test("Y4M that GStreamer can't read is refused as not supported", arguments: ["yuv420p10le", "yuv411p", "gray"])
+  func unusualY4M(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=10:d=0.5", "-pix_fmt", format, "-strict", "-1", folder.path("s.y4m")])
+    do {
+      let summary = try await Reverser(folder.path("s.y4m")).reverse(to: folder.path("m.mkv"))
+      #expect(!Quirk.y4mdecDepth.applies && summary.frames == 5 && summary.warnings.isEmpty)
+    } catch let error as RetrogradeError {
+      #expect(Quirk.y4mdecDepth.applies && error.code == .missingPlugin, "\(error.message)")
+    }
+  }
+
   @Test("an MP4 with B-frames and without an edit list keeps its last frames")
   func framesWithoutAnEditList() async throws {
     let folder = try TemporaryFolder()

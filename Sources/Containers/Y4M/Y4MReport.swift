@@ -18,9 +18,10 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
-  /// True if samples have more than eight bits.
-  static func isDeepY4M(_ file: RandomAccessFile) -> Bool {
-    file.line(at: 0)?.split(separator: " ").contains { $0.hasPrefix("C") && isDeep(String($0.dropFirst())) } ?? false
+  /// True if it is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
+  static func isUnusualY4M(_ file: RandomAccessFile) -> Bool {
+    let chroma = file.line(at: 0)?.split(separator: " ").first { $0.hasPrefix("C") }.map { String($0.dropFirst()) }
+    return chroma.map { isDeep($0) || ["411", "444alpha", "mono"].contains($0) } ?? false
   }
 
   /// True of names such as `422p10` and `mono12`, for two bytes a sample.
