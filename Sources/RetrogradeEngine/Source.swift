@@ -153,7 +153,8 @@ package struct Source: Sendable {
     if facts.isUnusualY4M, Quirk.y4mdecDepth.applies {
       throw RetrogradeError(
         .missingPlugin,
-        about: name, "this release of GStreamer reads Y4M of eight bits a sample in 4:2:0, 4:2:2 and 4:4:4 only, and this is another",
+        about: name,
+        "this release of GStreamer reads no other Y4M than 4:2:0, 4:2:2 and 4:4:4 of eight bits a sample, and this is another",
         remedy: "make another file of it first, as with: ffmpeg -i \(name) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)
