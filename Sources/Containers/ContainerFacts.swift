@@ -152,7 +152,9 @@ package struct ContainerFacts: Sendable {
     case .flac(let stream):
       formChange = stream.change()
       report = .flac(stream, changesForm: formChange != nil)
-      details = stream.applications.map { ContainerDetail(file: "the data of the application “\($0)” (APPLICATION)") }
+      details = stream.applications.map {
+        ContainerDetail(file: "the data of the application “\($0)” (APPLICATION)")
+      }
       correction = formChange.map { _ in FLACCorrection(stream) }
       isContinuous = true
     case .audio:

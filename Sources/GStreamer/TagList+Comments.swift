@@ -61,22 +61,4 @@ extension TagList {
       gst_tag_list_get_value_index(raw, tag, number).flatMap { takeString(gst_value_serialize($0)) }
     }
   }
-
-  /// Such as `2020-05-06T07:08:09Z`.
-  /// - Parameter time: in seconds since 1970.
-  package static func dateTime(_ time: Int) -> String {
-    guard let value = gst_date_time_new_from_unix_epoch_utc(gint64(time)) else { return "" }
-    defer { gst_date_time_unref(value) }
-    return takeString(gst_date_time_to_iso8601_string(value)) ?? ""
-  }
-
-  /// When it was made, in seconds since 1970, if it says the time of day.
-  package var time: Int? {
-    var dateTime: OpaquePointer?
-    guard gst_tag_list_get_date_time(raw, GST_TAG_DATE_TIME, &dateTime) != 0, let dateTime else { return nil }
-    defer { gst_date_time_unref(dateTime) }
-    guard gst_date_time_has_time(dateTime) != 0, let time = gst_date_time_to_g_date_time(dateTime) else { return nil }
-    defer { g_date_time_unref(time) }
-    return Int(g_date_time_to_unix(time))
-  }
 }

@@ -154,7 +154,7 @@ package struct Source: Sendable {
       throw RetrogradeError(
         .missingPlugin,
         about: name,
-        "this release of GStreamer reads no other Y4M than 4:2:0, 4:2:2 and 4:4:4 of eight bits a sample, and this is another",
+        "this release of GStreamer reads Y4M of eight bits a sample in 4:2:0, 4:2:2 or 4:4:4, and this is another",
         remedy: "make another file of it first, as with: ffmpeg -i \(name) -c:v ffv1 video.mkv")
     }
     try Playlist.refuse(facts.beginning, name: name)

@@ -1,6 +1,6 @@
 /// The tag behind the last packet of a WavPack or MP3 file ("APEv2 specification", Hydrogenaudio).
 enum APETag {
-  /// What apedemux does not read.
+  /// Reads the items that apedemux leaves out.
   /// - Returns: tags, by their names in Vorbis comments where these have one; and items that are no text.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
@@ -9,11 +9,11 @@ enum APETag {
     guard let end = ends.first(where: { file.read($0 - 32..<$0 - 24) == Array("APETAGEX".utf8) }),
       let footer = file.read(end - 32..<end)
     else { return found }
-    // Of the items and this footer.
+    // The items and this footer.
     let size = footer[12..<16].littleEndian
     guard size >= 32, size <= min(end, largest), let items = file.read(end - size..<end - 32) else { return found }
     var rest = items[...]
-    for _ in 0..<footer[16..<20].littleEndian where rest.count > 8 {
+    while rest.count > 8 {
       let (length, flags) = (rest.prefix(4).littleEndian, rest.dropFirst(4).prefix(4).littleEndian)
       let name = rest.dropFirst(8).prefix { $0 != 0 }
       rest = rest.dropFirst(8 + name.count + 1)

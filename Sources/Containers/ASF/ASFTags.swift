@@ -1,4 +1,5 @@
-/// The tags of an ASF file that asfdemux does not read ("Advanced Systems Format Specification", Microsoft, 3.11 and 4.8).
+/// The tags of an ASF file that asfdemux does not read ("Advanced Systems Format Specification", Microsoft, 3.11 and
+/// 4.8).
 enum ASFTags {
   /// - Returns: tags, by their names in Vorbis comments where these have one; and what is no text.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
@@ -34,7 +35,8 @@ enum ASFTags {
     return found
   }
 
-  /// Reads a list of names and values. In the library each has a language and a stream too, and its lengths stand together.
+  /// Reads a list of names and values. In the library each has a language and a stream too, and its lengths stand
+  /// together.
   private static func read(
     _ list: ArraySlice<UInt8>, isLibrary: Bool, _ found: inout (tags: [NamedTag], details: [ContainerDetail])
   ) {
@@ -83,12 +85,12 @@ enum ASFTags {
     }
   }
 
-  /// Which asfdemux reads from the Extended Content Description Object.
+  /// Names that asfdemux reads in the Extended Content Description Object.
   private static let known: Set = [
     "WM/AlbumTitle", "WM/AlbumArtist", "WM/Picture", "WM/Year", "WM/Track", "Title", "Author",
     "Copyright",
   ]
-  /// What says how the file was made, and how it is to be read.
+  /// Names, or their beginnings, of tags that describe the encoder or the layout of the file.
   private static let technical = [
     "WM/EncodingSettings", "WM/EncodingTime", "WMFSDK", "ASFLeakyBucket", "AspectRatio", "IsVBR", "DeviceConformance",
     "Stereoscopic", "SeekPoint", "WM/WMADRC", "PeakValue", "AverageLevel", "MediaFoundationVersion", "WM/MediaPrimary",

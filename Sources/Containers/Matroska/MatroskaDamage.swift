@@ -156,12 +156,12 @@ struct MatroskaDamage {
 
   private mutating func note(block: Range<Int>) {
     // The track's number takes one byte, or more; then comes the time after the cluster's.
-    guard let first = file.number(at: block.lowerBound, 1) else { return }
+    guard let first = file.number(at: block.lowerBound, 1), first != 0 || !tracks.isEmpty else { return }
     let size = UInt8(first).leadingZeroBitCount + 1
-    let marker = 1 << (7 * size)
-    let track = first == 0 ? 0 : file.number(at: block.lowerBound, size).map { $0 & (marker - 1) } ?? 0
-    if !tracks.isEmpty, !tracks.contains(track) {
-      return places.append(Damage(.unreadable, byte: block.lowerBound, start: last, end: last))
+    let track = first == 0 ? nil : file.number(at: block.lowerBound, size).map { $0 & (1 << (7 * size) - 1) }
+    if !tracks.isEmpty, !(track.map(tracks.contains) ?? false) {
+      if !isOpen { places.append(Damage(.unreadable, byte: block.lowerBound, start: last, end: nil)) }
+      return isOpen = true
     }
     guard let offset = file.number(at: block.lowerBound + size, 2) else { return }
     let (ticks, isOver) = clusterTime.addingReportingOverflow(Int64(Int16(truncatingIfNeeded: offset)))

@@ -5,8 +5,8 @@ enum MatroskaTags {
   /// How deep tags lie in others, at the most. Each level is a copy of what is in it.
   private static let deepest = 8
 
-  /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; and tags that no
-  ///   output holds: those that are no text, and those of chapters and attachments.
+  /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; and tags
+  ///   that no output holds: those that are no text, and those of chapters and attachments.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)

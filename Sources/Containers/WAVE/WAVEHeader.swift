@@ -26,7 +26,7 @@ package struct WAVEHeader: Sendable {
       let bytesPerSecond = file.number(at: format.body + 8, 4, isLittleEndian: true)
     else { return nil }
     let bytes = data.size == 0xFFFF_FFFF ? WAVEHeader.longSize(in: file) ?? data.size : data.size
-    guard bytes > 0, bytes / max(bytesPerSecond, 1) < 1 << 40 else { return nil }
+    guard bytes > 0 else { return nil }
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
     // What writes into a pipe does not know the length, and says the most that there can be, or nearly.

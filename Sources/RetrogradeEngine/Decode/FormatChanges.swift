@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what; and what comes with
-/// frames and no mirror keeps.
+/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what;
+/// and that they come with captions, which no mirror keeps.
 ///
 /// Several decoders of one video share it: what they decode twice counts once.
 final class FormatChanges: Sendable {

@@ -41,9 +41,10 @@ package struct StreamPath: Sendable {
 }
 
 extension [StreamPath] {
-  /// In the order of the file, those of each kind. `parsebin` gives out streams that need no parser first, and sorts the others of
-  /// one kind by their IDs (`sort_end_pads`), which end in their numbers in Ogg and transport streams: any order.
-  /// - Parameter numbers: the streams' in the file, in order, of Ogg and transport streams; those without come after them.
+  /// The streams of each kind in the order of the file. `parsebin` gives out those that need no parser first, and sorts
+  /// the others by their IDs (`sort_end_pads`), which end in their numbers in Ogg and transport streams: any order.
+  /// - Parameter numbers: of Ogg and transport streams, the streams' numbers in the order of the file; streams without
+  ///   come after them.
   func inOrder(of numbers: [Int]) -> [StreamPath] {
     func place(_ path: StreamPath) -> Int {
       path.numberOfKind ?? path.numberInFile.flatMap { numbers.firstIndex(of: $0) } ?? numbers.count
@@ -60,10 +61,9 @@ extension StreamPath {
     return step.pad.split(separator: "_").last.flatMap { Int($0, radix: 16) }
   }
 
-  /// Its place among the tracks of its kind, by which other demuxers number their pads (`audio_1`); nil where they don't.
-  fileprivate var numberOfKind: Int? {
-    demuxerPad.flatMap { $0.last }.flatMap { Int($0) }
-  }
+  /// Its place among the tracks of its kind, by which other demuxers number their pads (`audio_1`); nil where they do
+  /// not.
+  fileprivate var numberOfKind: Int? { demuxerPad?.last.flatMap { Int($0) } }
 
   /// The parts of the name of a demuxer's pad that is named by its kind, and numbered in the order of the tracks.
   fileprivate var demuxerPad: [Substring]? {
@@ -134,9 +134,8 @@ extension StreamPath {
     {
       stream.trim = gapless
     }
-    let pad = demuxerPad
     let kinds: [Substring: StreamKind] = ["video": .video, "audio": .audio, "subtitle": .subtitles]
-    guard let pad, let kind = pad.first.flatMap({ kinds[$0] }), let number = pad.last.flatMap({ Int($0) }),
+    guard let pad = demuxerPad, let kind = pad.first.flatMap({ kinds[$0] }), let number = numberOfKind,
       let track = facts.tracks.filter({ $0.kind == kind }).dropFirst(number).first
     else { return stream }
     stream.disposition = track.disposition
@@ -182,10 +181,8 @@ extension TagList {
     )
     .merging(TagList(comments: others)) ?? self
   }
-}
 
-extension TagList {
-  /// Whether its date is only the year of a day or a month.
+  /// Whether its date is the year of a month or a day, or the month of a day, that `named` tells.
   private func isPart(of named: NamedTag, _ tag: String) -> Bool {
     guard tag == "datetime", let partialDate else { return false }
     return named.text.hasPrefix("\(partialDate)-")

@@ -47,7 +47,7 @@ final class StretchIndexer {
       !streams.all.isEmpty,
       // What is shown during a stretch may have come an hour before.
       streams.texts.isEmpty,
-      // What places the audio of one edit does not place that of another.
+      // An anchor in one edit does not place the audio of another.
       !indexer.topology.facts.tracks.contains(where: \.isEdited),
       streams.all.allSatisfy({ stream in StretchIndexer.demuxers.contains { stream.stream.passes($0) } })
     else { return nil }
