@@ -49,8 +49,8 @@ package final class AppSink: @unchecked Sendable {
   }
 
   /// It asks for no stop, rather than for none other than before: matroskademux takes that for the duration that the
-  /// file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`), and complains of a `time` behind
-  /// it.
+  /// file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`), and complains of a `time`
+  /// behind it.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

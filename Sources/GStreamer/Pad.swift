@@ -147,8 +147,8 @@ package final class Pad: @unchecked Sendable {
   }
 
   /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
-  /// `body` what it really was. `body` numbers it: the number goes downstream as `base`, which only sinks look at that wait
-  /// for a clock.
+  /// `body` what it really was. `body` numbers it: the number goes downstream as `base`, which only sinks look at that
+  /// wait for a clock.
   package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
       segment.base = UInt(body(Segment(segment)))
