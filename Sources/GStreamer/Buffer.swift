@@ -140,6 +140,15 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: UnsafeMutableRawPointer(copy).assumingMemoryBound(to: GstBuffer.self))
   }
 
+  /// The same packet with only its last block of memory (`GstMemory`); nil if it has no other.
+  package func withLastMemory() -> Buffer? {
+    let count = gst_buffer_n_memory(raw)
+    guard count > 1 else { return nil }
+    let copy = shallowCopy()
+    gst_buffer_remove_memory_range(copy.raw, 0, Int32(count) - 1)
+    return copy
+  }
+
   /// Sets the times of a buffer that is not shared yet.
   package func stamp(pts: ClockTime, duration: ClockTime) {
     raw.pointee.pts = pts.raw

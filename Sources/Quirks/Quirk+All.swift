@@ -6,7 +6,7 @@ extension Quirk {
     h265parse, id3demux, jpeg2000parse, jpegdec, jpegenc, jpegparse, lamemp3enc, matroskademux, matroskamux,
     mpeg4videoparse, mpegaudioparse, mpegpsdemux, mpegtsmux, oggmux, openjpegdec, opusdec, opusenc,
     parsebin, pngdec, qtdemux, qtmux, souphttpsrc, tsdemux, videoconvert, videocrop,
-    videorate, vp9dec, vp9enc, vp9parse, wavenc, wavpackdec, wavparse, webpdec, webpenc, x264enc, xingmux, y4mdec,
-    y4menc,
+    videorate, vp9dec, vp9enc, vp9parse, wavenc, wavpackdec, wavparse, webpdec, webpenc, x264enc, x265enc, xingmux,
+    y4mdec, y4menc,
   ].flatMap(\.self)
 }

@@ -44,6 +44,15 @@ import Testing
     try expect(.videoInfoChromaSite) { try site(caps) != site("\(caps),colorimetry=bt601") }
   }
 
+  @Test("x265enc writes its header twice")
+  func header() throws {
+    let caps = "video/x-raw,format=I420_10LE,width=64,height=48,content-light-level=(string)1000:400"
+    let first = try #require(try samples(of: "videotestsrc num-buffers=1 ! \(caps) ! x265enc").first?.buffer)
+    try expect(.x265encHeader) { gst_buffer_n_memory(first.raw) > 1 }
+    let parameterSet: [UInt8] = [0, 0, 1, 0x40]
+    #expect(try (first.withLastMemory() ?? first).withBytes { $0.ranges(of: parameterSet).count } == 1)
+  }
+
   @Test("y4menc writes the padding of rows")
   func layout() throws {
     let caps = "video/x-raw,format=(string)Y444,width=16,height=16,framerate=(fraction)25/1"

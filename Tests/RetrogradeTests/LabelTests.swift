@@ -85,6 +85,16 @@ import Testing
     }
     let mirror = try await Reverser(folder.path("a.mkv")).reverse(to: folder.path("b.mp4"))
     #expect(mirror.warnings.isEmpty)
+    var packet = try FFmpeg.bytes([
+      "-i", folder.path("b.mp4"), "-map", "0:v", "-c", "copy", "-frames:v", "1", "-f", "data", "-",
+    ])[...]
+    var types: [UInt8] = []
+    while packet.count > 4 {
+      types.append(packet[packet.startIndex + 4] >> 1)
+      packet = packet.dropFirst(4 + packet.prefix(4).reduce(0) { $0 << 8 | Int($1) })
+    }
+    // The light level, the mastering display and the encoder's settings, before an IDR picture.
+    #expect(types.filter { $0 < 32 || $0 > 34 } == [39, 39, 39, 20])
     _ = try FFmpeg.bytes(
       ["-i", folder.path("b.mp4"), "-c", "copy", "-bsf:v", "filter_units=remove_types=39", folder.path("bare.mp4")])
     let checks = try await Verifier(folder.path("a.mkv"), mirror: folder.path("bare.mp4")).verify().checks

@@ -149,6 +149,7 @@ final class EncodingPipeline: Sendable {
     pipeline.nameY4MChromaSite()
     pipeline.keepChromaSite()
     pipeline.fillRowsOfJPEG()
+    pipeline.takeDoubledHeaderAway()
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     if hasMP4Header {

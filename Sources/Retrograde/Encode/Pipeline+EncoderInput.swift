@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// Settings of encoders, and changes to frames and caps before those that take them wrong.
+/// Settings of encoders, and changes to what goes in and comes out where an encoder has it wrong.
 extension Pipeline {
   /// Has AAC keep left and right apart (`Quirk.avencAACMidSide`). Not in the profile of `encodebin`, which other
   /// programs that run a printed pipeline may fill with another encoder.
@@ -53,6 +53,22 @@ extension Pipeline {
         let tagged = caps.string("format") == "I420" ? ["none", "jpeg", "mpeg2", "dv"] : ["none"]
         let site = caps.string("chroma-site")
         return site.map(tagged.contains) ?? false ? nil : caps.setting("chroma-site", "none")
+      }
+    }
+  }
+
+  /// Takes the header before the first packet of `x265enc` away if the packet has one itself
+  /// (`Quirk.x265encHeader`).
+  func takeDoubledHeaderAway() {
+    guard Quirk.x265encHeader.applies else { return }
+    for encoder in elements(ofFactory: "x265enc") {
+      encoder.staticPad("src")?.onBuffer { packet in
+        // A start code and the first byte of a video parameter set (ITU-T H.265, 7.3.1.2 and B.2).
+        let start: [UInt8] = [0, 0, 1, 0x40]
+        guard let rest = packet.withLastMemory(),
+          let hasHeader = try? rest.withBytes({ $0.contains(start) }), hasHeader
+        else { return nil }
+        return rest
       }
     }
   }
