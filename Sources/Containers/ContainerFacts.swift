@@ -1,3 +1,5 @@
+package import MediaTime
+
 /// Facts that a file states and GStreamer does not tell, read once.
 ///
 /// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken from GStreamer.
@@ -12,12 +14,14 @@ package struct ContainerFacts: Sendable {
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska, WebM and AVI.
   package private(set) var tracks: [ContainerTrack] = []
-  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, AIFF, ASF, FLAC, MP3,
+  /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, transport streams, AIFF, ASF, FLAC, MP3,
   /// WavPack and GIF.
   package private(set) var details: [ContainerDetail] = []
   /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, Matroska, WebM,
-  /// AIFF, ASF, AVI, WAVE, MP3 and WavPack.
+  /// AIFF, ASF, AVI, FLV, WAVE, MP3 and WavPack.
   package private(set) var tags: [NamedTag] = []
+  /// Tags, by GStreamer's names, that its demuxer takes others for: ``tags`` has those. Of Matroska.
+  package private(set) var misreadTags: [String] = []
   /// The same of MP4 and MOV, as they lie there.
   package private(set) var mp4Tags: [MP4Tag] = []
   /// When it was made, in seconds since 1970. Of MP4 and MOV, where a date without a time of day hides it from
@@ -39,6 +43,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var isContinuous = false
   /// A Y4M file is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
   package private(set) var isUnusualY4M = false
+  /// The order of fields in a Y4M file, as caps have it; nil if it does not say one.
+  package private(set) var y4mFieldOrder: String?
   /// How frames of a FLAC file differ; nil if they don't.
   package private(set) var formChange: FLACChange?
   /// MP3, and MP4 without edit lists.
@@ -69,6 +75,13 @@ package struct ContainerFacts: Sendable {
   /// to be called when all of them have been read. Matroska and WebM.
   package func damage(isCancelled: @escaping () -> Bool = { false }) -> [Damage] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
+  }
+
+  /// When the blocks of a track begin, in the order of the file, in stream time. Takes as long as ``damage(isCancelled:)``.
+  /// - Parameter number: by which blocks name it. Matroska.
+  package func blockTimes(ofTrack number: Int, isCancelled: @escaping () -> Bool = { false }) -> [ClockTime] {
+    walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }
+      .flatMap { MatroskaDamage($0, timedTrack: number)?.times } ?? []
   }
 
   private mutating func read(_ file: RandomAccessFile) {
@@ -106,6 +119,7 @@ package struct ContainerFacts: Sendable {
       (tracks, details) = MatroskaTrack.all(in: file)
       let found = MatroskaTags.unread(in: file)
       tags = found.tags
+      if tags.contains(where: { $0.name == "TRACKNUMBER" }) { misreadTags = ["album-disc-number"] }
       details += found.details
       let chapters = MatroskaChapters(file)
       self.chapters = chapters?.chapters ?? []
@@ -118,6 +132,7 @@ package struct ContainerFacts: Sendable {
     case .transportStream(let packets):
       guard let scan = TransportScan(file, packets) else { return }
       report = .transportStream(scan)
+      details = scan.marks
       correction = scan.correction
     case .aiff:
       report = .aiff(file)
@@ -141,13 +156,16 @@ package struct ContainerFacts: Sendable {
       gif = GIFBlocks(file)
       report = gif.flatMap { ContainerReport($0) }
     case .flic: report = .flic(file)
-    case .flv: report = .flv(file)
+    case .flv:
+      report = .flv(file)
+      tags = ContainerReport.flvScript(file).map { FLVTags($0).unread } ?? []
     case .ivf: report = .ivf(file)
     case .mxf: report = .mxf(file)
     case .programStream: report = .programStream(file)
     case .realMedia: report = .realMedia(file)
     case .y4m:
       report = .y4m(file)
+      y4mFieldOrder = ContainerReport.y4mFieldOrder(file)
       isUnusualY4M = ContainerReport.isUnusualY4M(file)
     case .flac(let stream):
       formChange = stream.change()

@@ -16,6 +16,8 @@ package struct ContainerTrack: Sendable {
   package var pixelAspect: (width: Int, height: Int)?
   /// Its edit list shows more than one part of it. Of MP4 and MOV.
   package var isEdited = false
+  /// By which blocks name it. Of Matroska.
+  package var number: Int?
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's `CodecDelay`,
   /// RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero

@@ -4,6 +4,10 @@ import CGStreamer
 package struct PixelFormat: Sendable {
   /// As caps name it, such as `I420`.
   package let name: String
+  /// The bits of each component.
+  private let depths: [UInt32]
+  /// Of the second component, how often columns and lines are halved; nil where there is no chroma.
+  private let halvings: (columns: UInt32, lines: UInt32)?
   /// Colour model, components, and for each of them its bits and how its columns and lines are halved.
   private let layout: [UInt32]
 
@@ -29,8 +33,38 @@ package struct PixelFormat: Sendable {
     func listed(_ values: (UInt32, UInt32, UInt32, UInt32)) -> [UInt32] {
       Array([values.0, values.1, values.2, values.3].prefix(Int(info.n_components)))
     }
+    depths = listed(info.depth)
+    let isYUV = info.flags.rawValue & GST_VIDEO_FORMAT_FLAG_YUV.rawValue != 0
+    halvings = isYUV && info.n_components > 2 ? (info.w_sub.1, info.h_sub.1) : nil
     layout =
-      [info.flags.rawValue & model] + listed(info.depth) + listed(info.w_sub) + listed(info.h_sub)
+      [info.flags.rawValue & model] + depths + listed(info.w_sub) + listed(info.h_sub)
+  }
+
+  /// The most bits of a component.
+  package var depth: Int { Int(depths.max() ?? 0) }
+
+  /// How chroma is sampled, as in `4:2:0`; nil of formats without chroma, and of rare ones.
+  package var chroma: String? {
+    switch halvings {
+    case (0, 0)?: "4:4:4"
+    case (1, 0)?: "4:2:2"
+    case (1, 1)?: "4:2:0"
+    case (2, 0)?: "4:1:1"
+    default: nil
+    }
+  }
+
+  /// True if it has less chroma than `other`; false where one of them has none.
+  package func hasLessChroma(than other: PixelFormat) -> Bool {
+    guard let halvings, let theirs = other.halvings else { return false }
+    return halvings.columns > theirs.columns || halvings.lines > theirs.lines
+  }
+
+  /// Formats with chroma of the same sampling, and no transparency, those of most bits first.
+  package var ofSameChroma: [PixelFormat] {
+    guard let chroma else { return [] }
+    return PixelFormat.numbers.compactMap { PixelFormat($0) }.filter { $0.chroma == chroma && $0.depths.count == 3 }
+      .sorted { $0.depth > $1.depth }
   }
 
   /// Formats with the same values in another order: this one first, the others by GStreamer's numbers.

@@ -36,7 +36,14 @@ extension Quirk {
     upstream: "`gst_matroska_read_common_parse_chapter_element` (`g_list_append`)",
     workaround: "It does not get to read them; they are read from the file (`MatroskaChapters`).")
 
+  package static let matroskademuxProResTimes = Quirk(
+    "matroskademux-prores-times", element: "matroskademux", releases: .all,
+    symptom: "Packets of ProRes have no timestamps.",
+    upstream: "`gst_matroska_demux_add_prores_header`",
+    workaround: "They are read from the file, and windows are decoded from a packet store.")
+
   static let matroskademux = [
+    matroskademuxProResTimes,
     matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd, matroskademuxChapters,
   ]
 }

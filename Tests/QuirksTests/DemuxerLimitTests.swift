@@ -41,6 +41,16 @@ import Testing
     try expect(.y4mdecDepth) { (try? packets(of: "filesrc location=\(path) ! y4mdec").count) != 10 }
   }
 
+  @Test("y4mdec does not say which field comes first")
+  func y4mFieldOrder() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.y4m", tenFrames, "-pix_fmt yuv420p -vf setfield=bff -field_order bb")
+    try expect(.y4mdecFieldOrder) {
+      let caps = try #require(try packets(of: "filesrc location=\(path) ! y4mdec").first?.caps)
+      return caps.string("interlace-mode") == "interleaved" && caps.string("field-order") == nil
+    }
+  }
+
   @Test("H.266 in MP4 has no caps of its own")
   func vvc() throws {
     let folder = try TemporaryFolder()

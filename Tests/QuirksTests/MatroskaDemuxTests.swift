@@ -18,6 +18,17 @@ import Testing
     }
   }
 
+  @Test("packets of ProRes have no times")
+  func proRes() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mkv", tenFrames, "-c:v prores_ks")
+    try expect(.matroskademuxProResTimes) {
+      let found = try packets(of: "filesrc location=\(path) ! matroskademux")
+      #expect(found.count == 10)
+      return found.allSatisfy { $0.buffer.pts == nil && $0.buffer.dts == nil }
+    }
+  }
+
   @Test("priming of audio other than Opus is heard")
   func codecDelay() throws {
     let folder = try TemporaryFolder()

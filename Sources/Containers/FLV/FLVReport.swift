@@ -27,6 +27,18 @@ extension ContainerReport {
     return declared
   }
 
+  /// The body of the first script tag; nil if none is near the beginning.
+  static func flvScript(_ file: RandomAccessFile) -> [UInt8]? {
+    guard var place = file.number(at: 5, 4) else { return nil }
+    place += 4
+    for _ in 0..<16 {
+      guard let type = file.number(at: place, 1), let size = file.number(at: place + 1, 3) else { return nil }
+      if type == 18 { return file.read(place + 11..<min(place + 11 + size, file.size)) }
+      place += 11 + size + 4
+    }
+    return nil
+  }
+
   /// A number of an object in AMF0: its name, 0 for its type, and its eight bytes.
   private static func number(_ name: String, in script: [UInt8]) -> Double? {
     let key = [0, UInt8(name.utf8.count)] + Array(name.utf8) + [0]

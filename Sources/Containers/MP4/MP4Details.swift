@@ -20,7 +20,8 @@ enum MP4Details {
       let boxes = entries.flatMap { details(ofEntry: $0, kind, bytes) }
       let matrix =
         kind == .video ? bytes.box("tkhd", in: track).flatMap { MP4Matrix(ofTrack: $0, in: index)?.detail } : nil
-      let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil].compactMap { $0 }
+      let forced = entries.contains { forcing(of: $0, bytes) == .some } ? someAreForced : nil
+      let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil, forced].compactMap { $0 }
       return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
         ContainerDetail($0, of: kind)
       }
@@ -129,6 +130,26 @@ enum MP4Details {
     else { return nil }
     let volume = bytes.number(place..<place + 2)
     return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
+  }
+
+  private static let someAreForced = "the mark of subtitles that are always shown, of some of them (tx3g)"
+
+  /// Which subtitles of a track are shown whatever is chosen.
+  enum Forcing {
+    case some, all
+  }
+
+  /// - Parameter table: the body of an `stbl` box.
+  static func isForced(table: Range<Int>, _ bytes: [UInt8]) -> Bool {
+    entries(table, bytes).contains { forcing(of: $0, bytes) == .all }
+  }
+
+  /// Flags in the description of timed text (`displayFlags` of `tx3g`; 3GPP TS 26.245, 5.16, and Apple's of forced
+  /// subtitles: "QuickTime File Format", "Subtitle Sample Description").
+  private static func forcing(of entry: Box, _ bytes: [UInt8]) -> Forcing? {
+    guard entry.type == "tx3g", entry.body.count >= 12 else { return nil }
+    let flags = bytes.integer(entry.body.lowerBound + 8)
+    return flags & 0x8000_0000 != 0 ? .all : flags & 0x4000_0000 != 0 ? .some : nil
   }
 
   private static let spherical = "the 360° description (spherical video, uuid)"

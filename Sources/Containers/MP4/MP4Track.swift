@@ -10,12 +10,15 @@ enum MP4Track {
         !chapters.contains(identifier)
       else { return nil }
       let kind = kind(of: track, bytes)
+      let table = bytes.box("mdia", "minf", "stbl", in: track)
       return ContainerTrack(
-        kind: kind, disposition: Disposition(isDefault: isEnabled(header, of: bytes)),
+        kind: kind,
+        disposition: Disposition(
+          isDefault: isEnabled(header, of: bytes),
+          isForced: table.map { MP4Details.isForced(table: $0, bytes) } ?? false),
         orientation: MP4Matrix(ofTrack: header, in: index)?.orientation, title: title(of: track, bytes),
         language: bytes.box("mdia", "mdhd", in: track).flatMap { language(in: $0, of: bytes) },
-        pixelAspect: kind == .video
-          ? bytes.box("mdia", "minf", "stbl", in: track).flatMap { MP4Details.pixelAspect(ofTable: $0, bytes) } : nil,
+        pixelAspect: kind == .video ? table.flatMap { MP4Details.pixelAspect(ofTable: $0, bytes) } : nil,
         isEdited: MP4Edit.all(in: track, of: bytes).count { $0.start != nil } > 1,
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }

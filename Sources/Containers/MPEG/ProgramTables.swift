@@ -4,6 +4,8 @@ struct ProgramTables {
     /// The stream that carries its clock references.
     let clock: Int
     let streams: [(number: Int, kind: StreamKind)]
+    /// What is said of the streams, and no output says.
+    let marks: [ContainerDetail]
   }
 
   /// Those whose streams are known, in the order in which the file tells them; as it tells them first.
@@ -77,14 +79,17 @@ extension ProgramTables.Program {
     clock = section.stream(at: 8)
     let isDisc = Descriptors(section[12..<place]).registration == "HDMV"
     var streams: [(number: Int, kind: StreamKind)] = []
+    var marks: [ContainerDetail] = []
     while place + 5 <= end {
       let next = place + 5 + section.length(at: place + 3)
       guard next <= end else { return nil }
-      let kind = Descriptors(section[place + 5..<next]).kind(ofType: section[place], isDisc: isDisc)
+      let descriptors = Descriptors(section[place + 5..<next])
+      let kind = descriptors.kind(ofType: section[place], isDisc: isDisc)
       streams.append((section.stream(at: place + 1), kind))
+      if kind == .audio, let mark = descriptors.mark { marks.append(ContainerDetail(mark, of: kind)) }
       place = next
     }
-    self.streams = streams
+    (self.streams, self.marks) = (streams, marks)
   }
 }
 
@@ -93,6 +98,8 @@ private struct Descriptors {
   private var tags: Set<UInt8> = []
   /// Who defined what is in the stream: four letters.
   private(set) var registration: String?
+  /// Whom audio is for (`audio_type` of its language's descriptor, 2.6.19); nil: for all.
+  private(set) var mark: String?
 
   init(_ bytes: ArraySlice<UInt8>) {
     var place = bytes.startIndex
@@ -101,9 +108,15 @@ private struct Descriptors {
       guard next <= bytes.endIndex else { return }
       tags.insert(bytes[place])
       if bytes[place] == 5, next >= place + 6 { registration = Array(bytes[place + 2..<place + 6]).text(0) }
+      if bytes[place] == 0x0A, next >= place + 6 { mark = Descriptors.marks[bytes[place + 5]] }
       place = next
     }
   }
+
+  private static let marks: [UInt8: String] = [
+    2: "the mark of audio for the hard of hearing (audio_type 2)",
+    3: "the mark of audio for the visually impaired (audio_type 3)",
+  ]
 
   /// What a stream is, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own), or, where that only says that
   /// it is private, by what describes it (ETSI EN 300 468, 6.1, and the registered names).

@@ -8,6 +8,8 @@ struct TransportScan {
   let numbers: [Int]
   /// How many more programs have packets.
   let furtherPrograms: Int
+  /// What their descriptions say, and no output says.
+  let marks: [ContainerDetail]
   /// Where packets of these streams are missing.
   let gaps: ContainerReport.Gaps?
   /// The file ends in the middle of a packet.
@@ -43,6 +45,7 @@ struct TransportScan {
       program.streams.filter { $0.kind != .other }.map { ($0.kind, streams[$0.number]) }
     }
     let first = tables.programs.first.map(media) ?? []
+    marks = tables.programs.first?.marks ?? []
     numbers = tables.programs.first?.streams.map(\.number) ?? []
     self.streams = first.map { ($0.kind, $0.stream.count == 0) }
     furtherPrograms = tables.programs.dropFirst().count { media($0).contains { $0.stream.count > 0 } }

@@ -1,10 +1,14 @@
 import MediaTime
 
 /// Goes through the clusters of a Matroska or WebM file from element to element and notes where there is none
-/// (RFC 9559, 5.1.3). Of blocks no more is read than their headers. Clusters with a checksum are read whole.
+/// (RFC 9559, 5.1.3), and when the blocks of one track begin. Of blocks no more is read than their headers. Clusters with a
+/// checksum are read whole.
 struct MatroskaDamage {
   private let file: RandomAccessFile
   private(set) var places: [Damage] = []
+  /// When the blocks of `timedTrack` begin.
+  private(set) var times: [ClockTime] = []
+  private let timedTrack: Int?
   private var scale: Int64 = 1_000_000
   /// The numbers of the tracks that the file lists; empty: none were found.
   private var tracks: Set<Int> = []
@@ -17,9 +21,11 @@ struct MatroskaDamage {
   /// True until the first block after damage says when it ends.
   private var isOpen = false
 
+  /// - Parameter timedTrack: by which blocks name it.
   /// - Returns: nil if the file has no segment.
-  init?(_ file: RandomAccessFile) {
+  init?(_ file: RandomAccessFile, timedTrack: Int? = nil) {
     self.file = file
+    self.timedTrack = timedTrack
     guard let start = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last else {
       return nil
     }
@@ -145,10 +151,11 @@ struct MatroskaDamage {
       clusterTime = file.number(at: body.lowerBound, min(body.count, 8)).map { Int64($0) } ?? clusterTime
     case MatroskaID.simpleBlock: note(block: body)
     case MatroskaID.blockGroup:
-      if let block = Element(file, body.lowerBound), block.id == MatroskaID.block, let end = block.end,
-        end <= body.upperBound
-      {
-        note(block: block.body..<end)
+      // Its duration may come before it.
+      var place = body.lowerBound
+      while let element = Element(file, place), let end = element.end, end > place, end <= body.upperBound {
+        if element.id == MatroskaID.block { return note(block: element.body..<end) }
+        place = end
       }
     default: break
     }
@@ -168,6 +175,7 @@ struct MatroskaDamage {
     let (time, isBeyond) = ticks.multipliedReportingOverflow(by: scale)
     if isOver || isBeyond { return }
     last = ClockTime(nanoseconds: time)
+    if let timedTrack, timedTrack == track { times.append(last) }
     guard isOpen else { return }
     isOpen = false
     for number in places.indices.reversed() where places[number].kind == .unreadable {

@@ -31,6 +31,7 @@ enum MatroskaID {
   static let trackUID: UInt32 = 0x73C5
   static let trackNumber: UInt32 = 0xD7
   static let trackType: UInt32 = 0x83
+  static let targetTypeValue: UInt32 = 0x68CA
   static let codec: UInt32 = 0x86
   static let contentEncodings: UInt32 = 0x6D80
   static let audio: UInt32 = 0xE1

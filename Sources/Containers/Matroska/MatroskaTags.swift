@@ -5,8 +5,9 @@ enum MatroskaTags {
   /// How deep tags lie in others, at the most. Each level is a copy of what is in it.
   private static let deepest = 8
 
-  /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; and tags
-  ///   that no output holds: those that are no text, and those of chapters and attachments.
+  /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; the track
+  ///   number, where FFmpeg wrote it; and tags that no output holds: those that are no text, and those of chapters and
+  ///   attachments.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -18,21 +19,35 @@ enum MatroskaTags {
       let isOfOthers = targets.contains { MatroskaID.targetsOfOthers.contains($0.id) && $0.number != 0 }
       found.details += parts.flatMap { details(of: $0, in: [], isOfOthers: isOfOthers) }
       let isOfTrack = targets.contains { $0.id == MatroskaID.tagTrackUID && $0.number != 0 }
-      if !isOfOthers, !isOfTrack { found.tags += parts.compactMap(partialDate) }
+      if !isOfOthers, !isOfTrack {
+        found.tags += parts.compactMap(partialDate)
+        if !targets.contains(where: { $0.id == MatroskaID.targetTypeValue }) {
+          found.tags += parts.compactMap(trackNumber)
+        }
+      }
     }
     return found
   }
 
   private static func partialDate(_ simple: EBMLElement) -> NamedTag? {
+    named("DATE", simple).flatMap { $0.text.wholeMatch(of: /\d{4}(-\d{2})?/) != nil ? $0 : nil }
+  }
+
+  /// FFmpeg writes the number of the track without a level; by the standard that is the album's, whose number is the
+  /// disc's (RFC 9559, 5.1.8.1.1.1).
+  private static func trackNumber(_ simple: EBMLElement) -> NamedTag? {
+    named("PART_NUMBER", simple).map { NamedTag(name: "TRACKNUMBER", text: $0.text) }
+  }
+
+  /// The tag in `simple`, if `name` is its name.
+  private static func named(_ name: String, _ simple: EBMLElement) -> NamedTag? {
     guard simple.id == MatroskaID.simpleTag else { return nil }
     let parts = EBMLElement.all(in: simple.bytes)
     func text(_ id: UInt32) -> String? {
       parts.first { $0.id == id }.map { String(decoding: $0.bytes.prefix { $0 != 0 }, as: UTF8.self) }
     }
-    guard text(MatroskaID.tagName)?.uppercased() == "DATE", let date = text(MatroskaID.tagString),
-      date.wholeMatch(of: /\d{4}(-\d{2})?/) != nil
-    else { return nil }
-    return NamedTag(name: "DATE", text: date)
+    guard text(MatroskaID.tagName)?.uppercased() == name, let value = text(MatroskaID.tagString) else { return nil }
+    return NamedTag(name: name, text: value)
   }
 
   /// - Parameter outer: names of the tags that it lies in.

@@ -19,6 +19,7 @@ enum MatroskaTrack {
         kind: kind(ofType: number(MatroskaID.trackType)),
         disposition: Disposition(
           isDefault: number(MatroskaID.flagDefault) != 0, isForced: number(MatroskaID.flagForced) == 1),
+        number: number(MatroskaID.trackNumber).flatMap { Int(exactly: $0) },
         codecDelay: ClockTime(nanoseconds: min(number(MatroskaID.codecDelay) ?? 0, 1_000_000_000)),
         stored: entries.count == 1 ? StoredAudio(parts, in: segment.body, of: file) : nil)
     }

@@ -18,6 +18,12 @@ extension ContainerReport {
     return place > file.size ? ContainerReport(isCut: true) : nil
   }
 
+  /// The order of fields, as caps have it; nil of whole frames, and where it changes or is not said.
+  static func y4mFieldOrder(_ file: RandomAccessFile) -> String? {
+    let fields = file.line(at: 0)?.split(separator: " ").dropFirst() ?? []
+    return fields.contains("It") ? "top-field-first" : fields.contains("Ib") ? "bottom-field-first" : nil
+  }
+
   /// True if it is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
   static func isUnusualY4M(_ file: RandomAccessFile) -> Bool {
     let chroma = file.line(at: 0)?.split(separator: " ").first { $0.hasPrefix("C") }.map { String($0.dropFirst()) }

@@ -34,7 +34,19 @@ extension CarriedDetails {
       CarriedDetails.warning(names, "which this container's muxer does not write"),
       CarriedDetails.warning(timed, "which may not hold for the output"),
       CarriedDetails.warning(unheldStreamTags, "of streams, which this container's muxer does not write"),
+      unheldLoudspeakers,
     ].compactMap { $0 }
+  }
+
+  /// FLAC of which a comment names other loudspeakers than FLAC has for so many channels, in a file that does not say it.
+  private var unheldLoudspeakers: Warning? {
+    let name = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
+    guard let mask = named(source.index.tags).first(where: { $0.name.uppercased() == name }), container != nil,
+      container?.isFLAC == false, audio.contains(where: { $0.codec.mediaType == "audio/x-flac" })
+    else { return nil }
+    return Warning(
+      .detailLeftOut,
+      "left out: the loudspeakers \(mask.text) that a comment names, in place of which FLAC's own are taken")
   }
 
   /// Names of the tags that a muxer which writes `held` does not write.
@@ -160,7 +172,7 @@ extension Container {
   /// Names of the tags of the whole file that its muxer writes; nil if that is not known.
   var heldTags: Set<String>? {
     if imageFormat != nil || isTransportStream { return [] }
-    guard let caps else { return audioCodecs == ["audio/x-flac"] ? Container.tagsInVorbis : Container.tagsInID3 }
+    guard let caps else { return isFLAC ? Container.tagsInVorbis : Container.tagsInID3 }
     if caps.hasPrefix("video/quicktime") { return Container.tagsInMP4 }
     if caps == "video/x-msvideo" { return Container.tagsInAVI }
     if isWave { return Container.tagsInWAVE }

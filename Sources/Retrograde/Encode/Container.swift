@@ -38,8 +38,10 @@ struct Container: Sendable {
   var holdsTitles: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
   }
+  /// It is FLAC in no container.
+  var isFLAC: Bool { caps == nil && audioCodecs == ["audio/x-flac"] }
   /// Its muxer writes chapters.
-  var holdsChapters: Bool { holdsTitles || isWave || caps == nil && audioCodecs == ["audio/x-flac"] }
+  var holdsChapters: Bool { holdsTitles || isWave || isFLAC }
   /// It is JPEG images.
   var isJPEG: Bool {
     switch imageFormat {
@@ -48,7 +50,7 @@ struct Container: Sendable {
     }
   }
   /// It holds comments of any name.
-  var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || caps == nil && audioCodecs == ["audio/x-flac"] }
+  var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || isFLAC }
   /// It says of a video whether frames are made of two fields, and which of them comes first.
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// It is Matroska or WebM.

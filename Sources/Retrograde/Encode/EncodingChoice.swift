@@ -124,7 +124,11 @@ struct EncodingChoice: Sendable {
       guard let video = videos.first else {
         throw RetrogradeError(.usage, about: output, "holds images, and there are none to write")
       }
-      self.videos = [try videoChoice(video, options)]
+      var choice = try videoChoice(video, options)
+      if case .file(let encoder, nil)? = container.imageFormat {
+        choice.format = EncodingChoice.closestFormat(to: choice.geometry?.caps ?? video.raw, for: encoder)
+      }
+      self.videos = [choice]
       note(EncodingChoice.change(from: Codec(of: video.index.caps), to: nil, video.raw, container, options, named))
       if !audio.isEmpty {
         warnings.append(
@@ -322,5 +326,14 @@ extension EncodingChoice {
       geometry: geometry, hasAlpha: video.raw.hasAlpha,
       isHalved: options.quality != .lossless
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
+  }
+
+  /// The format for an encoder that does not take that of `raw`, with all of its chroma and the most bits; nil where none
+  /// has that, or it does take it. `videoconvert` would choose less chroma.
+  private static func closestFormat(to raw: Caps, for encoder: String) -> String? {
+    guard !Registry.factory(encoder, takes: raw), let own = raw.string("format").flatMap({ PixelFormat($0) }) else {
+      return nil
+    }
+    return own.ofSameChroma.first { Registry.factory(encoder, takes: raw.setting("format", $0.name)) }?.name
   }
 }

@@ -82,9 +82,9 @@ final class EncodingPipeline: Sendable {
 
   /// What was found of the audio's encoders, or was known.
   let priming: AudioPriming
-  private let pipeline: Pipeline
+  let pipeline: Pipeline
   private let path: String
-  private let contents: Contents
+  let contents: Contents
   /// Whether the container can't hold the chapters that there are.
   private let losesChapters: Bool
   private let header: FinishedHeader
@@ -366,6 +366,7 @@ final class EncodingPipeline: Sendable {
     let videos = zip(counts.videos, given.videos).map { $0.frames(of: $1) }
     let audio = zip(counts.audio, zip(given.audio, contents.rates)).map { $0.samples(of: $1.0, rate: $1.1) }
     let texts = zip(counts.texts, given.texts).map { $0.cues(of: $1) }
+    let reduced = reducedFormats
     pipeline.set(.null)
     if let error = failure.withLock({ $0 }) { throw error }
     var unheld: [Warning] = []
@@ -386,7 +387,7 @@ final class EncodingPipeline: Sendable {
     written.span = spans.first.map { first in
       spans.reduce(first) { TimeSpan(start: min($0.start, $1.start), end: max($0.end, $1.end)) }
     }
-    written.warnings = (videos + audio + texts).compactMap(\.warning) + unheld
+    written.warnings = (videos + audio + texts).compactMap(\.warning) + unheld + reduced
     written.concessions = animation.concessions
     let animated = contents.animation.map { _ in WrittenMedia.containerName(of: target) }
     written.streams =

@@ -25,7 +25,7 @@ package struct DecodingRecipe: Sendable {
   /// `gst-launch-1.0` syntax; nil if it is not one decoder that all packets go to.
   private var parts: (packets: String, decoder: String)?
   /// True for files without an index, in which a demuxer guesses where a time is, or reads all before it: nearly every seek
-  /// is slow, or leads elsewhere.
+  /// is slow, or leads elsewhere. And for packets without timestamps, of which none tells whether it is the one.
   private(set) var seeksByGuess = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }
@@ -130,6 +130,7 @@ package struct DecodingRecipe: Sendable {
       throw RetrogradeError(
         .missingPlugin, about: topology.source, "no decoder for \(caps.codecName)", remedy: "\(PackageHint.all)")
     }
+    if isRaw { try UnnamedFormat.refusePaddedRows(caps, source: topology.source) }
     if let decoder, !isRaw { try UnnamedFormat.refuse(video, by: decoder, source: topology.source) }
     if let decoder, !isRaw {
       Log.decode.info(
@@ -156,16 +157,16 @@ package struct DecodingRecipe: Sendable {
     packetCaps = caps
     isOneGroup = video.keyframes.count == 1
     // Quirk.avdecGIFTimestamps
-    isTimedByPackets = topology.isGIF
+    isTimedByPackets = topology.isGIF || path.unstampedTrack != nil
     prepare = topology.prepare
     prepareWhole = topology.reading(nil).prepare
   }
 }
 
 extension Topology {
-  /// True if nothing on the way knows where a time is in the file.
+  /// True if nothing on the way knows where a time is in the file, or packets come without their times.
   fileprivate func seeksByGuess(_ path: StreamPath) -> Bool {
-    facts.lacksCues || ["tsdemux", "mpegpsdemux"].contains(where: path.passes)
+    facts.lacksCues || path.unstampedTrack != nil || ["tsdemux", "mpegpsdemux"].contains(where: path.passes)
       || path.steps.allSatisfy { $0.factory.hasSuffix("parse") }
   }
 }

@@ -11,6 +11,18 @@ enum UnnamedFormat {
   /// Grey frames of 10 bits, whose format has a name in newer releases.
   private static let grey10 = "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"
 
+  /// Refuses raw video whose rows are longer in the file than GStreamer takes them to be: those of `r210` are padded to 64
+  /// pixels (QuickTime; `r210_decode` of FFmpeg).
+  ///
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
+  static func refusePaddedRows(_ raw: Caps, source: String) throws {
+    guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
+    throw RetrogradeError(
+      .missingPlugin, about: source,
+      "raw video of 10 bits (r210), whose rows GStreamer reads only if their width is a multiple of 64, not \(width)",
+      remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
+  }
+
   /// Refuses a video on which `decoder` would crash.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.

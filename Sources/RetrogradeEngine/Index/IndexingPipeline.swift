@@ -181,7 +181,7 @@ final class IndexingPipeline {
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
-      if packets.isEmpty, let first = sample.caps { caps = path.namingTimeBase(in: first) }
+      if packets.isEmpty, let first = sample.caps { caps = path.completing(first) }
       let buffer = sample.buffer
       if buffer.isCodecHeader { continue }
       if packets.isEmpty {
@@ -210,6 +210,10 @@ final class IndexingPipeline {
       packets.append(packet)
       if let time = sample.streamTime { reader.reach(time) }
     }
+    if let track = path.unstampedTrack, packets.allSatisfy({ $0.time == nil }) {
+      let times = indexer.topology.facts.blockTimes(ofTrack: track) { indexer.cancellation.isCancelled }
+      if times.count == packets.count { for (number, time) in times.enumerated() { packets[number].time = time } }
+    }
     var index = VideoIndex(
       caps: caps,
       tags: (reader.sink.pad?.tags(global: false)).merging(path.tags).oriented(path.orientation), packets: packets,
@@ -229,9 +233,13 @@ final class IndexingPipeline {
 }
 
 extension StreamPath {
-  /// The caps of its packets, with a time base in place of no frame rate if the container names no rates either
-  /// (`Quirk.h264parseTimeBase`): `FrameRhythm` replaces it by the rate of the frames.
-  fileprivate func namingTimeBase(in caps: Caps) -> Caps {
+  /// The caps of its packets, with what the demuxer does not say: a time base in place of no frame rate if the container
+  /// names no rates either (`Quirk.h264parseTimeBase`; `FrameRhythm` replaces it by the rate of the frames), and the variant
+  /// of ProRes, which `matroskademux` calls its format.
+  fileprivate func completing(_ caps: Caps) -> Caps {
+    if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {
+      return caps.removing(["format"]).setting("variant", variant)
+    }
     guard caps.mediaType == "video/x-h264", caps.fraction("framerate")?.numerator == 0,
       steps.contains(where: { ["tsdemux", "mpegpsdemux"].contains($0.factory) })
     else { return caps }

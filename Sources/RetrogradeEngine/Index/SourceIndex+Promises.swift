@@ -64,15 +64,29 @@ extension [ContainerDetail] {
   /// What is to be said of them, each once with a count.
   package func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
-    return unique.compactMap { detail in
+    let all = unique
+    let named = all.prefix(Self.mostNamed)
+    let others = all.dropFirst(Self.mostNamed).filter { $0.belongs(to: playback) }.count
+    let rest = Warning(.detailLeftOut, "left out: \(others) more details of such kinds", count: others)
+    return named.compactMap { detail in
       let count = counts[detail] ?? 0
+      guard detail.belongs(to: playback) else { return nil }
       switch detail.owner {
-      case .streams(let kind) where !playback.wantsAny(kind): return nil
       case .streams, .file: return Warning(.detailLeftOut, "left out: \(detail.what)", count: count)
       case .track: break
       }
       let what = count == 1 ? "a track" : "\(count) tracks"
       return Warning(.streamLeftOut, "left out: \(what) of \(detail.what)", count: count)
-    }
+    } + (others > 0 ? [rest] : [])
+  }
+
+  /// A file may hold any number of tags that are no text.
+  private static var mostNamed: Int { 50 }
+}
+
+extension ContainerDetail {
+  /// Whether it goes with what is played.
+  fileprivate func belongs(to playback: PlaybackOptions) -> Bool {
+    if case .streams(let kind) = owner { playback.wantsAny(kind) } else { true }
   }
 }

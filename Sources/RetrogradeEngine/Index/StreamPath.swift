@@ -23,6 +23,9 @@ package struct StreamPath: Sendable {
   package internal(set) var disposition: Disposition?
   /// Where its samples lie, if the container says so.
   var stored: StoredAudio?
+  /// By which Matroska's blocks name a stream whose packets `matroskademux` gives no timestamps
+  /// (`Quirk.matroskademuxProResTimes`); nil of others.
+  private(set) var unstampedTrack: Int?
   /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
   var formChange: FLACChange?
   /// What they are, in a file of Wave64.
@@ -140,6 +143,9 @@ extension StreamPath {
     else { return stream }
     stream.disposition = track.disposition
     stream.stored = track.stored
+    if passes("matroskademux"), caps.mediaType == "video/x-prores", Quirk.matroskademuxProResTimes.applies {
+      stream.unstampedTrack = track.number
+    }
     if kind == .audio, caps.mediaType != "audio/x-opus" { stream.trim.delay = track.codecDelay }
     if kind == .audio, let gapless = facts.gapless, steps.first?.factory == "qtdemux" { stream.trim = gapless }
     if let title = track.title, tags?.has("title") != true,

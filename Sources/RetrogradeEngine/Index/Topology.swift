@@ -47,7 +47,7 @@ package struct Topology: Sendable {
     {
       tags = tags.merging(stream.tags)
     }
-    return tags.adding(facts.tags)?.withKnownComments.withoutInventedDate
+    return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
   /// They hand on the tags of the file as those of its only stream.
@@ -96,6 +96,14 @@ package struct Topology: Sendable {
     }
   }
 
+  /// Says which field comes first where the file does (`Quirk.y4mdecFieldOrder`).
+  private func nameFieldOrder(_ pipeline: Pipeline) {
+    guard let order = facts.y4mFieldOrder, Quirk.y4mdecFieldOrder.applies else { return }
+    for decoder in pipeline.elements(ofFactory: "y4mdec") {
+      decoder.staticPad("src")?.onCaps { caps, _ in caps.setting("field-order", order) }
+    }
+  }
+
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
@@ -104,6 +112,7 @@ package struct Topology: Sendable {
     if Quirk.avdemuxGIFEnd.applies { endAtEndOfFile(pipeline) }
     if excerpt != nil { nameFrameRates(pipeline) }
     if Quirk.qtdemuxPixelAspect.applies { namePixelAspects(pipeline) }
+    nameFieldOrder(pipeline)
     if let correction = excerpt ?? facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
       Log.index.info("\(source): \(correction.demuxer) gets other bytes than the file's: \(type(of: correction))")
       pipeline.correct(correction)

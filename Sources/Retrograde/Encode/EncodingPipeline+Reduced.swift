@@ -1,0 +1,20 @@
+import GStreamer
+import RetrogradeEngine
+
+extension EncodingPipeline {
+  /// Warnings for video whose encoder takes fewer bits a sample than its frames have, or less chroma. To be asked before the
+  /// pipeline is taken down.
+  var reducedFormats: [Warning] {
+    contents.videos.compactMap { video in
+      guard video.packets == nil, let own = video.caps.string("format").flatMap({ PixelFormat($0) }),
+        let encoder = pipeline.element(video.name)?.downstream.first(where: { $0.isOfClass("Encoder") }),
+        let taken = encoder.firstSinkPad?.caps?.string("format").flatMap({ PixelFormat($0) })
+      else { return nil }
+      let changes = [
+        taken.depth < own.depth ? "\(own.depth) bits a sample become \(taken.depth)" : nil,
+        taken.hasLessChroma(than: own) ? "chroma of \(own.chroma ?? "?") becomes \(taken.chroma ?? "?")" : nil,
+      ].compactMap { $0 }
+      return changes.isEmpty ? nil : Warning(.converted, "changed: the video's \(changes.joined(separator: " and "))")
+    }.unique
+  }
+}

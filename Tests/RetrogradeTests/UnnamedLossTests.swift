@@ -1,0 +1,154 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Retrograde
+@testable import RetrogradeEngine
+
+/// What demuxers do not say of a file: read from it, and kept or named.
+@Suite struct UnnamedLossTests {
+  private static let film = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
+  private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]
+
+  private func warnings(_ path: String, _ output: String) async throws -> [String] {
+    var options = ReverseOptions()
+    options.output.overwrites = true
+    return try await Reverser(path, options: options).reverse(to: output).warnings.map { "\($0.message)" }
+  }
+
+  private func probe(_ path: String, _ fields: String, of streams: String? = nil) throws -> [String] {
+    let selection = streams.map { ["-select_streams", $0] } ?? []
+    let output = try Program.succeed(
+      "/usr/bin/ffprobe", ["-v", "error"] + selection + ["-show_entries", fields, "-of", "default=nw=1:nk=1", path]
+    ).output
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Half a second of sound before the first frame, and frames of unequal lengths; decoded, and as packets.
+  @Test(arguments: ["mkv", "mov"])
+  func proResInMatroskaIsShownWhenTheFileSays(output: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mkv")
+    _ = try FFmpeg.bytes(
+      Self.film + ["-f", "lavfi", "-i", "sine=d=1.5:r=48000"] + [
+        "-vf", "setpts='(PTS*(1+N/4))+0.5/TB'", "-fps_mode", "passthrough", "-c:v", "prores_ks", "-c:a", "pcm_s16le",
+        path,
+      ])
+    let own = try probe(path, "packet=pts_time", of: "v").compactMap { Double($0) }
+    #expect(own.count == 5 && own[0] == 0.5)
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(path, options: options).reverse(to: folder.path("b.\(output)"))
+    let mirrored = try probe(folder.path("b.\(output)"), "packet=pts_time", of: "v").compactMap { Double($0) }
+    let gaps = zip(own, own.dropFirst()).map { $1 - $0 }
+    let mirroredGaps = zip(mirrored, mirrored.dropFirst()).map { $1 - $0 }
+    #expect(mirrored.count == 5)
+    // A frame begins where its successor ended: the first gap is the last frame's own length.
+    for (one, other) in zip(gaps.reversed(), mirroredGaps.dropFirst()) { #expect(abs(one - other) < 0.002) }
+  }
+
+  @Test(arguments: [("setfield=tff", "tt", "0"), ("setfield=bff", "bb", "1")])
+  func theOrderOfFieldsInY4MIsKept(filter: String, order: String, mirrored: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.y4m")
+    _ = try FFmpeg.bytes(Self.film + ["-vf", filter, "-field_order", order, path])
+    try await Reverser(path).reverse(to: folder.path("b.mov"))
+    #expect(try Set(probe(folder.path("b.mov"), "frame=top_field_first")) == [mirrored])
+  }
+
+  /// Bits and chroma that an encoder does not take are named, and no more is lost than has to be.
+  @Test(arguments: [
+    ("yuv444p10le", "y4m", "yuv444p"), ("yuv422p10le", "y4m", "yuv422p"), ("yuv420p10le", "ogv", "yuv420p"),
+    ("yuv444p10le", "mkv", "yuv444p10le"),
+  ])
+  func fewerBitsAreNamed(format: String, output: String, expected: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", format, "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
+    let found = try await warnings(folder.path("a.mkv"), folder.path("b.\(output)"))
+    let written = try probe(folder.path("b.\(output)"), "stream=pix_fmt")
+    // From 1.28 on, Y4M holds them.
+    if written == [format] { return #expect(found.isEmpty) }
+    #expect(written == [expected])
+    #expect(found == ["changed: the video's 10 bits a sample become 8"])
+  }
+
+  @Test func chromaThatIsHalvedIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "yuv444p", "-c:v", "ffv1", "-level", "3", folder.path("a.mkv")])
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "vp8"
+    let result = try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.webm"))
+    #expect(result.warnings.contains { "\($0.message)" == "changed: the video's chroma of 4:4:4 becomes 4:2:0" })
+  }
+
+  @Test func rowsThatGStreamerCountsWronglyAreRefused() async throws {
+    let folder = try TemporaryFolder()
+    for (width, isRead) in [(64, true), (72, false)] {
+      let path = folder.path("\(width).mov")
+      _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "testsrc2=d=0.3:r=10:s=\(width)x48", "-c:v", "r210", path])
+      do {
+        try await Reverser(path).reverse(to: folder.path("b\(width).mkv"))
+        #expect(isRead)
+      } catch let error as RetrogradeError {
+        #expect(!isRead && error.code == .missingPlugin)
+      }
+    }
+  }
+
+  @Test func textsOfFLVAreKept() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      Self.film + [
+        "-metadata", "artist=Ada", "-metadata", "title=Tea", "-metadata", "comment=of \u{fc}", folder.path("a.flv"),
+      ])
+    #expect(try await warnings(folder.path("a.flv"), folder.path("b.mkv")) == [])
+    let tags = try probe(folder.path("b.mkv"), "format_tags=title,artist,comment,comments").sorted()
+    #expect(tags == ["Ada", "Tea", "of \u{fc}"])
+  }
+
+  @Test func theNumberOfATrackOfFFmpegsMatroskaIsKept() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.tone + ["-metadata", "track=3", folder.path("a.mka")])
+    #expect(try await warnings(folder.path("a.mka"), folder.path("b.flac")) == [])
+    #expect(try probe(folder.path("b.flac"), "format_tags=track,disc") == ["3"])
+  }
+
+  @Test func audioForTheVisuallyImpairedIsNamed() async throws {
+    let folder = try TemporaryFolder()
+    for (mark, words) in [("visual_impaired", "visually impaired"), ("hearing_impaired", "hard of hearing")] {
+      let path = folder.path("\(mark).ts")
+      _ = try FFmpeg.bytes(
+        Self.film + Self.tone + ["-metadata:s:a", "language=eng", "-disposition:a", mark, "-c:a", "mp2", path])
+      let found = try await warnings(path, folder.path("\(mark).mkv"))
+      #expect(found.count == 1 && found[0].contains(words), "\(found)")
+    }
+  }
+
+  /// FLAC has its own order of loudspeakers for three channels, none of them for the bass.
+  @Test func loudspeakersInACommentOfFLACAreNamed() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.flac")
+    _ = try FFmpeg.bytes(
+      Self.tone + ["-af", "pan=3.0|c0=c0|c1=c0|c2=c0", "-metadata", "WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0xb", path])
+    let found = try await warnings(path, folder.path("b.mka"))
+    #expect(found.contains { $0.contains("loudspeakers 0xb") }, "\(found)")
+    #expect(try await warnings(path, folder.path("b.flac")) == [])
+  }
+
+  @Test func forcedSubtitlesOfMP4AreRead() async throws {
+    let folder = try TemporaryFolder()
+    try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
+    _ = try FFmpeg.bytes(
+      Self.film + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:s", "mov_text", folder.path("a.mp4")])
+    for (flags, forced, count) in [(0x80 as UInt8, "1", 0), (0x40, "0", 1)] {
+      let url = URL(filePath: folder.path("a.mp4"))
+      var bytes = try Data(contentsOf: url)
+      let entry = try #require(bytes.range(of: Data("tx3g".utf8))?.lowerBound)
+      bytes[entry + 12] = flags
+      try bytes.write(to: url)
+      let found = try await warnings(folder.path("a.mp4"), folder.path("b.mkv"))
+      #expect(found.count == count, "\(found)")
+      #expect(try probe(folder.path("b.mkv"), "stream_disposition=forced", of: "s") == [forced])
+    }
+  }
+}
