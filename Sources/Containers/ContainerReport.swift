@@ -38,6 +38,8 @@ package struct ContainerReport: Equatable, Sendable {
   /// When the whole ends, in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []
+  /// When the last fragment of an MP4 ends, in the time of decoding. Unlike ``end``, nobody promises it.
+  package var fragmentsEnd: ClockTime?
   /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
   package var streamNumbers: [Int] = []
   /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing; nil: by any

@@ -10,6 +10,11 @@ package struct SourceStretch: Sendable {
   package let range: TimeSpan
   /// Where in the output that is played.
   package let place: TimeSpan
+
+  /// Where in the output an audio stream of it is played: nowhere, if it is not known to the sample when it is heard.
+  package func place(of track: AudioTrack) -> TimeSpan {
+    track.isPlaced ? place : TimeSpan(start: place.start, end: place.start)
+  }
 }
 
 /// A long source, any stretch of which can be played backwards before all of it has been indexed: its end first, and what is sought.
@@ -82,7 +87,8 @@ package final class SourceStretches: Sendable {
   private static func declaredEnd(_ facts: ContainerFacts, _ settings: PlaybackSettings) -> ClockTime? {
     let playback = settings.playback
     guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
-      playback.start == nil, playback.end == nil, let declared = facts.report?.presentationEnd, declared > length * 3
+      playback.start == nil, playback.end == nil,
+      let declared = facts.report?.presentationEnd ?? facts.report?.fragmentsEnd, declared > length * 3
     else { return nil }
     return declared
   }
@@ -94,7 +100,7 @@ package final class SourceStretches: Sendable {
   ) throws -> SourceStretch? {
     if indexer == nil, let (excerpt, hole) = opened.excerpt(of: reach(start, end)) {
       let found = try unlessInexact(opened) {
-        try StretchIndexer(excerpt.indexer(settings), hole: hole).flatMap {
+        try StretchIndexer(excerpt.indexer(settings), hole: hole, placesAudio: false).flatMap {
           try SourceStretch(opened, settings, $0, from: start, to: end, of: whole)
         }
       }
@@ -103,7 +109,7 @@ package final class SourceStretches: Sendable {
     var known = indexer
     defer { indexer = known }
     return try unlessInexact(opened) {
-      known = try known ?? StretchIndexer(opened.indexer(settings))
+      known = try known ?? StretchIndexer(opened.indexer(settings), placesAudio: false)
       return try known.flatMap { try SourceStretch(opened, settings, $0, from: start, to: end, of: whole) }
     }
   }
@@ -142,6 +148,13 @@ extension SourceStretch {
     }
     defer { _ = try? opening?.join() }
     let index = try stretches.index(from: beginning, to: end)
+    // Audio that is not placed must not say when the source ends.
+    guard
+      index.audio.allSatisfy({ track in
+        track.isPlaced
+          || index.video?.duration != nil && track.span.end + AudioLayout.tolerance <= index.presentationEnd
+      })
+    else { return nil }
     let whole = whole ?? TimeSpan(start: index.presentationStart, end: index.presentationEnd)
     let end = end ?? whole.end
     // A group of pictures that begins there is not decoded twice.

@@ -37,7 +37,8 @@ import Testing
     try Data("mine".utf8).write(to: scratch.url.appending(path: "a.jpg"))
     let result = try Command.run(
       ["frame", scratch.path("a.mp4"), "last", scratch.path("a.jpg"), "-y", "--width", "80", "--quiet"])
-    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    #expect(result.status == 0)
+    #expect(result.errors == "retrograde: warning: changed: the video's 10 bits a sample become 8\n")
     #expect(try Array(Data(contentsOf: scratch.url.appending(path: "a.jpg")).prefix(2)) == [0xFF, 0xD8])
   }
 }

@@ -3,6 +3,7 @@ import MediaTime
 import TestSupport
 import Testing
 
+@testable import RetrogradeEngine
 @testable import RetrogradePlugin
 
 /// reversesrc plays the end of a long file while all of it is still being indexed, and in other orders of play does without that.
@@ -43,6 +44,40 @@ import Testing
     #expect(pipeline.duration == ms(30_000))
     let samples = media.audioBytes.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) }
     let isExact = sound.withUnsafeBytes { Array($0.bindMemory(to: UInt32.self)) } == samples.reversed()
+    #expect(isExact)
+  }
+
+  /// Joints leave gaps in the audio: where the last of it belongs is known when all is.
+  @Test(arguments: [
+    ("t.mp4", [String]()), ("t.mkv", []), ("t.flv", []), ("f.mp4", ["-movflags", "frag_keyframe+empty_moov"]),
+  ])
+  func videoDoesNotWaitForAudioThatIsNotPlaced(_ name: String, _ options: [String]) throws {
+    let folder = try TemporaryFolder()
+    let (film, path) = (folder.path("film.mp4"), folder.path(name))
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=d=3:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=2.9:r=48000"] + [
+        "-c:v", "libx264", "-g", "25", "-pix_fmt", "yuv420p", "-c:a", "aac", "-aac_pns", "0", film,
+      ])
+    _ = try FFmpeg.bytes(["-stream_loop", "12", "-i", film, "-c", "copy"] + options + [path])
+    let settings = PlaybackSettings(PlaybackOptions(), count: 1, resources: Resources(), cancellation: Cancellation())
+    let opened = try OpenedSource(path, settings)
+    let tail = try #require(try SourceStretches(opened, settings)).tail
+    #expect(tail.source.audio.map(\.isPlaced) == [false])
+    let whole = try PlayableSource(opened, settings) { _ in }
+    let end = whole.legs.presentation.duration
+    var (player, expected) = (
+      AudioPlayer(
+        try #require(whole.audio.first), whole.legs, from: .zero, to: end, isPadded: false), [UInt8]()
+    )
+    while let part = try player.next() { expected += try part.buffer.withBytes { Array($0) } }
+    let pipeline = try source(path)
+    let (video, audio) = (try pipeline.appSink("video"), try pipeline.appSink("audio"))
+    pipeline.set(.playing)
+    var (count, sound) = (0, [UInt8]())
+    while try pipeline.pull(video) != nil { count += 1 }
+    while let sample = try pipeline.pull(audio) { sound += try sample.buffer.withBytes { Array($0) } }
+    #expect(count == whole.video?.shown.timeline.count)
+    let isExact = sound.drop { $0 == 0 } == expected.drop { $0 == 0 }
     #expect(isExact)
   }
 

@@ -151,4 +151,53 @@ import Testing
       #expect(try probe(folder.path("b.mkv"), "stream_disposition=forced", of: "s") == [forced])
     }
   }
+
+  @Test func marksOfTracksInMP4AreNamed() async throws {
+    let folder = try TemporaryFolder()
+    try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
+    let streams = Self.film + Self.tone + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-map", "2"]
+    _ = try FFmpeg.bytes(
+      streams + ["-c:s", "mov_text", "-disposition:a", "default+comment", folder.path("a.mp4")])
+    let found = try await warnings(folder.path("a.mp4"), folder.path("b.mkv"))
+    #expect(found.count == 1 && found[0].contains("commentary"), "\(found)")
+    // And in the other direction.
+    _ = try FFmpeg.bytes(streams + ["-c:s", "srt", "-disposition:s", "default+forced", folder.path("f.mkv")])
+    #expect(try await warnings(folder.path("f.mkv"), folder.path("f.mp4")).count { $0.contains("always shown") } == 1)
+    #expect(try await warnings(folder.path("f.mkv"), folder.path("g.mkv")).isEmpty)
+  }
+
+  /// A picture that is held for longer than a gap that a demuxer believes in.
+  @Test(arguments: [(4, true), (7, true), (7, false)])
+  func aPictureIsHeldInATransportStream(seconds: Int, hasAudio: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let tone = ["-f", "lavfi", "-i", "sine=d=\(seconds + 2):r=48000"]
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=2,setpts='PTS+if(gt(N,20),\(seconds)/TB,0)'"]
+        + (hasAudio ? tone : [])
+        + ["-fps_mode", "passthrough", "-c:v", "libx264", "-bf", "0", "-c:a", "mp2", folder.path("a.ts")])
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    let result = try await Reverser(folder.path("a.ts"), options: options).reverse(to: folder.path("b.mkv"))
+    #expect(result.warnings.isEmpty)
+    let times = try probe(folder.path("b.mkv"), "packet=pts_time", of: "v").compactMap { Double($0) }.sorted()
+    let longest = zip(times, times.dropFirst()).map { $1 - $0 }.max() ?? 0
+    #expect(abs(longest - Double(seconds) - 0.04) < 0.01, "\(longest)")
+  }
+
+  /// The first frame is held while only audio is heard; packets of frames that are shown later are decoded before it ends.
+  @Test(arguments: ["mp4", "mov", "ts"])
+  func theLengthOfAFilmIsThatOfItsTracks(output: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(
+      [
+        "-f", "lavfi", "-i", "testsrc2=s=64x48:r=25:d=1", "-f", "lavfi", "-i", "sine=d=5:r=48000", "-c:v", "libx264",
+        "-bf", "2", "-c:a", "aac", folder.path("a.mp4"),
+      ])
+    try await Reverser(folder.path("a.mp4")).reverse(to: folder.path("b.\(output)"))
+    let length = try probe(folder.path("b.\(output)"), "format=duration").compactMap { Double($0) }.first ?? 0
+    #expect(abs(length - 5) < 0.2, "\(length)")
+    var options = ReverseOptions()
+    options.output.isVerified = true
+    try await Reverser(folder.path("b.\(output)"), options: options).reverse(to: folder.path("c.mkv"))
+  }
 }

@@ -6,7 +6,10 @@ extension ContainerReport {
     var declared = ContainerReport()
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
-    var isFirst = true
+    if let script = flvScript(file) {
+      if let bytes = number("filesize", in: script), bytes > Double(file.size) { declared.isCut = true }
+      if let seconds = number("duration", in: script), seconds > 0 { declared.end = ClockTime(seconds: seconds) }
+    }
     while let type = file.number(at: place, 1) {
       guard [8, 9, 18].contains(type) else {
         declared.brokenAt = place
@@ -16,24 +19,21 @@ extension ContainerReport {
         declared.isCut = true
         break
       }
-      if type == 18, isFirst, let script = file.read(place + 11..<place + 11 + size) {
-        isFirst = false
-        if let bytes = number("filesize", in: script), bytes > Double(file.size) { declared.isCut = true }
-        if let seconds = number("duration", in: script), seconds > 0 { declared.end = ClockTime(seconds: seconds) }
-      }
       place += 11 + size + 4
     }
     declared.slack = declared.brokenAt == nil ? ClockTime(seconds: 1) : .zero
     return declared
   }
 
-  /// The body of the first script tag; nil if none is near the beginning.
+  /// The body of the first script tag; nil if none is whole near the beginning.
   static func flvScript(_ file: RandomAccessFile) -> [UInt8]? {
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
     for _ in 0..<16 {
-      guard let type = file.number(at: place, 1), let size = file.number(at: place + 1, 3) else { return nil }
-      if type == 18 { return file.read(place + 11..<min(place + 11 + size, file.size)) }
+      guard let type = file.number(at: place, 1), let size = file.number(at: place + 1, 3),
+        size <= file.size - place - 11
+      else { return nil }
+      if type == 18 { return file.read(place + 11..<place + 11 + size) }
       place += 11 + size + 4
     }
     return nil

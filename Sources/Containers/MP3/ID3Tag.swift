@@ -80,6 +80,8 @@ extension ID3Tag.Unread {
       if !ID3Tag.Unread.knownTexts.contains(fields[0].lowercased()) {
         tags.append(NamedTag(name: fields[0].isEmpty ? name : fields[0], text: text))
       }
+    // GStreamer reads that of MusicBrainz.
+    case "UFID" where body?.starts(with: "http://musicbrainz.org\0".utf8) ?? false: break
     case "USLT":
       guard let fields = body.flatMap({ ID3Tag.Unread.fields($0, from: 4) }), fields.count > 1 else {
         return addUnread(name)
@@ -139,7 +141,7 @@ extension ID3Tag.Unread {
   /// how the file is made.
   fileprivate static let known: Set = [
     "TIT2", "TALB", "TRCK", "TPE1", "TPE2", "TCOM", "TPE3", "TCOP", "WCOP", "TENC", "TCON", "TDRC", "COMM", "TPOS",
-    "TLEN", "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "UFID", "RVA2",
+    "TLEN", "TSRC", "APIC", "TSSE", "TBPM", "TSOP", "TSOA", "TSOT", "TPUB", "TPE4", "TKEY", "PRIV", "RVA2",
     "TDAT",
     "TYER", "TIME", "CTOC", "SEEK", "ASPI", "MLLT", "TFLT", "TSIZ", "RVAD", "EQUA", "EQU2",
   ]

@@ -22,6 +22,13 @@ struct FragmentChain {
   /// nil if nothing is missing.
   private(set) var gaps: ContainerReport.Gaps?
 
+  /// When the last sample that came is decoded, and has been shown for its length.
+  var end: ClockTime? {
+    tracks.values.compactMap { track in
+      track.end.map { ClockTime(seconds: Double($0) / Double(track.timescale)) }
+    }.max()
+  }
+
   init(_ index: MP4Index) {
     let bytes = index.bytes
     var durations: [Int: Int] = [:]

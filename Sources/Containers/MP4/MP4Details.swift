@@ -22,7 +22,8 @@ enum MP4Details {
         kind == .video ? bytes.box("tkhd", in: track).flatMap { MP4Matrix(ofTrack: $0, in: index)?.detail } : nil
       let forced = entries.contains { forcing(of: $0, bytes) == .some } ? someAreForced : nil
       let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil, forced].compactMap { $0 }
-      return (boxes + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
+      let roles = roles(of: track, bytes).filter { !isForced(role: $0) }.map { "the mark of a track “\($0)” (kind)" }
+      return (boxes + roles + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
         ContainerDetail($0, of: kind)
       }
     }
@@ -132,6 +133,20 @@ enum MP4Details {
     return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
   }
 
+  /// What a track is there for, by DASH's words for it (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), but for
+  /// its being one of the film's own.
+  private static func roles(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
+    guard let data = bytes.box("udta", in: track) else { return [] }
+    return Box.all(in: bytes[data]).filter { $0.type == "kind" && $0.body.count > 4 }.compactMap { box in
+      let texts = bytes[box.body.dropFirst(4)].split(separator: 0, omittingEmptySubsequences: false)
+        .map { String(decoding: $0.prefix(64), as: UTF8.self) }
+      guard texts.count > 1, texts[0] == "urn:mpeg:dash:role:2011", !["main", ""].contains(texts[1]) else { return nil }
+      return texts[1]
+    }
+  }
+
+  private static func isForced(role: String) -> Bool { ["forced-subtitle", "forced_subtitle"].contains(role) }
+
   private static let someAreForced = "the mark of subtitles that are always shown, of some of them (tx3g)"
 
   /// Which subtitles of a track are shown whatever is chosen.
@@ -139,9 +154,11 @@ enum MP4Details {
     case some, all
   }
 
-  /// - Parameter table: the body of an `stbl` box.
-  static func isForced(table: Range<Int>, _ bytes: [UInt8]) -> Bool {
+  /// Whether all subtitles of a track are shown whatever is chosen.
+  /// - Parameter table: the body of its `stbl` box.
+  static func isForced(_ track: Range<Int>, table: Range<Int>, _ bytes: [UInt8]) -> Bool {
     entries(table, bytes).contains { forcing(of: $0, bytes) == .all }
+      || roles(of: track, bytes).contains(where: isForced)
   }
 
   /// Flags in the description of timed text (`displayFlags` of `tx3g`; 3GPP TS 26.245, 5.16, and Apple's of forced

@@ -49,6 +49,7 @@ extension ContainerReport {
     guard let index else { return declared.isCut ? declared : nil }
     if index.isFragmented {
       declared.gaps = chain?.gaps
+      declared.fragmentsEnd = chain?.end
       // Recorders leave room that they fill with zeros.
       let isPadding = file.read(place..<min(place + 1 << 20, file.size))?.allSatisfy { $0 == 0 } ?? true
       if !declared.isCut, place < file.size, !isPadding || fragments.isEmpty { declared.brokenAt = place }

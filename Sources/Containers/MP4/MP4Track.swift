@@ -15,7 +15,7 @@ enum MP4Track {
         kind: kind,
         disposition: Disposition(
           isDefault: isEnabled(header, of: bytes),
-          isForced: table.map { MP4Details.isForced(table: $0, bytes) } ?? false),
+          isForced: table.map { MP4Details.isForced(track, table: $0, bytes) } ?? false),
         orientation: MP4Matrix(ofTrack: header, in: index)?.orientation, title: title(of: track, bytes),
         language: bytes.box("mdia", "mdhd", in: track).flatMap { language(in: $0, of: bytes) },
         pixelAspect: kind == .video ? table.flatMap { MP4Details.pixelAspect(ofTable: $0, bytes) } : nil,

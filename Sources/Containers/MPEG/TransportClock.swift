@@ -65,6 +65,14 @@ struct ClockReferences {
   /// The last time in each stream.
   private var last: [Int: Int] = [:]
 
+  /// True if a picture may have been held: the times of another stream went on while this one had none, or there is no other
+  /// and it had none for no longer than FFmpeg takes for that.
+  private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
+    if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
+    return known < time
+      && last.contains { $0.key != stream && $0.value > known && TransportClock.steps.contains(time - $0.value) }
+  }
+
   /// Without a reference for longer than this, tsdemux goes wrong; in ticks of 90 kHz. Its own limit is 500 ms.
   private static let gap = 40_500
 
@@ -75,7 +83,11 @@ struct ClockReferences {
       places.append(place)
     }
     guard let time = packet.time?.decoded else { return }
-    if let known = last[packet.stream], !TransportClock.steps.contains(time - known) { hasJump = true }
+    if let known = last[packet.stream], !TransportClock.steps.contains(time - known),
+      !isHeld(packet.stream, from: known, to: time)
+    {
+      hasJump = true
+    }
     last[packet.stream] = time
     earliest = min(earliest ?? time, time)
   }

@@ -67,7 +67,7 @@ struct CarriedDetails: Sendable {
   var unheld: [Warning] {
     let losesAttachments = source.index.tags?.has("attachment") ?? false
     return waveChunks.warnings + loopComments.warnings + unheldTitles + unheldTags + unheldCovers + unheldLanguages
-      + unheldPlays
+      + unheldPlays + unheldForced
       + (losesAttachments ? [Warning(.detailLeftOut, "left out: the attachments, which no output holds")] : [])
   }
 
@@ -81,6 +81,13 @@ struct CarriedDetails: Sendable {
         "left out: region or script of the language \(language.whole): the output says \(language.plain)",
         count: 1)
     }
+  }
+
+  /// Subtitles that are shown whatever is chosen, in MP4 and MOV, whose muxer can't say it.
+  private var unheldForced: [Warning] {
+    let count = subtitles.count { $0.disposition?.isForced ?? false }
+    guard count > 0, !(container?.isMatroska ?? true) else { return [] }
+    return [Warning(.detailLeftOut, "left out: the mark of subtitles that are always shown (forced)", count: count)]
   }
 
   /// How often an animation is played, where the output is none: a film is shown once, or as often as its player likes.

@@ -178,7 +178,11 @@ struct EncodingChoice: Sendable {
           }
           choice.bitrate = settings.bitrate(of: encoder, raw)
           try EncodingChoice.check(options.encoderOptions, of: encoder)
-          if container.lacksTimes, encoder == "x264enc" { choice.settings.append((name: "bframes", value: "0")) }
+          if encoder == "x264enc",
+            container.lacksTimes || container.isTransportStream && EncodingChoice.holds(video.index, legs)
+          {
+            choice.settings.append((name: "bframes", value: "0"))
+          }
           choice.profile = EncodingChoice.stream(codec.profile + "|variable-framerate=true", choice.settings)
         }
         self.videos.append(choice)
@@ -326,6 +330,16 @@ extension EncodingChoice {
       geometry: geometry, hasAlpha: video.raw.hasAlpha,
       isHalved: options.quality != .lossless
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
+  }
+
+  /// Whether a frame is shown for more than a second. With B-frames the next ones may be decoded as much before they are shown,
+  /// which transport streams do not allow (ISO/IEC 13818-1, 2.4.2.6); `tsdemux` drops timestamps that are five seconds from
+  /// each other.
+  private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {
+    let long = ClockTime(seconds: 1)
+    guard let starts = video.starts, let shown = video.duration else { return true }
+    return zip(starts, starts.dropFirst()).contains { $1 - $0 > long }
+      || legs.map { $0.presentation.span.duration > shown + long } ?? false
   }
 
   /// The format for an encoder that does not take that of `raw`, with all of its chroma and the most bits; nil where none

@@ -150,6 +150,7 @@ final class EncodingPipeline: Sendable {
     pipeline.keepChromaSite()
     pipeline.fillRowsOfJPEG()
     pipeline.takeDoubledHeaderAway()
+    pipeline.limitDecodingDelay()
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }
     if hasMP4Header {

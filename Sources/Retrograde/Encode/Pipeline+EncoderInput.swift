@@ -1,6 +1,8 @@
 import GStreamer
+import MediaTime
 import Quirks
 import RetrogradeEngine
+import Synchronization
 
 /// Settings of encoders, and changes to what goes in and comes out where an encoder has it wrong.
 extension Pipeline {
@@ -72,4 +74,29 @@ extension Pipeline {
       }
     }
   }
+
+  /// Has no frame decoded more than a second before it is shown.
+  ///
+  /// x264 and x265 have as much time between the two as between the first frame and the second or third. If the first one is
+  /// held, as the last one of a source whose audio is longer, that is as long: too long for players, and a muxer of MP4 counts
+  /// it into the length of the film.
+  func limitDecodingDelay() {
+    for encoder in elements(ofClass: "Encoder") {
+      let first = Mutex<(shown: ClockTime, share: Double)?>(nil)
+      encoder.staticPad("src")?.onBuffer { packet in
+        guard let shown = packet.pts, let decoded = packet.dts, let duration = packet.duration else { return nil }
+        let (start, share) = first.withLock { first in
+          let known = first ?? (shown, shown - decoded > Self.longestDelay ? 0.1 / (shown - decoded).seconds : 1)
+          first = known
+          return known
+        }
+        guard share < 1, decoded < start else { return nil }
+        // In the same order.
+        return packet.retimed(
+          pts: shown, dts: start - ClockTime(seconds: (start - decoded).seconds * share), duration: duration)
+      }
+    }
+  }
+
+  private static var longestDelay: ClockTime { ClockTime(seconds: 1) }
 }

@@ -80,4 +80,6 @@ struct AudioFit: Sendable {
   /// What is wanted of what is decoded, in stream time; without an end: to the end of the source.
   var start: ClockTime?
   var end: ClockTime?
+  /// False if audio may lie where its timestamps say, if no more is known (``AudioTrack/isPlaced``).
+  var isExact = true
 }

@@ -182,8 +182,10 @@ package final class AudioIndexer: Sendable {
     layout.fillsGaps = clock.fillsGaps
     // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of what came before.
     layout.ignoresTimestamps = changesForm
-    let (chunks, anchor) = try layout.place(decoded, fit)
-    return (track(audio, chunks, clock, caps, rate, tags), anchor)
+    let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)
+    var found = track(audio, chunks, clock, caps, rate, tags)
+    found?.isPlaced = isPlaced
+    return (found, anchor)
   }
 
   /// The parts that an edit list shows, one after the other.

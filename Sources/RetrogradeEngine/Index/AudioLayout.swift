@@ -41,22 +41,27 @@ struct AudioLayout: Sendable {
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
   /// - Parameter fit: what is wanted of what was decoded.
-  /// - Returns: the chunks, ascending and without overlap, cut to the segment, and what tells where they are.
+  /// - Returns: the chunks, ascending and without overlap, cut to the segment, what tells where they are, and whether that
+  ///   is known to the sample.
   /// - Throws: ``InexactStretch`` where `fit` asks for more than can be known.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
-  ) throws(InexactStretch) -> (chunks: [AudioChunk], anchor: AudioAnchor?) {
+  ) throws(InexactStretch) -> (chunks: [AudioChunk], anchor: AudioAnchor?, isPlaced: Bool) {
     let fillings = fillings(buffers)
     let nominals = nominals(buffers, fillings)
     var positions = positions(buffers, nominals, fillings, from: beginning(buffers, nominals))
     let anchor = AudioAnchor(buffers, positions: positions, nominals: nominals, rate: rate)
+    var isPlaced = true
     if let origin = fit.origin, let first = positions.first {
-      guard let shift = anchor?.shift(to: origin, rate: rate) else {
+      if let shift = anchor?.shift(to: origin, rate: rate) {
+        positions = self.positions(buffers, nominals, fillings, from: first + shift)
+      } else if fit.isExact {
         throw InexactStretch(reason: "where its audio belongs is not known to the sample")
+      } else {
+        isPlaced = false
       }
-      positions = self.positions(buffers, nominals, fillings, from: first + shift)
     }
-    return (chunks(buffers, at: positions, fillings, fit), anchor)
+    return (chunks(buffers, at: positions, fillings, fit), anchor, isPlaced)
   }
 
   /// `chunks`, and behind them those of what lies from `offset` on in the spool, as far as they are later.

@@ -18,6 +18,8 @@ package struct AudioTrack: Sendable {
   /// The bits per second of its packets; nil where there are none.
   package let bitrate: Int?
   let store: any SampleStore
+  /// False if it is not known to the sample where it belongs: it lies where its timestamps say.
+  package internal(set) var isPlaced = true
 
   init?(caps: Caps, codec: Caps, tags: TagList?, chunks: [AudioChunk], bitrate: Int? = nil, store: any SampleStore) {
     guard let rate = caps.int("rate"), rate > 0, let channels = caps.int("channels"), channels > 0,

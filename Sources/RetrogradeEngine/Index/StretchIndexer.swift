@@ -23,6 +23,9 @@ final class StretchIndexer {
   /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
+  private let placesAudio: Bool
+  /// Of each audio stream, whether it began and nothing was found that places it.
+  private let isUnplaced: [Bool]
 
   /// How much is looked at to find out how the source begins.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
@@ -38,9 +41,11 @@ final class StretchIndexer {
   /// times are other by a nanosecond, and mpegpsdemux's seeks go anywhere.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
-  /// - Parameter hole: what is not listed in the tables that are read, in stream time; nil where all is.
+  /// - Parameters:
+  ///   - hole: what is not listed in the tables that are read, in stream time; nil where all is.
+  ///   - placesAudio: false if audio may be unplaced (``AudioTrack/isPlaced``).
   /// - Returns: nil where all of the source has to be indexed.
-  init?(_ indexer: Indexer, hole: TimeSpan? = nil) throws {
+  init?(_ indexer: Indexer, hole: TimeSpan? = nil, placesAudio: Bool = true) throws {
     let streams = try indexer.choose()
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
@@ -54,6 +59,7 @@ final class StretchIndexer {
     self.indexer = indexer
     self.streams = streams
     self.hole = hole
+    self.placesAudio = placesAudio
     self.preRolls = Array(preRolls.suffix(streams.tracks.count))
     pipeline = try IndexingPipeline(indexer, streams, gate: gate)
     gate.open(for: StretchIndexer.head)
@@ -63,8 +69,8 @@ final class StretchIndexer {
       first.allSatisfy { $0.map { $0 + StretchIndexer.mostOfHead <= hole.start } ?? false }
     }
     anchors = reading.audio.map(\.anchor)
-    let hasAnchors = zip(reading.audio, anchors).allSatisfy { $0.track == nil || $1 != nil }
-    guard reading.isWhole, hasAnchors, isListed ?? true, closed.contains(true),
+    isUnplaced = zip(reading.audio, anchors).map { $0.track != nil && $1 == nil }
+    guard reading.isWhole, !placesAudio || !isUnplaced.contains(true), isListed ?? true, closed.contains(true),
       reading.videos.allSatisfy({ $0.starts?.isEmpty == false && !$0.isUntimed })
     else {
       Log.index.info("\(indexer.topology.source): all of it is indexed: how it begins does not tell enough")
@@ -91,8 +97,15 @@ final class StretchIndexer {
       gate.open(until: end)
       guard try pipeline.seek(toKeyframeBefore: target) else { throw InexactStretch(reason: "it can't be sought in") }
       var reading = try pipeline.read(
-        anchors.map { AudioFit(origin: $0, start: start, end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) }) })
+        anchors.map { anchor in
+          AudioFit(
+            origin: anchor, start: start, end: end.map { $0 + ClockTime(nanoseconds: 250_000_000) },
+            isExact: placesAudio)
+        })
       guard reading.isWhole else { throw InexactStretch(reason: "a part of it can't be read by itself") }
+      for (number, isUnplaced) in isUnplaced.enumerated() where isUnplaced {
+        reading.audio[number].track?.isPlaced = false
+      }
       let (first, closed) = (gate.firstTimes, gate.closed)
       if let hole, first.contains(where: { $0.map { $0 < hole.end } ?? false }) {
         throw InexactStretch(reason: "what comes before \(start) is not listed")

@@ -274,6 +274,8 @@ extension Topology {
       }
       guard isFirst, let element = pad.origin?.element else { return }
       let elements = element.upstream.compactMap(\.factoryName)
+      // FLV has one stream of video and one of audio.
+      if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
       // Where another program takes the place of one, parsebin takes the elements of that one apart: it must not come to that while

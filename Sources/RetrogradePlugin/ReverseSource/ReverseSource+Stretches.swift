@@ -7,13 +7,15 @@ import RetrogradeEngine
 extension ReverseSource {
   /// The stretch of a stream that is played at `time`, and after it.
   /// - Parameter name: the pad's.
-  /// - Returns: nil where all of the source has to be known for it, or nothing more is wanted.
+  /// - Returns: nil where all of the source has to be known for it, or nothing more is wanted. Video does not wait for audio
+  ///   that is not placed yet.
   func part(at time: ClockTime, of name: String) throws -> SourceStream.Part? {
     do {
       guard let stretch = try state.withLock({ $0.stretches })?.stretch(at: time) else { return nil }
-      return media(of: stretch.source, settings).first { $0.2 == name }.map {
-        SourceStream.Part(media: $0.0, legs: stretch.source.legs, place: stretch.place)
+      let part = media(of: stretch.source, settings).first { $0.2 == name }.map {
+        SourceStream.Part(media: $0.0, legs: stretch.source.legs, place: stretch.place(of: $0.0))
       }
+      return part.flatMap { $0.place.map { $0.start <= time && time < $0.end } ?? false ? $0 : nil }
     } catch is CancellationError {
       return nil
     }
@@ -28,6 +30,12 @@ extension ReverseSource {
       span == source.legs.presentation.span
       ? source.legs
       : PlaybackLegs(.reverse, count: 1, Presentation(span), timeline: source.video?.shown.timeline)
+    let lost = source.legs.presentation.span.end - span.end
+    if lost > .zero {
+      warn(of: [
+        Warning(.streamLeftOut, "left out: the last \(lost) of the source: its end was played before they were found")
+      ])
+    }
     if let length = legs.duration, length != tail.source.legs.duration {
       state.withLock { state in
         state.legs = legs
@@ -50,5 +58,11 @@ extension ReverseSource {
     // What they hold is let go without the lock.
     let stretches = state.withLock { $0.stretches.take() }
     _ = stretches
+  }
+}
+
+extension SourceStretch {
+  func place(of media: SourceStream.Media) -> TimeSpan {
+    if case .audio(let track) = media { place(of: track) } else { place }
   }
 }

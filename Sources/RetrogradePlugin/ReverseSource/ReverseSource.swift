@@ -107,7 +107,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         // gst-launch-1.0 waits with PLAYING for as long as a task is under way.
         task.post(GST_PROGRESS_TYPE_COMPLETE, "The end is indexed")
         state.withLock { $0.stretches = stretches }
-        expose(tail.source, settings, run, at: tail.place)
+        expose(tail.source, settings, run, as: tail)
         wanted = wanted.shared(by: 2)
       }
       let tell: @Sendable (IndexProgress) -> Void = { progress in
@@ -185,9 +185,9 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   }
 
   /// Makes the pads, tells who is there, and starts.
-  /// - Parameter place: where in the order of play a part of a source is of which more is to come; nil where this is all.
+  /// - Parameter stretch: that `source` is of, if more of it is to come; nil if this is all.
   func expose(
-    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, at place: TimeSpan? = nil
+    _ source: PlayableSource, _ settings: SourceSettings, _ run: Cancellation, as stretch: SourceStretch? = nil
   ) {
     // The same every time for the same URI: editors know streams by it (the design of gst_pad_create_stream_id).
     guard let upstream = g_compute_checksum_for_string(G_CHECKSUM_SHA256, settings.uri ?? "", -1),
@@ -210,7 +210,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         if case .video = media { ("video_%u", GST_STREAM_TYPE_VIDEO) } else { ("audio_%u", GST_STREAM_TYPE_AUDIO) }
       guard let pad = makePad(template, name) else { return nil }
       let tags = [own, source.index.tags].compactMap { $0 }
-      let part = SourceStream.Part(media: media, legs: source.legs, place: place)
+      let part = SourceStream.Part(media: media, legs: source.legs, place: stretch?.place(of: media))
       let stream = SourceStream(self, pad, name, part, tags)
       let id = String(cString: upstream) + "/" + name
       let caps = stream.firstCaps
