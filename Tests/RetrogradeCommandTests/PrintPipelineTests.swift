@@ -44,7 +44,6 @@ import Testing
     Case("end", "--end", "0.7"), Case("no-audio", "--no-audio"), Case("no-video", "--no-video", to: "o.mka"),
     Case("streams", "--streams", "video,audio:1"), Case("streams", "--streams", "video,chapters", to: "o.mp4"),
     Case("strict", "--strict"), Case("overwrite", "--overwrite"), Case("format", "--format", "mp4", to: "o.film"),
-    // x264's average bit rate depends on how far its threads have come: seen once on 1.28.
     Case("quality", "--quality", "high", "--crf", "23"), Case("quality", "--quality", "lossless"),
     Case("video-codec", "--video-codec", "vp9"), Case("encoder", "--encoder", "x265enc"),
     Case("encoder-options", "--encoder-options", "key-int-max=5", fate: .refused("--encoder-options")),
@@ -167,7 +166,7 @@ import Testing
     let arguments =
       ["reverse"] + (given.option == "watch" ? [] : [source])
       + [given.output.map(scratch.path)].compactMap { $0 }
-      + given.arguments.map { $0.replacing("FOLDER", with: scratch.url.path) }
+      + given.arguments.map { $0.replacing("FOLDER", with: scratch.url.path) } + given.steadyQuality
     let printed = try Command.run(arguments + ["--print-pipeline"])
     if case .refused(let words) = given.fate {
       #expect(printed.status == 64 && printed.output.isEmpty)
@@ -190,5 +189,18 @@ import Testing
       if given.option == "profile", warning.contains("more than the mirror") { continue }
       #expect(warnings.contains { $0.contains(warning) }, "\(warning)")
     }
+  }
+}
+
+extension PrintPipelineTests.Case {
+  /// A constant quality for x264, if nothing is said of one: what it spends by an average rate depends on how far its
+  /// lookahead has come, on one processor too.
+  fileprivate var steadyQuality: [String] {
+    let encodes = output.map { $0.hasSuffix(".mkv") || $0.hasSuffix(".mp4") } ?? false
+    let own = [
+      "--quality", "--crf", "--bitrate", "--encoder", "--video-codec", "--profile", "--for", "--max-size", "--no-video",
+      "--into",
+    ]
+    return encodes && !arguments.contains(where: own.contains) ? ["--crf", "23"] : []
   }
 }

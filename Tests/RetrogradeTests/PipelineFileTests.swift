@@ -196,7 +196,10 @@ import Testing
     let source = try media.write(to: folder)
     let file = try PipelineFile(path: PipelineFileTests.folder.appending(path: "h264-mp4.pipeline").path)
     let summary = try await file.start(["input": source, "output": folder.path("o.mp4")]).summary()
-    #expect(summary.warnings == [Warning(.streamLeftOut, "left out: nothing came out of appsink audio")])
+    #expect(
+      summary.warnings.filter { $0.code == .streamLeftOut } == [
+        Warning(.streamLeftOut, "left out: nothing came out of appsink audio")
+      ])
     #expect(try DecodedMedia(folder.path("o.mp4"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
