@@ -77,7 +77,8 @@ package struct ContainerFacts: Sendable {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
   }
 
-  /// When the blocks of a track begin, in the order of the file, in stream time. Takes as long as ``damage(isCancelled:)``.
+  /// When the blocks of a track begin, in the order of the file, in stream time. Takes as long as
+  /// ``damage(isCancelled:)``.
   /// - Parameter number: by which blocks name it. Matroska.
   package func blockTimes(ofTrack number: Int, isCancelled: @escaping () -> Bool = { false }) -> [ClockTime] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }
