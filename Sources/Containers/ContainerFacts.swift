@@ -2,7 +2,8 @@ package import MediaTime
 
 /// Facts that a file states and GStreamer does not tell, read once.
 ///
-/// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken from GStreamer.
+/// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken
+/// from GStreamer.
 package struct ContainerFacts: Sendable {
   /// Its first bytes, 1,024 at the most.
   package private(set) var beginning: [UInt8] = []
@@ -71,8 +72,8 @@ package struct ContainerFacts: Sendable {
     if case .matroska = ContainerFormat(file) { walked = path }
   }
 
-  /// Goes through all of the file and looks for bytes in its middle that are damaged. Takes as long as there are packets:
-  /// to be called when all of them have been read. Matroska and WebM.
+  /// Goes through all of the file and looks for bytes in its middle that are damaged. Takes as long as there are
+  /// packets: to be called when all of them have been read. Matroska and WebM.
   package func damage(isCancelled: @escaping () -> Bool = { false }) -> [Damage] {
     walked.flatMap { RandomAccessFile($0, isCancelled: isCancelled) }.flatMap { MatroskaDamage($0)?.places } ?? []
   }
@@ -158,8 +159,9 @@ package struct ContainerFacts: Sendable {
       report = gif.flatMap { ContainerReport($0) }
     case .flic: report = .flic(file)
     case .flv:
-      report = .flv(file)
-      tags = ContainerReport.flvScript(file).map { FLVTags($0).unread } ?? []
+      let script = ContainerReport.flvScript(file)
+      report = .flv(file, script: script)
+      tags = script.map { FLVTags($0).unread } ?? []
     case .ivf: report = .ivf(file)
     case .mxf: report = .mxf(file)
     case .programStream: report = .programStream(file)

@@ -2,8 +2,8 @@ package import MediaTime
 
 /// What a container says that it holds, whether or not it is there, and whether its bytes end before it does.
 ///
-/// Demuxers give what there is and end, as if that were all: only the container's own words tell a file that was cut from a
-/// whole one.
+/// Demuxers give what there is and end, as if that were all: only the container's own words tell a file that was cut
+/// from a whole one.
 package struct ContainerReport: Equatable, Sendable {
   package struct Stream: Equatable, Sendable {
     package var kind: StreamKind
@@ -33,7 +33,8 @@ package struct ContainerReport: Equatable, Sendable {
 
   /// The file ends inside something that says how long it is, or without the mark that the format ends with.
   package var isCut = false
-  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none, or nobody looked.
+  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none, or
+  /// nobody looked.
   package var brokenAt: Int?
   /// When the whole ends, in stream time.
   package var end: ClockTime?
@@ -42,8 +43,8 @@ package struct ContainerReport: Equatable, Sendable {
   package var fragmentsEnd: ClockTime?
   /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
   package var streamNumbers: [Int] = []
-  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing; nil: by any
-  /// time, since what is said is not exact.
+  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing;
+  /// nil: by any time, since what is said is not exact.
   package var slack: ClockTime?
   /// What it says is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false

@@ -1,7 +1,8 @@
 package import CGStreamer
 package import MediaTime
 
-/// One reference to a `GstBuffer`. The reference may move between threads; the buffer is not written while it is shared.
+/// One reference to a `GstBuffer`. The reference may move between threads; the buffer is not written while it is
+/// shared.
 package final class Buffer: @unchecked Sendable {
   // GstBuffer is refcounted atomically; `make_writable` copies the metadata before it is changed.
   package private(set) var raw: UnsafeMutablePointer<GstBuffer>
@@ -79,9 +80,9 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// As ``retimed(pts:duration:isMirrored:)``, in its place: where nobody else holds it, nothing is copied. A buffer whose
-  /// memory a copy has is no longer fit to go back to its pool, and the decoder would get fresh memory for every frame
-  /// (gstbufferpool.c, `default_release_buffer`).
+  /// As ``retimed(pts:duration:isMirrored:)``, in its place: where nobody else holds it, nothing is copied. A buffer
+  /// whose memory a copy has is no longer fit to go back to its pool, and the decoder would get fresh memory for
+  /// every frame (gstbufferpool.c, `default_release_buffer`).
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
   ) {
@@ -166,8 +167,8 @@ package final class Buffer: @unchecked Sendable {
 
   /// A buffer with this one's flags, times and metas (strides and offsets of planes among them) and no memory.
   ///
-  /// The copy has the memory first and loses it then: GStreamer leaves out metas that describe memory, GstVideoMeta among
-  /// them, where it copies metas without memory.
+  /// The copy has the memory first and loses it then: GStreamer leaves out metas that describe memory, GstVideoMeta
+  /// among them, where it copies metas without memory.
   package func withoutMemory() -> Buffer {
     let copy = shallowCopy()
     gst_buffer_remove_all_memory(copy.raw)
@@ -216,8 +217,8 @@ package final class Buffer: @unchecked Sendable {
   /// A reference for a C function that takes one.
   package func retained() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(raw) }
 
-  /// Calls `body` for each plane of raw audio, with the bytes that one sample frame takes there: one plane of whole frames
-  /// where the layout is interleaved, one a channel elsewhere. The buffer must not be shared.
+  /// Calls `body` for each plane of raw audio, with the bytes that one sample frame takes there: one plane of whole
+  /// frames where the layout is interleaved, one a channel elsewhere. The buffer must not be shared.
   package func withAudioPlanes(
     _ caps: Caps, _ body: (UnsafeMutableRawBufferPointer, _ bytesPerFrame: Int) -> Void
   ) throws {

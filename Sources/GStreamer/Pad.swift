@@ -22,7 +22,8 @@ package final class Pad: @unchecked Sendable {
   /// What the pad's template allows.
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
-  /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are none.
+  /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are
+  /// none.
   package func tags(global isGlobal: Bool) -> TagList? {
     let scope = isGlobal ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM
     var result: TagList?
@@ -188,8 +189,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start belongs
-  /// to the stream all the same.
+  /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start
+  /// belongs to the stream all the same.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
   /// Has the first segment begin where its time is 0.
@@ -208,8 +209,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which must not
-  /// hold the pad.
+  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which
+  /// must not hold the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -261,7 +262,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset` on.
+  /// Calls `body`, on the thread that reads, whenever the element after this source pad asks for bytes from `offset`
+  /// on.
   package func onPull(_ body: @escaping @Sendable (_ offset: Int) -> Void) {
     let types = [GST_PAD_PROBE_TYPE_PULL, GST_PAD_PROBE_TYPE_BLOCK, GST_PAD_PROBE_TYPE_BUFFER]
     addProbe(GstPadProbeType(types.reduce(0) { $0 | $1.rawValue })) { _, info in
@@ -313,11 +315,11 @@ extension Pipeline {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
-  /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts: the time of the
-  /// first frame for the audio beside it (flvdemux, tsdemux), of the first fragment for what stands before the
-  /// fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux, which counts from the first
-  /// nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. Frames of an FLV
-  /// that are shown before its first keyframe can't be decoded.
+  /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts:
+  /// the time of the first frame for the audio beside it (flvdemux, tsdemux), of the first fragment for what stands
+  /// before the fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux, which counts from the
+  /// first nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. Frames of
+  /// an FLV that are shown before its first keyframe can't be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }

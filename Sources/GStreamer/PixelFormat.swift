@@ -6,7 +6,7 @@ package struct PixelFormat: Sendable {
   package let name: String
   /// The bits of each component.
   private let depths: [UInt32]
-  /// Of the second component, how often columns and lines are halved; nil where there is no chroma.
+  /// How often the columns and lines of chroma are halved; nil if there is no chroma.
   private let halvings: (columns: UInt32, lines: UInt32)?
   /// Colour model, components, and for each of them its bits and how its columns and lines are halved.
   private let layout: [UInt32]

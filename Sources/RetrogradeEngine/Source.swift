@@ -26,7 +26,8 @@ package struct Source: Sendable {
   private(set) var holdsImages = false
 
   /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
-  /// indexed and sought in like any file, which takes far less room than the decoded frames would. So does what is fetched.
+  /// indexed and sought in like any file, which takes far less room than the decoded frames would. So does what is
+  /// fetched.
   /// - Parameter fetched: what is at the address, where it was fetched already.
   package init(
     _ input: String, fetched: FetchedFile? = nil, sequenceRate: FrameRate = .usual, resources: Resources,

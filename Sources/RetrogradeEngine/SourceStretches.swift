@@ -17,7 +17,8 @@ package struct SourceStretch: Sendable {
   }
 }
 
-/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end first, and what is sought.
+/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end first, and
+/// what is sought.
 package final class SourceStretches: Sendable {
   /// The end of the source.
   package let tail: SourceStretch

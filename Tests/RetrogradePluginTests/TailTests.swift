@@ -6,7 +6,8 @@ import Testing
 @testable import RetrogradeEngine
 @testable import RetrogradePlugin
 
-/// reversesrc plays the end of a long file while all of it is still being indexed, and in other orders of play does without that.
+/// reversesrc plays the end of a long file while all of it is still being indexed, and in other orders of play does
+/// without that.
 @Suite struct TailTests {
   /// 750 frames of 40 ms with their number in the picture, 1,440,000 samples that tell their place.
   private func media() -> TestMedia {

@@ -66,7 +66,8 @@ import Testing
     #expect(try DecodedMedia(folder.path("m.mkv"), like: media).numbers == (0..<media.frameCount).reversed())
   }
 
-  /// No edit cuts off the delay of B-frames: the video starts as late as its first frame is shown, and ends as much later.
+  /// No edit cuts off the delay of B-frames: the video starts as late as its first frame is shown, and ends as much
+  /// later.
   @Test("Y4M that GStreamer can't read is refused as not supported", arguments: ["yuv420p10le", "yuv411p", "gray"])
   func unusualY4M(_ format: String) async throws {
     let folder = try TemporaryFolder()

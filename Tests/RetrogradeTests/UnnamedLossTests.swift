@@ -5,7 +5,7 @@ import Testing
 @testable import Retrograde
 @testable import RetrogradeEngine
 
-/// What demuxers do not say of a file: read from it, and kept or named.
+/// Details of files that demuxers do not report: each is kept or named.
 @Suite struct UnnamedLossTests {
   private static let film = ["-f", "lavfi", "-i", "testsrc2=d=0.5:r=10:s=64x48"]
   private static let tone = ["-f", "lavfi", "-i", "sine=d=0.5:r=48000"]
@@ -184,7 +184,8 @@ import Testing
     #expect(abs(longest - Double(seconds) - 0.04) < 0.01, "\(longest)")
   }
 
-  /// The first frame is held while only audio is heard; packets of frames that are shown later are decoded before it ends.
+  /// The first frame is held while only audio is heard; packets of frames that are shown later are decoded before it
+  /// ends.
   @Test(arguments: ["mp4", "mov", "ts"])
   func theLengthOfAFilmIsThatOfItsTracks(output: String) async throws {
     let folder = try TemporaryFolder()

@@ -2,11 +2,12 @@ import MediaTime
 
 extension ContainerReport {
   /// "Video File Format Specification", Adobe: tags, of which the first of data says how long the whole is.
-  static func flv(_ file: RandomAccessFile) -> ContainerReport? {
+  /// - Parameter script: the body of the first tag of data; nil if there is none.
+  static func flv(_ file: RandomAccessFile, script: [UInt8]?) -> ContainerReport? {
     var declared = ContainerReport()
     guard var place = file.number(at: 5, 4) else { return nil }
     place += 4
-    if let script = flvScript(file) {
+    if let script {
       if let bytes = number("filesize", in: script), bytes > Double(file.size) { declared.isCut = true }
       if let seconds = number("duration", in: script), seconds > 0 { declared.end = ClockTime(seconds: seconds) }
     }

@@ -1,5 +1,5 @@
-/// Entries of the first script tag of an FLV file, `onMetaData` ("Video File Format Specification", Adobe, E.4.4 and E.5:
-/// names and values in AMF0).
+/// Entries of the first script tag of an FLV file, `onMetaData` ("Video File Format Specification", Adobe, E.4.4 and
+/// E.5: names and values in AMF0).
 struct FLVTags {
   /// Texts that flvdemux does not read.
   private(set) var unread: [NamedTag] = []

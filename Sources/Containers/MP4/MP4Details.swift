@@ -22,7 +22,8 @@ enum MP4Details {
         kind == .video ? bytes.box("tkhd", in: track).flatMap { MP4Matrix(ofTrack: $0, in: index)?.detail } : nil
       let forced = entries.contains { forcing(of: $0, bytes) == .some } ? someAreForced : nil
       let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil, forced].compactMap { $0 }
-      let roles = roles(of: track, bytes).filter { !isForced(role: $0) }.map { "the mark of a track “\($0)” (kind)" }
+      let roles = roles(of: track, bytes).filter { !isForced(role: $0) }
+        .map { "the mark of a track “\($0)” (kind)" }
       return (boxes + roles + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
         ContainerDetail($0, of: kind)
       }
@@ -50,8 +51,8 @@ enum MP4Details {
     return Box.all(in: bytes[list.lowerBound + 8..<list.upperBound])
   }
 
-  /// Boxes of a sample description that a decoder reads, that the encoder or muxer of an output writes by itself, or that
-  /// only say how the file is laid out.
+  /// Boxes of a sample description that a decoder reads, that the encoder or muxer of an output writes by itself, or
+  /// that only say how the file is laid out.
   private static let technical: Set = [
     "avcC", "hvcC", "av1C", "vpcC", "vvcC", "esds", "d263", "jp2h", "jp2p", "jp2x", "glbl", "ARES", "APRG", "ACLR",
     "ADHR", "AVDH", "strf", "SMI ", "ftab", "fiel", "gama", "colr", "pasp", "clap", "btrt", "bitr", "chrm", "mdcv",
@@ -133,8 +134,8 @@ enum MP4Details {
     return [0, 256].contains(volume) ? nil : "the volume of the track (\(volume * 100 / 256) %, tkhd)"
   }
 
-  /// What a track is there for, by DASH's words for it (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), but for
-  /// its being one of the film's own.
+  /// The roles of a track, in the words of DASH (`kind`, ISO/IEC 14496-12, 8.10.4; ISO/IEC 23009-1, 5.8.5.5), without
+  /// `main`.
   private static func roles(of track: Range<Int>, _ bytes: [UInt8]) -> [String] {
     guard let data = bytes.box("udta", in: track) else { return [] }
     return Box.all(in: bytes[data]).filter { $0.type == "kind" && $0.body.count > 4 }.compactMap { box in

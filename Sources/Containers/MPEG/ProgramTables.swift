@@ -4,7 +4,7 @@ struct ProgramTables {
     /// The stream that carries its clock references.
     let clock: Int
     let streams: [(number: Int, kind: StreamKind)]
-    /// What is said of the streams, and no output says.
+    /// Marks of the streams that no output can hold.
     let marks: [ContainerDetail]
   }
 
@@ -118,8 +118,8 @@ private struct Descriptors {
     3: "the mark of audio for the visually impaired (audio_type 3)",
   ]
 
-  /// What a stream is, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own), or, where that only says that
-  /// it is private, by what describes it (ETSI EN 300 468, 6.1, and the registered names).
+  /// What a stream is, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own), or, where
+  /// that only says that it is private, by what describes it (ETSI EN 300 468, 6.1, and the registered names).
   func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
     switch type {
     case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video

@@ -10,8 +10,8 @@ struct TransportClock: FileCorrection {
   /// The time that they are to say, in ticks of 90 kHz.
   let time: Int
 
-  /// Packets of one stream whose times are further apart, or go back by more than reordering makes them, have jumped; in ticks
-  /// of 90 kHz.
+  /// Packets of one stream whose times are further apart, or go back by more than reordering makes them, have jumped;
+  /// in ticks of 90 kHz.
   static let steps = -45_000...5 * 90_000
 
   var demuxer: String { "tsdemux" }
@@ -44,7 +44,8 @@ struct TransportClock: FileCorrection {
     }
   }
 
-  /// A clock reference (ISO/IEC 13818-1, 2.4.3.4): ticks of 90 kHz in 33 bits, six reserved ones, and ticks of 27 MHz in nine.
+  /// A clock reference (ISO/IEC 13818-1, 2.4.3.4): ticks of 90 kHz in 33 bits, six reserved ones, and ticks of 27 MHz
+  /// in nine.
   private static func bytes(_ base: Int, _ extra: Int) -> [UInt8] {
     let bits = (base & 0x1_FFFF_FFFF) << 15 | 0x7E00 | extra & 0x1FF
     return (0..<6).map { UInt8(truncatingIfNeeded: bits >> (40 - 8 * $0)) }
@@ -65,8 +66,8 @@ struct ClockReferences {
   /// The last time in each stream.
   private var last: [Int: Int] = [:]
 
-  /// True if a picture may have been held: the times of another stream went on while this one had none, or there is no other
-  /// and it had none for no longer than FFmpeg takes for that.
+  /// True if a picture may have been held: the times of another stream went on while this one had none, or there is
+  /// no other and it had none for no longer than FFmpeg takes for that.
   private func isHeld(_ stream: Int, from known: Int, to time: Int) -> Bool {
     if last.keys.allSatisfy({ $0 == stream }) { return (0...10 * 90_000).contains(time - known) }
     return known < time

@@ -8,7 +8,7 @@ struct TransportScan {
   let numbers: [Int]
   /// How many more programs have packets.
   let furtherPrograms: Int
-  /// What their descriptions say, and no output says.
+  /// Marks in their descriptions that no output can hold.
   let marks: [ContainerDetail]
   /// Where packets of these streams are missing.
   let gaps: ContainerReport.Gaps?

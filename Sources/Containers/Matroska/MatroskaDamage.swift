@@ -1,8 +1,8 @@
 import MediaTime
 
-/// Goes through the clusters of a Matroska or WebM file from element to element and notes where there is none
-/// (RFC 9559, 5.1.3), and when the blocks of one track begin. Of blocks no more is read than their headers. Clusters with a
-/// checksum are read whole.
+/// Goes through the clusters of a Matroska or WebM file from element to element and notes where there is none (RFC
+/// 9559, 5.1.3), and when the blocks of one track begin. Of blocks no more is read than their headers. Clusters with
+/// a checksum are read whole.
 struct MatroskaDamage {
   private let file: RandomAccessFile
   private(set) var places: [Damage] = []

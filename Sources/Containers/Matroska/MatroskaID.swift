@@ -13,7 +13,8 @@ enum MatroskaID {
   static let inSegment = anywhere.union([
     cluster, info, tracks, tags, seekHead, chapters, cues, 0x1941_A469,
   ])
-  /// Elements that are allowed in a cluster: those with a name here, Position, PrevSize, SilentTracks and EncryptedBlock.
+  /// Elements that are allowed in a cluster: those with a name here, Position, PrevSize, SilentTracks and
+  /// EncryptedBlock.
   static let inCluster = anywhere.union([timestamp, simpleBlock, blockGroup, 0xA7, 0xAB, 0x5854, 0xAF])
 
   static let info: UInt32 = 0x1549_A966

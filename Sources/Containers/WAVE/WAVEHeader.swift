@@ -1,6 +1,7 @@
 package import MediaTime
 
-/// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's Wave64.
+/// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's
+/// Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
   /// Length of the whole sample frames in the file: less than ``duration`` if that was cut.
@@ -11,7 +12,8 @@ package struct WAVEHeader: Sendable {
   package let isIncomplete: Bool
   /// Where the audio lies; nil where the file does not hold all of it, or part of a sample frame more.
   package let stored: StoredAudio?
-  /// What the samples are, of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before it has decoded.
+  /// What the samples are, of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before it has
+  /// decoded.
   package let wave64: PCMFormat?
   /// Sample frames per second; nil if it holds no PCM.
   package let rate: Int?

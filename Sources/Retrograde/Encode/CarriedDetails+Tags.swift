@@ -38,7 +38,8 @@ extension CarriedDetails {
     ].compactMap { $0 }
   }
 
-  /// FLAC of which a comment names other loudspeakers than FLAC has for so many channels, in a file that does not say it.
+  /// FLAC of which a comment names other loudspeakers than FLAC has for so many channels, in a file that does not say
+  /// it.
   private var unheldLoudspeakers: Warning? {
     let name = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
     guard let mask = named(source.index.tags).first(where: { $0.name.uppercased() == name }), container != nil,

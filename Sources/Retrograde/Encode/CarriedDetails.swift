@@ -129,8 +129,8 @@ extension VideoSource {
 }
 
 extension TagList {
-  /// The language of a stream as it is, and without region and script (BCP 47), as `zh` of `zh-Hans`; nil where it is not
-  /// said.
+  /// The language of a stream as it is, and without region and script (BCP 47), as `zh` of `zh-Hans`; nil where it is
+  /// not said.
   var language: (whole: String, plain: String)? {
     string("language-code").flatMap { code in
       ["und", ""].contains(code) ? nil : (code, code.split(separator: "-").first.map(String.init) ?? code)

@@ -55,15 +55,16 @@ struct Container: Sendable {
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// It is Matroska or WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown equally long.
+  /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown
+  /// equally long.
   var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }
   /// Its muxers name their pads after what identifies the streams' packets.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
-  /// Its readers take as much of raw audio at a time as they like (WAV has no packets, MOV says how long a sample is, AVI's are cut); in
-  /// others they read the packets that were written.
+  /// Its readers take as much of raw audio at a time as they like (WAV has no packets, MOV says how long a sample is,
+  /// AVI's are cut); in others they read the packets that were written.
   var hasLooseSamples: Bool { isWave || caps == "video/x-msvideo" || caps == "video/quicktime,variant=apple" }
   /// Its audio has no timestamps of its own, and starts when the file does.
   var needsAudioFromStart = false
@@ -255,7 +256,8 @@ struct Container: Sendable {
     return alone.first { !pipeline.elements(ofFactory: $0.0).isEmpty }.flatMap { byExtension[$0.1] }
   }
 
-  /// The muxers that write it, best first; `encodebin` takes the first that holds all streams. None where none is needed.
+  /// The muxers that write it, best first; `encodebin` takes the first that holds all streams. None where none is
+  /// needed.
   var muxers: [String] {
     guard let caps, let parsed = Caps(caps) else { return [] }
     return Registry.factories(.muxer, sources: parsed)

@@ -292,7 +292,8 @@ struct EncodingChoice: Sendable {
     return Int(Double(index.bytes) * 8 / duration.seconds)
   }
 
-  /// Finds out whether frames of the size of `raw` can be encoded, and put into the container: muxers have limits of their own.
+  /// Finds out whether frames of the size of `raw` can be encoded, and put into the container: muxers have limits of
+  /// their own.
   private static func check(_ raw: Caps, _ codec: Codec, _ container: Container, _ output: String) throws {
     guard let width = raw.int("width"), let height = raw.int("height"), !takesSize(of: raw, codec, container) else {
       return
@@ -332,9 +333,9 @@ extension EncodingChoice {
         && ["I420", "YV12", "NV12", "NV21"].contains(video.raw.string("format")))
   }
 
-  /// Whether a frame is shown for more than a second. With B-frames the next ones may be decoded as much before they are shown,
-  /// which transport streams do not allow (ISO/IEC 13818-1, 2.4.2.6); `tsdemux` drops timestamps that are five seconds from
-  /// each other.
+  /// Whether a frame is shown for more than a second. With B-frames the next ones may be decoded as much before they
+  /// are shown, which transport streams do not allow (ISO/IEC 13818-1, 2.4.2.6); `tsdemux` drops timestamps that are
+  /// five seconds from each other.
   private static func holds(_ video: VideoIndex, _ legs: PlaybackLegs?) -> Bool {
     let long = ClockTime(seconds: 1)
     guard let starts = video.starts, let shown = video.duration else { return true }
@@ -342,8 +343,8 @@ extension EncodingChoice {
       || legs.map { $0.presentation.span.duration > shown + long } ?? false
   }
 
-  /// The format for an encoder that does not take that of `raw`, with all of its chroma and the most bits; nil where none
-  /// has that, or it does take it. `videoconvert` would choose less chroma.
+  /// The format for an encoder that does not take that of `raw`, with all of its chroma and the most bits; nil where
+  /// none has that, or it does take it. `videoconvert` would choose less chroma.
   private static func closestFormat(to raw: Caps, for encoder: String) -> String? {
     guard !Registry.factory(encoder, takes: raw), let own = raw.string("format").flatMap({ PixelFormat($0) }) else {
       return nil

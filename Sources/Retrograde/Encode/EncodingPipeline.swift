@@ -55,7 +55,8 @@ final class EncodingPipeline: Sendable {
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// What is known of the audio's priming; nil: it is measured.
     var priming: AudioPriming?
-    /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline decides.
+    /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline
+    /// decides.
     var hasEditLists: Bool?
     /// What muxers would take from chance and the clock; nil: they do.
     var origin: FileOrigin?
@@ -98,11 +99,12 @@ final class EncodingPipeline: Sendable {
   private let isStopped = Mutex(false)
   /// What came to the streams and to the file.
   private let moved = Counter()
-  /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before they were: a
-  /// pipeline that a user wrote may.
+  /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before
+  /// they were: a pipeline that a user wrote may.
   private let open: Mutex<(streams: Int, waiting: Int, isOver: Bool)>
   private let bus = Mutex<Worker<Void>?>(nil)
-  /// When all was pushed: how many packets of the first video had come to the muxer by then, and how many there will be.
+  /// When all was pushed: how many packets of the first video had come to the muxer by then, and how many there will
+  /// be.
   private let drained = Mutex<(from: Int, to: Int)?>(nil)
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
@@ -326,8 +328,8 @@ final class EncodingPipeline: Sendable {
     failure.withLock { $0 = $0 ?? error }
   }
 
-  /// Gives a buffer to one of the streams, and waits while its queue is full. A pipeline that has ended takes it, and writes it
-  /// nowhere, which ``finish(_:)`` says.
+  /// Gives a buffer to one of the streams, and waits while its queue is full. A pipeline that has ended takes it, and
+  /// writes it nowhere, which ``finish(_:)`` says.
   /// - Throws: what made the pipeline stop.
   func push(_ buffer: Buffer, to source: AppSource) throws {
     moved.add()

@@ -77,9 +77,9 @@ extension Pipeline {
 
   /// Has no frame decoded more than a second before it is shown.
   ///
-  /// x264 and x265 have as much time between the two as between the first frame and the second or third. If the first one is
-  /// held, as the last one of a source whose audio is longer, that is as long: too long for players, and a muxer of MP4 counts
-  /// it into the length of the film.
+  /// x264 and x265 have as much time between the two as between the first frame and the second or third. If the first
+  /// one is held, as the last one of a source whose audio is longer, that is as long: too long for players, and a
+  /// muxer of MP4 counts it into the length of the film.
   func limitDecodingDelay() {
     for encoder in elements(ofClass: "Encoder") {
       let first = Mutex<(shown: ClockTime, share: Double)?>(nil)

@@ -13,7 +13,8 @@ package struct DecodingRecipe: Sendable {
   package var sink = "video"
   /// What is being read, for messages.
   package var source: String
-  /// The caps of the packets, of which the container knows more than the decoder; nil where the frames are as they are to be.
+  /// The caps of the packets, of which the container knows more than the decoder; nil where the frames are as they
+  /// are to be.
   package var packetCaps: Caps?
   /// Whether the decoder does not say when frames are shown, so that their packets must.
   package var isTimedByPackets = false
@@ -24,8 +25,9 @@ package struct DecodingRecipe: Sendable {
   /// A pipeline that gives the packets as they go into the decoder, and the rest of one that decodes them, in
   /// `gst-launch-1.0` syntax; nil if it is not one decoder that all packets go to.
   private var parts: (packets: String, decoder: String)?
-  /// True for files without an index, in which a demuxer guesses where a time is, or reads all before it: nearly every seek
-  /// is slow, or leads elsewhere. And for packets without timestamps, of which none tells whether it is the one.
+  /// True for files without an index, in which a demuxer guesses where a time is, or reads all before it: nearly
+  /// every seek is slow, or leads elsewhere. And for packets without timestamps, of which none tells whether it is
+  /// the one.
   private(set) var seeksByGuess = false
   /// Called before the pipeline starts.
   package var prepare: @Sendable (Pipeline) -> Void = { _ in }

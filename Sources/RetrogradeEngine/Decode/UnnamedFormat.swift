@@ -11,8 +11,8 @@ enum UnnamedFormat {
   /// Grey frames of 10 bits, whose format has a name in newer releases.
   private static let grey10 = "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"
 
-  /// Refuses raw video whose rows are longer in the file than GStreamer takes them to be: those of `r210` are padded to 64
-  /// pixels (QuickTime; `r210_decode` of FFmpeg).
+  /// Refuses raw video whose rows are longer in the file than GStreamer takes them to be: those of `r210` are padded
+  /// to 64 pixels (QuickTime; `r210_decode` of FFmpeg).
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refusePaddedRows(_ raw: Caps, source: String) throws {

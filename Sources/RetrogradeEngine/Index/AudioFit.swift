@@ -1,10 +1,11 @@
 import MediaTime
 
-/// By what decoded audio from the middle of a source is put where a pass over all of the source would put it. Pure arithmetic.
+/// By what decoded audio from the middle of a source is put where a pass over all of the source would put it. Pure
+/// arithmetic.
 ///
-/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may be rounded to a
-/// millisecond. But from one packet to another there is a whole number of packets, so that it suffices to know the place of one, and
-/// how many samples they have.
+/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may be
+/// rounded to a millisecond. But from one packet to another there is a whole number of packets, so that it suffices
+/// to know the place of one, and how many samples they have.
 struct AudioAnchor: Hashable, Sendable {
   /// The place of a buffer, in sample frames from stream time 0.
   var position: Int

@@ -105,8 +105,8 @@ package final class AudioIndexer: Sendable {
   /// Names samples of more than two channels that say nothing of loudspeakers (`Quirk.wavparseChannelMask`).
   private static let unpositioned = "capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: 0))\" ! "
 
-  /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can tell which
-  /// packet a buffer came from, and the decoder's own timestamps count.
+  /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can
+  /// tell which packet a buffer came from, and the decoder's own timestamps count.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "queue"]
     let chain = sink.upstream.dropFirst()

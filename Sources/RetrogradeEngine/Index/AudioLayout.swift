@@ -173,9 +173,9 @@ struct AudioLayout: Sendable {
 
   /// Where the audio begins that begins before 0; nil where it does not.
   ///
-  /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose first page ends
-  /// earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and opusdec then leaves out less
-  /// than it should. What follows tells how much that is.
+  /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose first page
+  /// ends earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and opusdec then leaves
+  /// out less than it should. What follows tells how much that is.
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
     let head = nominals.prefix { $0 == 0 }.count
     guard head > 1, head < nominals.count, let next = nominals[head] else { return nil }

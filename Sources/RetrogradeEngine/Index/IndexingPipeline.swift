@@ -233,9 +233,9 @@ final class IndexingPipeline {
 }
 
 extension StreamPath {
-  /// The caps of its packets, with what the demuxer does not say: a time base in place of no frame rate if the container
-  /// names no rates either (`Quirk.h264parseTimeBase`; `FrameRhythm` replaces it by the rate of the frames), and the variant
-  /// of ProRes, which `matroskademux` calls its format.
+  /// The caps of its packets, with what the demuxer does not say: a time base in place of no frame rate if the
+  /// container names no rates either (`Quirk.h264parseTimeBase`; `FrameRhythm` replaces it by the rate of the
+  /// frames), and the variant of ProRes, which `matroskademux` calls its format.
   fileprivate func completing(_ caps: Caps) -> Caps {
     if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {
       return caps.removing(["format"]).setting("variant", variant)

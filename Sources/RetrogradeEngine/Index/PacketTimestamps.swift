@@ -23,7 +23,8 @@ package final class PacketTimestamps: Sendable {
     var sources: [Packet] = []
     var taken = 0
     var fillsGaps = false
-    /// Of a decoder that gives one buffer for each packet: those that nothing came of, and when.
+    /// True if the decoder gives one buffer for each packet. Then ``lost`` counts packets from which it made nothing, and
+    /// ``span`` is from the first of them to the last.
     var isOneForOne = false
     var isSilent = false
     var lost = 0
@@ -40,8 +41,8 @@ package final class PacketTimestamps: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Nothing from `element` on may clip: decoders do it by timestamps that can be wrong (see AudioLayout), and parsers drop
-  /// the packets before a segment's start, which the next ones overlap.
+  /// Nothing from `element` on may clip: decoders do it by timestamps that can be wrong (see AudioLayout), and
+  /// parsers drop the packets before a segment's start, which the next ones overlap.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }
@@ -120,7 +121,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// What was seen to be damaged.
+  /// Warnings for packets that are damaged.
   var warnings: [Warning] {
     state.withLock { state in
       guard state.lost > 0, let span = state.span else { return [] }
@@ -206,7 +207,7 @@ package final class DecoderWatch: Sendable {
     known.withLock { $0.append((element, clock)) }
   }
 
-  /// What was noted of the decoder before `sink`; to be asked when audio has come out of it.
+  /// Notes about the decoder before `sink`; complete once audio has come out of it.
   package func clock(for sink: Element) -> PacketTimestamps? {
     guard let chain = AudioIndexer.chain(before: sink), let decoder = chain.decoder else { return nil }
     func clock(of element: Element) -> PacketTimestamps? {

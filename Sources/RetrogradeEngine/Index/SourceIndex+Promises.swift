@@ -39,8 +39,8 @@ extension SourceIndex {
     if part == nil { warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
   }
 
-  /// What was found of each stream, to be compared with what the container says. How many frames there are is only known where all
-  /// of them were indexed.
+  /// What was found of each stream, to be compared with what the container says. How many frames there are is only
+  /// known where all of them were indexed.
   private func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
     videos.map {
       ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)
@@ -85,7 +85,7 @@ extension [ContainerDetail] {
 }
 
 extension ContainerDetail {
-  /// Whether it goes with what is played.
+  /// True of details of the file, and of streams that are played.
   fileprivate func belongs(to playback: PlaybackOptions) -> Bool {
     if case .streams(let kind) = owner { playback.wantsAny(kind) } else { true }
   }

@@ -107,7 +107,8 @@ package struct Topology: Sendable {
   /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
-  /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before it starts.
+  /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before
+  /// it starts.
   func prepare(_ pipeline: Pipeline) {
     if Quirk.avdemuxGIFEnd.applies { endAtEndOfFile(pipeline) }
     if excerpt != nil { nameFrameRates(pipeline) }
@@ -287,12 +288,12 @@ extension Topology {
       }
     }
 
-    /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads (gst_parse_bin_expose, which
-    /// does not say that there are no more). Others find streams on their way.
+    /// Demuxers that know all streams before they give out a packet: by then parsebin has all pads
+    /// (gst_parse_bin_expose, which does not say that there are no more). Others find streams on their way.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
-    /// What gives out one stream, and never another: PCM as it lies in a WAVE file, and a file that is a stream by itself. Read to its end
-    /// it would tell nothing more.
+    /// What gives out one stream, and never another: PCM as it lies in a WAVE file, and a file that is a stream by
+    /// itself. Read to its end it would tell nothing more.
     private static let sole: Set = ["wavparse", "typefind"]
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }

@@ -65,8 +65,9 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     return result
   }
 
-  /// Begins to look at the source, on a thread of its own: its index may take a pass over the whole file. `unload` waits for that
-  /// thread, and always comes before this object goes: GStreamer releases no element that is not in NULL.
+  /// Begins to look at the source, on a thread of its own: its index may take a pass over the whole file. `unload`
+  /// waits for that thread, and always comes before this object goes: GStreamer releases no element that is not in
+  /// NULL.
   func load() -> Bool {
     let settings = settings
     guard let path = settings.path else {
