@@ -22,6 +22,13 @@ package struct ContainerDetail: Hashable, Sendable {
     owner = .file
   }
 
+  /// Loudspeakers that GStreamer has no names for.
+  /// - Returns: nil if they have names, or are the usual ones of mono and stereo.
+  init?(_ loudspeakers: (mask: UInt64?, channels: Int), _ name: String) {
+    guard loudspeakers.mask == nil, loudspeakers.channels > 2 else { return nil }
+    self.init("the places of the \(loudspeakers.channels) channels (\(name))", of: .audio)
+  }
+
   init(_ what: String, of kind: StreamKind) {
     self.what = what
     owner = .streams(kind)

@@ -13,7 +13,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var size = 0
   /// What the file says that it holds; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
-  /// In order, of all kinds; MP4, MOV, Matroska, WebM and AVI.
+  /// In order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
   package private(set) var tracks: [ContainerTrack] = []
   /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, transport streams, AIFF, ASF, FLAC, MP3,
   /// WavPack and GIF.
@@ -21,7 +21,7 @@ package struct ContainerFacts: Sendable {
   /// Tags of the file as a whole that GStreamer's demuxer does not read. Of MP4, MOV, Matroska, WebM,
   /// AIFF, ASF, AVI, FLV, WAVE, MP3 and WavPack.
   package private(set) var tags: [NamedTag] = []
-  /// Tags, by GStreamer's names, that its demuxer takes others for: ``tags`` has those. Of Matroska.
+  /// Tags, by GStreamer's names, that its demuxer takes others for: ``tags`` has those. Of Matroska and ASF.
   package private(set) var misreadTags: [String] = []
   /// The same of MP4 and MOV, as they lie there.
   package private(set) var mp4Tags: [MP4Tag] = []
@@ -40,7 +40,8 @@ package struct ContainerFacts: Sendable {
   /// It is a WAVE file in which no audio is found: it ends before that, or what comes before it is damaged.
   package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
-  /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS.
+  /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,
+  /// AC-3.
   package private(set) var isContinuous = false
   /// A Y4M file is neither 4:2:0, 4:2:2 nor 4:4:4 of eight bits a sample.
   package private(set) var isUnusualY4M = false
@@ -141,9 +142,14 @@ package struct ContainerFacts: Sendable {
       let chunks = ContainerReport.aiffChunks(file)
       if let place = chunks.tag { readID3(file, at: place) }
       details += chunks.details
+      if let loudspeakers = ContainerReport.aiffLoudspeakers(file) {
+        tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: loudspeakers.mask)]
+        details += [ContainerDetail(loudspeakers, "CHAN")].compactMap { $0 }
+      }
     case .asf:
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)
+      if tags.contains(where: { $0.name == ASFTags.albumArtist }) { misreadTags = ["artist"] }
     case .au: report = .au(file)
     case .avi:
       report = .avi(file)

@@ -4,7 +4,8 @@ import MediaTime
 extension ContainerReport {
   static func audio(_ file: RandomAccessFile) -> ContainerReport? {
     let place = ID3Tag.end(in: file)
-    return mp3(file, place) ?? adts(file, place) ?? wavPack(file, from: place) ?? tta(file, from: place) ?? voc(file)
+    return mp3(file, place) ?? adts(file, place) ?? ac3(file, place) ?? wavPack(file, from: place) ?? tta(
+      file, from: place) ?? voc(file)
   }
 
   /// - Parameter walk: what came of going from frame to frame.

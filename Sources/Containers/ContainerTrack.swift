@@ -18,6 +18,9 @@ package struct ContainerTrack: Sendable {
   package var isEdited = false
   /// By which blocks name it. Of Matroska.
   package var number: Int?
+  /// A bit for each `GstAudioChannelPosition`, of PCM of which the container says that; GStreamer's demuxers do not
+  /// read it. Of MOV and AIFF.
+  package var loudspeakers: UInt64?
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's
   /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero

@@ -10,5 +10,13 @@ extension Quirk {
     upstream: "`gst_opus_enc_setup_channel_mappings`, 7e6e3cd897, MR 10374",
     workaround: "The encoder gets the channels in an order that it turns into the right one.")
 
-  static let opusenc = [opusencSurround]
+  package static let opusencShortAudio = Quirk(
+    "opusenc-short-audio", element: "opusenc", releases: .all,
+    symptom: """
+      Audio of less than a packet (20 ms) lacks what the encoder looks ahead, 6.5 ms: of 480 samples 168 remain.
+      """,
+    upstream: "`gst_opus_enc_encode`",
+    workaround: "Such audio is refused.")
+
+  static let opusenc = [opusencSurround, opusencShortAudio]
 }

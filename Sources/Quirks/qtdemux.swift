@@ -28,6 +28,13 @@ extension Quirk {
     upstream: "`gst_qtdemux_advance_sample`",
     workaround: "It reads a longer duration of the track (`MP4Corrections`).")
 
+  package static let qtdemuxShortTracks = Quirk(
+    "qtdemux-short-tracks", element: "qtdemux", releases: .all,
+    symptom: "A track of less than a fifth of the movie is left out: it is taken for a preview.",
+    upstream: "`qtdemux_parse_trak`",
+    workaround:
+      "The demuxer reads a longer duration of the media (`MP4Corrections`), but not of a second video or audio.")
+
   package static let qtdemuxMatrix = Quirk(
     "qtdemux-matrix", element: "qtdemux", releases: .all,
     symptom: "A display matrix that turns the picture and scales it gets no orientation tag, or a wrong one.",
@@ -73,7 +80,8 @@ extension Quirk {
       """)
 
   static let qtdemux = [
-    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxMatrix, qtdemuxPixelAspect, qtdemuxChapters,
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxMatrix, qtdemuxPixelAspect,
+    qtdemuxChapters,
     qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
   ]
 }

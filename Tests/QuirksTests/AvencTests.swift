@@ -107,6 +107,21 @@ import Testing
     }
   }
 
+  @Test("Opus of less than 20 ms lacks its end")
+  func shortOpus() throws {
+    try expect(.opusencShortAudio) {
+      let folder = try TemporaryFolder()
+      let path = folder.path("a.opus")
+      try Pipeline(
+        """
+        audiotestsrc num-buffers=1 samplesperbuffer=480 ! audio/x-raw,rate=48000,channels=1 ! opusenc ! oggmux !
+        filesink location=\(path)
+        """
+      ).runToEnd()
+      return try FFmpeg.bytes(["-i", path, "-f", "s16le", "-"]).count < 960
+    }
+  }
+
   @Test("flacparse drops the last block of silence")
   func flacLastBlock() throws {
     let folder = try TemporaryFolder()

@@ -41,6 +41,16 @@ import Testing
     try expect(.qtdemuxTrackEnd) { try packets(of: "filesrc location=\(path) ! qtdemux").count < 10 }
   }
 
+  @Test("a track that is shorter than a fifth of the movie is left out")
+  func shortTracks() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mp4", tenFrames + " -f lavfi -i sine=d=6", "-c:v mpeg4 -c:a aac")
+    // The first track is the video.
+    try expect(.qtdemuxShortTracks) {
+      try caps(of: "filesrc location=\(path) ! qtdemux").mediaType.hasPrefix("audio/")
+    }
+  }
+
   @Test("the shape of pixels of raw video is not read")
   func pixelAspect() throws {
     let folder = try TemporaryFolder()

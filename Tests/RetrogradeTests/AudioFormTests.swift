@@ -53,6 +53,55 @@ import Testing
     }
   }
 
+  @Test(
+    "loudspeakers that the container names are kept",
+    arguments: [
+      ("s.aiff", "5.1"), ("s.aiff", "2.1"), ("s.aiff", "4.0"), ("s.mov", "5.1"), ("s.mov", "4.0"), ("s.w64", "3.0"),
+      ("s.w64", "4.0"), ("s.w64", "5.1"), ("s.wav", "4.0"),
+    ])
+  func loudspeakers(_ name: String, _ layout: String) async throws {
+    let folder = try TemporaryFolder()
+    let count = ["3.0": 3, "2.1": 3, "4.0": 4, "5.1": 6][layout] ?? 0
+    let tones = (1...count).map { "\(Double($0) * 0.06)*sin(600*t)" }.joined(separator: "|")
+    let source = folder.path(name)
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=\(layout)", "-c:a"]
+        + [name == "s.aiff" ? "pcm_s16be" : "pcm_s16le", source])
+    let mirror = folder.path("m.wav")
+    let summary = try await Reverser(source).reverse(to: mirror)
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: mirror)))
+    let masks = ["3.0": 0x7, "2.1": 0xB, "4.0": 0x107, "5.1": 0x3F]
+    #expect(masks[layout] == Int(bytes[40]) | Int(bytes[41]) << 8)
+    let (own, mirrored) = (try FFmpeg.samples(source), try FFmpeg.samples(mirror))
+    let frames = stride(from: 0, to: own.count, by: count).map { Array(own[$0..<$0 + count]) }
+    #expect(mirrored == Array(frames.reversed().joined()))
+    #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
+    // The same samples, for a centre in place of the last loudspeaker, or for those beside it in place of the rear
+    // ones.
+    bytes[40] = ["3.0": 0xB, "2.1": 0x7, "4.0": 0x33, "5.1": 0xCF][layout] ?? 0
+    bytes[41] = 0
+    try Data(bytes).write(to: URL(fileURLWithPath: mirror))
+    let checks = try await Verifier(source, mirror: mirror).verify().checks.filter { !$0.holds }
+    #expect(checks.map(\.subject) == ["audio 0: loudspeakers"], "\(checks)")
+  }
+
+  @Test("loudspeakers of PCM that no container but WAVE can name are named", arguments: ["m.mkv", "m.mov"])
+  func unheldLoudspeakers(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    for layout in ["4.0", "quad", "5.1", "5.1(side)"] {
+      let source = folder.path("s.wav")
+      _ = try FFmpeg.bytes(
+        ["-y", "-f", "lavfi", "-i", "sine=d=0.2", "-af", "aformat=channel_layouts=\(layout)", source])
+      options.output.overwrites = true
+      let warnings = try await Reverser(source, options: options).reverse(to: folder.path(output)).warnings
+      let isUsual = ["quad", "5.1"].contains(layout)
+      #expect(warnings.map(\.code) == (isUsual ? [] : [.detailLeftOut]), "\(layout): \(warnings)")
+    }
+  }
+
   @Test("channels without loudspeakers are reversed exactly", arguments: [3, 7, 10, 14, 16])
   func noMask(_ count: Int) async throws {
     let folder = try TemporaryFolder()

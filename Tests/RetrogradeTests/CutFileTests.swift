@@ -247,12 +247,15 @@ import Testing
   }
 
   /// A disk that lost a sector: the rest of the file is there, and demuxers pass over what they do not know, or end.
-  @Test(arguments: [
-    ["s.flv", "flvmux", ""], ["s.mpg", "mpegpsmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"],
-    ["s.ogg", "oggmux", "vorbisenc"],
-    ["s.aac", "identity", "avenc_aac ! aacparse ! audio/mpeg,stream-format=adts"], ["s.flac", "identity", "flacenc"],
-  ])
-  func aHoleInTheMiddleIsNamed(_ kind: [String]) async throws {
+  @Test(
+    arguments: [
+      ["s.flv", "flvmux", ""], ["s.mpg", "mpegpsmux", ""], ["s.mp3", "id3v2mux", "lamemp3enc ! mpegaudioparse"],
+      ["s.ogg", "oggmux", "vorbisenc"],
+      ["s.aac", "identity", "avenc_aac ! aacparse ! audio/mpeg,stream-format=adts"], ["s.flac", "identity", "flacenc"],
+      ["s.ac3", "identity", "avenc_ac3 ! ac3parse"], ["s.eac3", "identity", "avenc_eac3 ! ac3parse"],
+      ["s.wma", "asfmux", "avenc_wmav2"],
+    ], [0, 255])
+  func aHoleInTheMiddleIsNamed(_ kind: [String], _ filling: UInt8) async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()
     media.times = TestMedia.regular(120, rate: 30)
@@ -268,7 +271,7 @@ import Testing
     #expect(!whole.contains { [.damaged, .truncated].contains($0.code) }, "\(whole)")
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
     let hole = bytes.count / 2..<bytes.count / 2 + min(4096, bytes.count / 4)
-    bytes.replaceSubrange(hole, with: [UInt8](repeating: 0, count: hole.count))
+    bytes.replaceSubrange(hole, with: [UInt8](repeating: filling, count: hole.count))
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     let warnings = try await Reverser(path).plan().warnings
     #expect(warnings.contains { $0.code == .damaged }, "\(warnings)")

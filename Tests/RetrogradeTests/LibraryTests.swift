@@ -267,6 +267,20 @@ import Testing
     try await Reverser(source).reverse(to: folder.path("m.wav"))
   }
 
+  @Test("Opus of less than a packet is refused", arguments: ["m.opus", "m.mka"])
+  func shortOpus(_ output: String) async throws {
+    let folder = try TemporaryFolder()
+    func reverse(_ samples: Int) async throws {
+      let source = try TestMedia.audioOnly("s.wav", muxer: "wavenc", sampleCount: samples).write(to: folder)
+      let options = lossy { $0.encoding.audioCodec = "opus" }
+      try await Reverser(source, options: options).reverse(to: folder.path(output))
+    }
+    let error = await #expect(throws: RetrogradeError.self) { try await reverse(959) }
+    #expect(error?.code == .usage && folder.names == ["s.wav"])
+    try await reverse(960)
+    #expect(try FFmpeg.samples(folder.path(output)).count == 2 * 960)
+  }
+
   /// What qtmux writes of Opus, put right: players skip what `dOps` says, whose numbers have their highest byte first.
   @Test func opusInMP4IsAsOthersReadIt() async throws {
     let folder = try TemporaryFolder()

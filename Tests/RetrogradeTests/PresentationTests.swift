@@ -31,7 +31,7 @@ import Testing
   }
 
   private func texts(_ track: SubtitleTrack?) -> [String] {
-    (track?.texts ?? []).map {
+    (track?.texts(isWeb: false) ?? []).map {
       "\($0.span.start.nanoseconds / 1_000_000)-\($0.span.end.nanoseconds / 1_000_000) \($0.text)"
     }
   }
@@ -152,8 +152,10 @@ import Testing
     options.output.subtitles = folder.path(output)
     try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("a.mkv"))
     let text = try String(contentsOfFile: folder.path(output), encoding: .utf8)
-    let point = output.hasSuffix("vtt") ? "." : ","
-    #expect(text.contains("00:00:00\(point)500 --> 00:00:01\(point)000\nSecond & last\n\n"))
+    let (point, and) = output.hasSuffix("vtt") ? (".", "&amp;") : (",", "&")
+    #expect(
+      text.contains(
+        "00:00:00\(point)500 --> 00:00:01\(point)000\nSecond \(and) last\n\n"))
     #expect(text.contains("00:00:01\(point)400 --> 00:00:01\(point)800\nFirst <i>line</i>\n\n"))
     #expect(texts(try index(folder.path("a.mkv")).subtitles.first).count == 2)
     let again = await #expect(throws: RetrogradeError.self) {

@@ -168,6 +168,17 @@ import Testing
     #expect(lost.contains("date") == (date.count < 10))
   }
 
+  @Test("the artist of an album in WMA is no artist of the file")
+  func albumArtist() async throws {
+    let folder = try TemporaryFolder()
+    let tags = ["-metadata", "artist=Anna", "-metadata", "album_artist=Band"]
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5"] + tags + [folder.path("s.wma")])
+    let (mirrored, named) = try await Self.mirror(folder.path("s.wma"), folder.path("m.flac"))
+    func texts(_ name: String) -> [String] { mirrored.filter { $0.0.lowercased() == name }.map(\.1) }
+    #expect(named.isEmpty && texts("artist") == ["Anna"])
+    #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
+  }
+
   @Test("a year beside the time of recording stays a year", arguments: ["s.mka", "s.m4a"])
   func yearBesideTime(_ name: String) async throws {
     let folder = try TemporaryFolder()

@@ -135,6 +135,31 @@ import Testing
     #expect(try await warnings(path, folder.path("b.flac")) == [])
   }
 
+  @Test("a comment in FLAC that names FLAC's own loudspeakers says nothing new")
+  func ownLoudspeakers() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.flac")
+    _ = try FFmpeg.bytes(
+      Self.tone + ["-af", "aformat=channel_layouts=5.1", "-metadata", "WAVEFORMATEXTENSIBLE_CHANNEL_MASK=0x3f", path])
+    #expect(try await warnings(path, folder.path("b.wav")) == [])
+  }
+
+  @Test("marks of SubRip do not become text in MP4 and WebVTT, and text no marks")
+  func marksOfSubtitles() async throws {
+    let folder = try TemporaryFolder()
+    let cue = "{\\an8}<font color=\"#ff0000\">red</font> <i>is</i> a < b & c {x}"
+    try Data("1\n00:00:00,100 --> 00:00:00,400\n\(cue)\n".utf8).write(to: URL(filePath: folder.path("a.srt")))
+    _ = try FFmpeg.bytes(
+      Self.film + ["-i", folder.path("a.srt"), "-map", "0", "-map", "1", "-c:s", "srt", folder.path("a.mkv")])
+    var options = ReverseOptions()
+    options.output.subtitles = folder.path("b.vtt")
+    try await Reverser(folder.path("a.mkv"), options: options).reverse(to: folder.path("b.mp4"))
+    let web = try String(contentsOfFile: folder.path("b.vtt"), encoding: .utf8)
+    #expect(web.contains("\nred <i>is</i> a &lt; b &amp; c {x}\n"), "\(web)")
+    let text = try FFmpeg.bytes(["-i", folder.path("b.mp4"), "-map", "0:s", "-c", "copy", "-f", "data", "-"])
+    #expect(text.dropFirst(2).starts(with: "red is a < b & c {x}".utf8) || text.contains("red is a < b & c {x}".utf8))
+  }
+
   @Test func forcedSubtitlesOfMP4AreRead() async throws {
     let folder = try TemporaryFolder()
     try Data("1\n00:00:00,100 --> 00:00:00,400\nHello\n".utf8).write(to: URL(filePath: folder.path("a.srt")))

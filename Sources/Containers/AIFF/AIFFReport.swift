@@ -40,6 +40,18 @@ extension ContainerReport {
     return (tag, lost.map { ContainerDetail(file: $0) })
   }
 
+  /// Which loudspeakers the channels are for, if it says it; a mask of nil: for those that GStreamer has no names for,
+  /// or in another order.
+  static func aiffLoudspeakers(_ file: RandomAccessFile) -> (mask: UInt64?, channels: Int)? {
+    var (place, channels, layout): (Int, Int, [UInt8]?) = (12, 0, nil)
+    while let name = file.text(at: place), let size = file.number(at: place + 4, 4), size > 0 {
+      if name == "COMM" { channels = file.number(at: place + 8, 2) ?? 0 }
+      if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }
+      place += 8 + size + size % 2
+    }
+    return layout.map { (ChannelLayout.mask($0[...]), channels) }
+  }
+
   private static let aiffMeanings = [
     "MARK": "the markers (MARK)", "INST": "the instrument's settings and loops (INST)", "MIDI": "MIDI data (MIDI)",
     "COMT": "the comments (COMT)", "APPL": "an application's data (APPL)", "AESD": "AES channel status (AESD)",

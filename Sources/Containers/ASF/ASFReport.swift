@@ -44,14 +44,14 @@ extension ContainerReport {
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 
-  /// Where the first packet lies that does not begin with the data for error correction that the first one has (5.2.1);
-  /// nil if there is none, or the first has no such data.
+  /// Where the first packet lies whose flags of error correction differ from the first one's (5.2.1); nil if there is
+  /// none, or the first has no such data.
   /// - Parameter data: the data object.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
     let first = data.lowerBound + 50
-    guard packetSize >= 16, file.number(at: first, 1).map({ $0 & 0x80 != 0 }) ?? false else { return nil }
+    guard packetSize >= 16, let flags = file.number(at: first, 1), flags & 0x80 != 0 else { return nil }
     return stride(from: first, through: data.upperBound - packetSize, by: packetSize).first {
-      file.number(at: $0, 1).map { $0 & 0x80 == 0 } ?? false
+      file.number(at: $0, 1).map { $0 != flags } ?? false
     }
   }
 

@@ -1,5 +1,5 @@
-/// The tags of an ASF file that asfdemux does not read ("Advanced Systems Format Specification", Microsoft, 3.11 and
-/// 4.8).
+/// The tags of an ASF file that asfdemux does not read, or takes for others ("Advanced Systems Format Specification",
+/// Microsoft, 3.11 and 4.8).
 enum ASFTags {
   /// - Returns: tags, by their names in Vorbis comments where these have one; and what is no text.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
@@ -17,8 +17,24 @@ enum ASFTags {
       default: break
       }
     }
+    // asfdemux takes an artist of the album for another of the file (`gst_asf_demux_process_ext_content_desc`).
+    if found.tags.contains(where: { $0.name == albumArtist }) {
+      let object = objects(in: header[30...]).first { $0.id == description }
+      if let author = object.flatMap({ author(in: $0.body) }) {
+        found.tags.append(NamedTag(name: "ARTIST", text: author))
+      }
+    }
     return found
   }
+
+  /// The second of five texts, whose lengths come first (3.10).
+  private static func author(in description: ArraySlice<UInt8>) -> String? {
+    let (title, author) = (description.prefix(2).littleEndian, description.dropFirst(2).prefix(2).littleEndian)
+    let text = description.dropFirst(10 + title).prefix(author).text
+    return text.isEmpty ? nil : text
+  }
+
+  static let albumArtist = "ALBUMARTIST"
 
   /// Larger headers are damage.
   private static let largest = 1 << 26
@@ -87,7 +103,7 @@ enum ASFTags {
 
   /// Names that asfdemux reads in the Extended Content Description Object.
   private static let known: Set = [
-    "WM/AlbumTitle", "WM/AlbumArtist", "WM/Picture", "WM/Year", "WM/Track", "Title", "Author",
+    "WM/AlbumTitle", "WM/Picture", "WM/Year", "WM/Track", "Title", "Author",
     "Copyright",
   ]
   /// Names, or their beginnings, of tags that describe the encoder or the layout of the file.
@@ -100,9 +116,12 @@ enum ASFTags {
     "WM/Genre": "GENRE", "WM/TrackNumber": "TRACKNUMBER", "WM/PartOfSet": "DISCNUMBER", "WM/Composer": "COMPOSER",
     "WM/EncodedBy": "ENCODED-BY", "WM/Publisher": "PUBLISHER", "WM/Lyrics": "LYRICS", "WM/Conductor": "CONDUCTOR",
     "WM/BeatsPerMinute": "BEATS-PER-MINUTE", "WM/ISRC": "ISRC", "WM/AlbumTitle": "ALBUM", "WM/Year": "DATE",
-    "WM/AlbumArtist": "ALBUMARTIST", "Description": "COMMENT",
+    "WM/AlbumArtist": albumArtist, "Description": "COMMENT",
   ]
 
+  private static let description: [UInt8] = [
+    0x33, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11, 0xA6, 0xD9, 0x00, 0xAA, 0x00, 0x62, 0xCE, 0x6C,
+  ]
   private static let descriptions: [UInt8] = [
     0x40, 0xA4, 0xD0, 0xD2, 0x07, 0xE3, 0xD2, 0x11, 0x97, 0xF0, 0x00, 0xA0, 0xC9, 0x5E, 0xA8, 0x50,
   ]

@@ -1,8 +1,8 @@
 import MediaTime
 
 /// The durations of an MP4 or MOV file, its tracks and edits that qtdemux has to read to give all samples of them
-/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`), and not to cut more
-/// (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
+/// (`Quirk.qtdemuxPrimingEnd`, `Quirk.qtdemuxEditEnd`, `Quirk.qtdemuxTrackEnd`, `Quirk.qtdemuxShortTracks`), and not
+/// to cut more (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
     /// Where it stands in the file.
@@ -17,6 +17,9 @@ struct MP4Corrections: FileCorrection {
   /// Samples that are heard, if the numbers are hidden from qtdemux.
   private(set) var gapless: GaplessInfo?
   private(set) var ends: [String: ClockTime] = [:]
+
+  /// Some streams are not found without it.
+  private(set) var isForProbing = false
 
   var demuxer: String { "qtdemux" }
 
@@ -45,6 +48,13 @@ struct MP4Corrections: FileCorrection {
       }
       latest = max(latest, end ?? 0)
       if track.kind == .video { videos += 1 }
+    }
+    // Quirk.qtdemuxShortTracks: of several videos the shorter may be pictures of another.
+    var kinds: Set<StreamKind> = []
+    for track in tracks where !isFragmented && (track.kind == .subtitles || kinds.insert(track.kind).inserted) {
+      guard let longer = track.leastDuration(in: max(header.number(field), latest), timescale) else { continue }
+      isForProbing = true
+      add(track.durationField, max(longer, track.longerMedia?.value ?? 0), after: index.place.lowerBound)
     }
     // Without an edit list frames are shown later than they are decoded, but the length of all fragments (`mehd`,
     // ISO/IEC 14496-12, 8.8.2) counts from the first that is decoded: the last frames would be clipped.
@@ -199,6 +209,13 @@ extension MP4Corrections {
         lastEnd > lastStart, duration <= lastStart || kind == .video && duration < shownEnd
       else { return nil }
       return (durationField, shownEnd)
+    }
+
+    /// Duration that the media must declare for qtdemux to read it, a fifth of the movie's; nil if it declares that.
+    func leastDuration(in movie: Int, _ movieTimescale: Int) -> Int? {
+      guard duration > 0, duration < unknownDuration, (1..<Track.longest).contains(movie) else { return nil }
+      let least = Track.scaled((movie + 4) / 5, movieTimescale, to: timescale) + 1
+      return duration < least ? least : nil
     }
 
     /// What the last edit's duration has to be for all that is shown in it to be decoded; nil where it is that.

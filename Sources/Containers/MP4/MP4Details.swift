@@ -24,9 +24,11 @@ enum MP4Details {
       let others = [matrix, kind == .audio ? volume(of: track, bytes) : nil, forced].compactMap { $0 }
       let roles = roles(of: track, bytes).filter { !isForced(role: $0) }
         .map { "the mark of a track “\($0)” (kind)" }
-      return (boxes + roles + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
-        ContainerDetail($0, of: kind)
-      }
+      let loudspeakers = loudspeakers(ofTable: table, bytes).flatMap { ContainerDetail($0, "chan") }
+      return [loudspeakers].compactMap { $0 }
+        + (boxes + roles + uuids(in: track, bytes) + speeds(of: track, bytes) + others).map {
+          ContainerDetail($0, of: kind)
+        }
     }
   }
 
@@ -78,6 +80,23 @@ enum MP4Details {
     let isPossible = (1...Int(Int32.max)).contains(width) && (1...Int(Int32.max)).contains(height)
     return isPossible ? (width, height) : nil
   }
+
+  /// Which loudspeakers the channels of PCM are for, if its description says it (`chan`); a mask of nil: for those that
+  /// GStreamer has no names for, or in another order.
+  static func loudspeakers(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (mask: UInt64?, channels: Int)? {
+    guard let entry = entries(table, bytes).first, pcm.contains(entry.type),
+      let layout = boxes(ofEntry: entry, .audio, bytes).first(where: { $0.type == "chan" })?.body, layout.count >= 16
+    else { return nil }
+    let start = entry.body.lowerBound
+    let isThird = bytes.number(start + 8..<start + 10) == 2
+    let channels = isThird ? bytes.integer(start + 40) : bytes.number(start + 16..<start + 18)
+    return (ChannelLayout.mask(bytes[layout.dropFirst(4)]), channels)
+  }
+
+  /// QuickTime File Format, "Sound Sample Descriptions".
+  private static let pcm: Set = [
+    "NONE", "raw ", "twos", "sowt", "in24", "in32", "fl32", "fl64", "lpcm",
+  ]
 
   /// The boxes behind the fields of a sample description.
   private static func boxes(ofEntry entry: Box, _ kind: StreamKind, _ bytes: [UInt8]) -> [Box] {

@@ -17,8 +17,8 @@ package struct WAVEHeader: Sendable {
   package let wave64: PCMFormat?
   /// Sample frames per second; nil if it holds no PCM.
   package let rate: Int?
-  /// It does not say which loudspeakers its channels are for.
-  package let lacksChannelMask: Bool
+  /// Which loudspeakers its channels are for: a bit for each `GstAudioChannelPosition`; nil if it does not say it.
+  package let loudspeakers: UInt64?
   /// What else is in it.
   package let chunks: WAVEChunks
 
@@ -35,8 +35,8 @@ package struct WAVEHeader: Sendable {
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
     let isExtensible = file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE
-    lacksChannelMask =
-      !isExtensible || format.size < 24 || file.number(at: format.body + 20, 4, isLittleEndian: true) == 0
+    let mask = isExtensible && format.size >= 24 ? file.number(at: format.body + 20, 4, isLittleEndian: true) : nil
+    loudspeakers = mask.flatMap { $0 == 0 ? nil : WAVEMask.places(of: $0) }
     let pcm = PCMFormat(file, at: format)
     // Of compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
     if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,

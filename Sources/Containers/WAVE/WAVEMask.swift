@@ -19,6 +19,14 @@ package struct WAVEMask {
     mask = bits.reduce(0) { $0 | 1 << UInt32($1) }
   }
 
+  /// - Parameter mask: as `dwChannelMask` has it.
+  /// - Returns: a bit for each `GstAudioChannelPosition`.
+  package static func places(of mask: Int) -> UInt64 {
+    bits.enumerated().reduce(0) { places, pair in
+      places | (pair.element.map { mask >> $0 & 1 == 1 } ?? false ? 1 << UInt64(pair.offset) : 0)
+    }
+  }
+
   /// Sets the mask in a file of the long form whose mask is 0.
   /// - Throws: ``FileError``.
   package func apply(to path: String) throws {

@@ -83,6 +83,16 @@ struct AudioForm: Sendable, Equatable {
   }
 }
 
+extension Container {
+  /// Whether players find out which loudspeakers the channels of a track are for. Beside WAVE no container says it of
+  /// PCM, which is for the usual ones then; and codecs have an order of their own for up to eight channels.
+  func holdsLoudspeakers(of track: AudioTrack, in codec: Codec) -> Bool {
+    let mask = track.caps.channelMask ?? 0
+    return isWave || mask == 0 || track.channels <= 2
+      || track.channels <= 8 && (!codec.isRaw || mask == Speakers.usual(track.channels))
+  }
+}
+
 /// Loudspeakers as masks: a bit for each `GstAudioChannelPosition`.
 enum Speakers {
   /// Places 4 and 5.

@@ -41,13 +41,18 @@ extension CarriedDetails {
   /// FLAC of which a comment names other loudspeakers than FLAC has for so many channels, in a file that does not say
   /// it.
   private var unheldLoudspeakers: Warning? {
-    let name = "WAVEFORMATEXTENSIBLE_CHANNEL_MASK"
-    guard let mask = named(source.index.tags).first(where: { $0.name.uppercased() == name }), container != nil,
-      container?.isFLAC == false, audio.contains(where: { $0.codec.mediaType == "audio/x-flac" })
+    guard let mask = named(source.index.tags).first(where: \.saysLoudspeakers), container?.isFLAC == false,
+      audio.contains(where: { $0.codec.mediaType == "audio/x-flac" }), !isHeldByFLAC(mask)
     else { return nil }
     return Warning(
       .detailLeftOut,
       "left out: the loudspeakers \(mask.text) that a comment names, in place of which FLAC's own are taken")
+  }
+
+  /// Whether it is a comment that names the loudspeakers which FLAC has for so many channels anyway.
+  private func isHeldByFLAC(_ comment: NamedTag) -> Bool {
+    comment.saysLoudspeakers
+      && audio.contains { $0.codec.mediaType == "audio/x-flac" && $0.caps.channelMask == comment.loudspeakers }
   }
 
   /// Names of the tags that a muxer which writes `held` does not write.
@@ -97,7 +102,7 @@ extension CarriedDetails {
     let isWritten = source.index.tags?.time != nil && container?.heldTags?.contains("datetime") ?? true
     let created = container?.holdsHeaderTime ?? true || !holdsComments || isWritten ? nil : created
     let kept = keptTags
-    return named(source.index.tags).filter { !kept.contains($0) }
+    return named(source.index.tags).filter { !kept.contains($0) && (container?.isFLAC ?? true || !isHeldByFLAC($0)) }
       + [created.map { NamedTag(name: "CREATION_TIME", text: TagList.dateTime($0)) }].compactMap { $0 }
   }
 
@@ -228,4 +233,14 @@ extension Container {
     "musicbrainz-sortname", "album-sortname", "title-sortname", "track-number", "track-count", "album-disc-number",
     "album-disc-count", "beats-per-minute",
   ]
+}
+
+extension NamedTag {
+  fileprivate var saysLoudspeakers: Bool { name.uppercased() == "WAVEFORMATEXTENSIBLE_CHANNEL_MASK" }
+
+  /// The loudspeakers of a mask that is written as a number.
+  fileprivate var loudspeakers: UInt64? {
+    let digits = text.lowercased().hasPrefix("0x") ? text.dropFirst(2) : text[...]
+    return Int(digits, radix: 16).map(WAVEMask.places)
+  }
 }

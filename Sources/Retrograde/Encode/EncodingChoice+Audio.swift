@@ -1,4 +1,5 @@
 import GStreamer
+import Quirks
 import RetrogradeEngine
 
 extension EncodingChoice {
@@ -26,6 +27,25 @@ extension EncodingChoice {
           kind: .audio, source: EncodingChoice.kilohertz(track.rate), output: EncodingChoice.kilohertz(rate),
           reason: "\(codec.shortName) does not take the source's rate here"))
     }
+  }
+
+  /// Refuses audio that is too short for its encoder.
+  /// - Parameters:
+  ///   - samples: sample frames; nil if their number is not known.
+  ///   - rate: theirs, in Hz.
+  /// - Throws: ``RetrogradeError`` of code `usage`.
+  func checkLength(of samples: Int?, _ rate: Int, in codec: Codec, _ output: String) throws {
+    let fewest =
+      switch codec.encoder {
+      case "flacenc" where container.caps == nil: FLACBlocks.fewestSamples
+      // A packet.
+      case "opusenc" where Quirk.opusencShortAudio.applies: (rate + 49) / 50
+      default: 1
+      }
+    guard let samples, samples > 0, samples < fewest else { return }
+    throw RetrogradeError(
+      .usage, about: output, "\(codec.shortName) needs at least \(fewest) samples here, and there are \(samples)",
+      remedy: "write .wav, or .mkv with --audio-codec flac")
   }
 
   private static func kilohertz(_ rate: Int) -> String {

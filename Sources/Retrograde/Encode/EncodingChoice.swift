@@ -206,8 +206,7 @@ struct EncodingChoice: Sendable {
           isUntimed: container.needsAudioFromStart && !self.videos.isEmpty, raw: track.caps))
       if options.quality == .lossless { noteRounding(of: track, in: codec) }
       try addForm(of: track, in: codec, output)
-      // Up to eight channels, codecs have an order of their own that says where each is.
-      if track.channels > 8, track.caps.channelMask ?? 0 != 0, !container.isWave {
+      if !container.holdsLoudspeakers(of: track, in: codec) {
         warnings.append(
           Warning(
             .detailLeftOut,
@@ -216,18 +215,11 @@ struct EncodingChoice: Sendable {
       }
       let samples = heard.flatMap { AudioPlayer(track, $0, isPadded: container.needsAudioFromStart).sampleCount }
       sampleCounts.append(samples)
-      if codec.encoder == "flacenc", container.caps == nil, let samples, samples < FLACBlocks.fewestSamples {
-        throw RetrogradeError(
-          .usage,
-          about: output,
-          "no FLAC file is made of less than \(FLACBlocks.fewestSamples) samples, and there are \(samples)",
-          remedy: "write .wav"
-        )
-      }
       let settings = EncoderSettings(
         options: options, sourceBitrate: track.bitrate, frameRate: frameRate)
       let form = audioForms.last
       let (rate, channels) = (form?.rate ?? track.rate, form?.mixedCaps?.int("channels") ?? track.channels)
+      try checkLength(of: samples, track.rate, in: codec, output)
       let chosen = codec.encoder.map { settings.audio($0, rate: rate, channels: channels) } ?? []
       audioBitrates.append(chosen.first { $0.name == "bitrate" }.flatMap { Int($0.value) })
       audioProfiles.append(EncodingChoice.stream(codec.text, chosen))

@@ -41,9 +41,11 @@ extension OutputPlan {
     }.unique
   }
 
-  /// Warnings for high dynamic range that the output's codec has no word for: its colours are taken for others.
+  /// Warnings for high dynamic range that the output has no word for, neither its codec nor, as Matroska has, its
+  /// container: its colours are taken for others.
   var unheldRange: [Warning] {
-    zip(videos, choice.videos).compactMap { video, written in
+    if choice.container.isMatroska { return [] }
+    return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let range = video.caps.highDynamicRange,
         !(written.codec.map { OutputPlan.codecsWithRange.contains($0.caps.mediaType) } ?? false)
       else { return nil }
@@ -54,7 +56,7 @@ extension OutputPlan {
   }
 
   private static let codecsWithRange: Set = [
-    "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1", "video/x-ffv1",
+    "video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1",
   ]
 
   /// Codecs whose stream says it.

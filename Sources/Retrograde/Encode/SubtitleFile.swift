@@ -84,7 +84,7 @@ enum SubtitleFile {
     played.cues = track.played(legs).map {
       Cue(span: TimeSpan(start: $0.span.start + lead, end: $0.span.end + lead), bytes: $0.bytes)
     }
-    guard let cues = played.texts else { return nil }
+    guard let cues = played.texts(isWeb: isWeb) else { return nil }
     var text = isWeb ? "WEBVTT\n\n" : ""
     for (number, cue) in cues.enumerated() {
       if !isWeb { text += "\(number + 1)\n" }

@@ -49,9 +49,13 @@ extension SubtitleTrack {
   private static let mostAtOnce = 100
 
   /// The track as plain text with marks, for a file of its own; nil if it is no text.
-  var texts: [(span: TimeSpan, text: String)]? {
+  /// - Parameter isWeb: the marks are WebVTT's, and not SubRip's.
+  func texts(isWeb: Bool) -> [(span: TimeSpan, text: String)]? {
     guard isText || isScript else { return nil }
-    return cues.map { ($0.span, isText ? SubtitleText.marked($0.text) : SubtitleText.line($0.text)) }
+    return cues.map { cue in
+      let text = isText ? SubtitleText.marked(cue.text) : SubtitleText.line(cue.text)
+      return (cue.span, isWeb ? SubtitleText.web(text) : text)
+    }
   }
 
   private func mapped(_ caps: Caps, _ change: (Cue) -> String) -> SubtitleTrack {
@@ -83,8 +87,31 @@ enum SubtitleText {
       .replacing("&amp;", with: "&")
   }
 
-  /// Without any marks.
-  static func plain(_ text: String) -> String { marked(text.replacing(/<\/?[a-zA-Z][^<>]*>/, with: "")) }
+  /// Without any marks, also those of SubRip that GStreamer gives out as if they were text: fonts, and places in
+  /// braces.
+  static func plain(_ text: String) -> String {
+    marked(text.replacing(/<\/?[a-zA-Z][^<>]*>/, with: ""))
+      .replacing(foreignMarks, with: "").replacing(/<\/?[biu]>/.ignoresCase(), with: "")
+  }
+
+  /// SubRip's text as WebVTT has it (W3C, "WebVTT", 3.4): bold, italics and underlines are marks there too; other
+  /// marks go, and what is none is escaped.
+  static func web(_ text: String) -> String {
+    var kept = ""
+    var rest = text.replacing(foreignMarks, with: "").replacing("&", with: "&amp;")[...]
+    while let mark = rest.firstMatch(of: /<\/?[biu]>/.ignoresCase()) {
+      kept += escaped(rest[..<mark.range.lowerBound]) + rest[mark.range].lowercased()
+      rest = rest[mark.range.upperBound...]
+    }
+    return kept + escaped(rest)
+  }
+
+  private static func escaped(_ text: Substring) -> String {
+    String(text).replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+
+  /// Fonts and struck text, and places in braces.
+  private static var foreignMarks: Regex<Substring> { /<\/?(?:s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}/.ignoresCase() }
 
   /// What is shown of a script's line, which has eight fields before it in a packet (Matroska's codec mappings, S_TEXT/ASS).
   static func line(_ packet: String) -> String {

@@ -112,6 +112,20 @@ enum DescriptionComparison {
     return checks
   }
 
+  /// Which loudspeakers the channels of audio are for, if both files say it, and the mirror's can say anything else.
+  static func loudspeakers(
+    _ source: AudioTrack, _ mirror: AudioTrack, _ label: String, _ container: Container
+  ) -> [Verification.Check] {
+    let (own, other) = (source.caps.channelMask ?? 0, mirror.caps.channelMask ?? 0)
+    guard source.channels > 2, own != 0, other != 0, Speakers.order(of: own, as: other, source.channels) == nil,
+      mirror.codec.mediaType != "audio/x-raw" || container.isWave
+    else { return [] }
+    let names = [own, other].map { "0x\(String($0, radix: 16))" }
+    return [
+      .init("\(label): loudspeakers", false, "a channel mask of \(names[1]), and \(names[0]) is expected")
+    ]
+  }
+
   /// HDR10's description of the screen that the film was made on, and of how bright it gets. Containers round the
   /// numbers.
   private static func light(_ source: Caps, _ mirror: Caps, _ label: String) -> [Verification.Check] {

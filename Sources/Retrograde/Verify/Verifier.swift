@@ -189,6 +189,7 @@ extension Verifier {
             ["channels": Double(pair.1.channels)]))
         continue
       }
+      result.checks += DescriptionComparison.loudspeakers(pair.0, pair.1, label, container)
       let exactness: AudioComparison.Exactness =
         isLossless
         ? .same

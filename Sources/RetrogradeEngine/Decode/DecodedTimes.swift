@@ -40,7 +40,13 @@ struct DecodedTimes {
         places.append(place)
       }
     } catch let error as RetrogradeError where error.code == .damagedInput { return nil }
-    let (starts, moved) = FrameCollector.starts(times, stored: video.isUntimed ? video.starts : nil)
+    let stated = places.map { place in
+      let number = place - store.place(ofPacket: 0)
+      return video.packets.indices.contains(number) ? video.packets[number].time : nil
+    }
+    let (starts, moved) =
+      (video.isUntimed ? nil : DecodedTimes.between(stated, times)).map { ($0, 0) }
+      ?? FrameCollector.starts(times, stored: video.isUntimed ? video.starts : nil)
     let shown = Dictionary(zip(places, starts)) { first, _ in first }
     guard count.withLock({ $0 }) == store.count, shown.count == starts.count, !starts.isEmpty else { return nil }
     let packets = video.packets.enumerated().map { number, packet in
@@ -59,6 +65,31 @@ struct DecodedTimes {
     self.video = told
     warnings = (moved > 0 ? [.moved(moved)] : []) + video.missing(starts, before: nil)
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
+  }
+
+  /// When frames are shown, by what some of their packets say: the others follow evenly in between.
+  ///
+  /// Decoders of MPEG-2 guess the times of pictures without one, and put some of those after the next that has one.
+  /// - Parameters:
+  ///   - stated: of each frame, in display order; nil where its packet says nothing.
+  ///   - decoded: the same by the decoder's account.
+  /// - Returns: nil if the decoder's account agrees with what is stated, or that is not in order.
+  private static func between(_ stated: [ClockTime?], _ decoded: [ClockTime]) -> [ClockTime]? {
+    let known = stated.indices.filter { stated[$0] != nil }
+    let times = known.compactMap { stated[$0] }
+    guard known.count > 1, known.count < stated.count, FrameCollector.isAscending(times),
+      !FrameCollector.isAscending(decoded) || known.contains(where: { decoded[$0] != stated[$0] })
+    else { return nil }
+    var next = 1
+    let all = stated.indices.map { frame in
+      while next < known.count - 1, known[next] < frame { next += 1 }
+      let (from, to) = (known[next - 1], known[next])
+      let step = times[next] - times[next - 1]
+      let way = step.nanoseconds.multipliedReportingOverflow(by: Int64(frame - from))
+      return way.overflow
+        ? decoded[frame] : times[next - 1] + ClockTime(nanoseconds: way.partialValue / Int64(to - from))
+    }
+    return FrameCollector.isAscending(all) ? all : nil
   }
 }
 

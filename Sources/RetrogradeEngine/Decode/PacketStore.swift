@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import MediaTime
 
@@ -22,6 +23,8 @@ final class PacketStore: Sendable {
   private let forms: [Caps]
   /// Where the packets of the index begin, after the codec's headers and what the index leaves out.
   private let first: Int
+  /// Whether some pictures of MPEG are known to be shown in another order than they are decoded in.
+  let isReordered: Bool
 
   /// Reads a video from its beginning to its end, and decodes none of it.
   /// - Parameters:
@@ -41,13 +44,19 @@ final class PacketStore: Sendable {
     let output = try DecoderOutput(reading, .plain, stall: ClockTime(seconds: 30))
     defer { output.close() }
     var (entries, metas, forms): ([Entry], [Int: Buffer], [Caps]) = ([], [:], [])
+    let isMPEG = video.caps.mediaType == "video/mpeg"
+    let isVisual = video.caps.int("mpegversion") == 4
+    var isReordered = false
     entries.reserveCapacity(video.packets.count)
     do {
       while let sample = try output.pull(cancellation) {
         guard let caps = sample.caps, let header = PacketHeader(sample.buffer, in: sample.segment) else { return nil }
         if !(forms.last?.isEqual(caps) ?? false) { forms.append(caps) }
         if sample.buffer.hasMetas { metas[entries.count] = sample.buffer.withoutMemory() }
-        let offset = try sample.buffer.withBytes { try spool.append($0) }
+        let offset = try sample.buffer.withBytes { bytes in
+          if isMPEG, !isReordered { isReordered = MPEGPicture.isBidirectional(bytes, isVisual: isVisual) }
+          return try spool.append(bytes)
+        }
         entries.append(
           Entry(header: header, offset: offset, bytes: sample.buffer.size, form: forms.count - 1))
       }
@@ -56,14 +65,14 @@ final class PacketStore: Sendable {
       Log.decode.warning("\(recipe.source): reading its packets ended early: \(error.message)")
     }
     if let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) {
-      return PacketStore(spool, entries, metas, forms, first: first)
+      return PacketStore(spool, entries, metas, forms, first: first, isReordered: isReordered)
     }
     // Times that the decoder told.
     guard zip(video.packets, entries).allSatisfy({ $0.bytes == $1.bytes }), video.packets.count == entries.count else {
       Log.decode.warning("\(recipe.source): other packets come than the index has")
       return nil
     }
-    return PacketStore(spool, entries, metas, forms, first: 0).timed(by: video)
+    return PacketStore(spool, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
   }
 
   /// The same packets, shown when an index of them says.
@@ -72,11 +81,14 @@ final class PacketStore: Sendable {
     for (number, packet) in video.packets.enumerated() {
       if let time = packet.time { entries[place(ofPacket: number)].header.show(at: time) }
     }
-    return PacketStore(spool, entries, metas, forms, first: first)
+    return PacketStore(spool, entries, metas, forms, first: first, isReordered: isReordered)
   }
 
-  private init(_ spool: Spool, _ entries: [Entry], _ metas: [Int: Buffer], _ forms: [Caps], first: Int) {
+  private init(
+    _ spool: Spool, _ entries: [Entry], _ metas: [Int: Buffer], _ forms: [Caps], first: Int, isReordered: Bool
+  ) {
     (self.spool, self.entries, self.metas, self.forms, self.first) = (spool, entries, metas, forms, first)
+    self.isReordered = isReordered
   }
 
   /// Where `packets` begin among those that are shown at `times`; nil if they are not there.

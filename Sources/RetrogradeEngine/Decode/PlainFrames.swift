@@ -96,7 +96,7 @@ extension VideoSource {
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(recipe.source, error)
     }
-    let areUntimed = video.isUntimed || video.isTimedByDecoder && !FrameCollector.isAscending(times)
+    let areUntimed = video.isUntimed || video.isTimedByDecoder
     let starts = FrameCollector.starts(times, stored: areUntimed ? video.starts : nil).times
     let frames = zip(starts, hashes).map { PlainFrames.Frame(time: $0, hash: $1) }
     guard hasFailed, let last = starts.last else { return frames }

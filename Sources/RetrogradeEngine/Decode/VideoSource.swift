@@ -76,9 +76,13 @@ package final class VideoSource: Sendable {
     self.gauge = gauge
     let indexed = video
     var video = video
+    let mayBeReordered = video.isUntimed && video.caps.mediaType == "video/mpeg"
     var packets =
-      recipe.seeksByGuess && opened == nil && video.starts != nil
+      opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
       ? try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation) : nil
+    // Frames that don't say when they are shown, in another order than they are decoded in: their decoder knows it.
+    let isReordered = mayBeReordered && packets?.isReordered ?? false
+    if !recipe.seeksByGuess, !isReordered { packets = nil }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
     changes = decoder.changes
     isTopFieldFirst = decoder.isTopFieldFirst
@@ -95,7 +99,7 @@ package final class VideoSource: Sendable {
     self.planner = planner
     var timed: DecodedTimes?
     while true {
-      if let starts = video.starts {
+      if let starts = video.starts, !isReordered || timed != nil {
         let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
         let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
         let plan = planner.plan(frames: frames, keyframes: video.keyframes).map {

@@ -97,18 +97,23 @@ package final class AudioIndexer: Sendable {
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
     // Opus does not have, 44.1 kHz, but says beforehand that it does not.
-    let open = stream.isMisnamed || isOpus ? "capssetter ! " : stream.caps.lacksChannelMask ? unpositioned : ""
-    return "\(open)\(queue)\(decode)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
+    let isUnplaced = stream.caps.lacksChannelMask
+    let placed = stream.loudspeakers.map(placing) ?? (isUnplaced ? placing(at: 0) : "")
+    let open = stream.isMisnamed || isOpus ? "capssetter ! " : ""
+    return "\(open)\(queue)\(decode)\(placed)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// Names samples of more than two channels that say nothing of loudspeakers (`Quirk.wavparseChannelMask`).
-  private static let unpositioned = "capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: 0))\" ! "
+  /// Has the channels of samples be for loudspeakers; 0: for none, if nothing is said of more than two channels
+  /// (`Quirk.wavparseChannelMask`).
+  private static func placing(at loudspeakers: UInt64) -> String {
+    "capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: loudspeakers))\" ! "
+  }
 
   /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can
   /// tell which packet a buffer came from, and the decoder's own timestamps count.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
-    let plain: Set = ["audioconvert", "capsfilter", "queue"]
+    let plain: Set = ["audioconvert", "capsfilter", "capssetter", "queue"]
     let chain = sink.upstream.dropFirst()
     let rest = Array(chain.drop { element in element.factoryName.map(plain.contains) ?? false })
     let decoder = rest.first.flatMap { $0.isOfClass("Decoder") ? $0 : nil }

@@ -55,9 +55,12 @@ struct Indexer: Sendable {
     }.map(\.caps.mediaType)
     for type in Set(others).sorted() {
       let count = others.count { $0 == type }
-      let what = count == 1 ? "a stream that is" : "\(count) streams that are"
-      warnings.append(
-        Warning(.streamLeftOut, "left out: \(what) neither video, audio nor text (\(type))", count: count))
+      let what = count == 1 ? "a stream" : "\(count) streams"
+      let reason =
+        type.contains("subtitle")
+        ? "of subtitles that GStreamer does not read"
+        : "\(count == 1 ? "that is" : "that are") neither video, audio nor text"
+      warnings.append(Warning(.streamLeftOut, "left out: \(what) \(reason) (\(type))", count: count))
     }
     let playable = audios.compactMap { stream in AudioDecoder(for: stream).map { (stream: stream, decoder: $0) } }
     warnings += try undecodable(videos, playable.map(\.stream), besides: others)

@@ -4,14 +4,18 @@ extension SourceIndex {
   private var videos: [VideoIndex] { [video].compactMap { $0 } + furtherVideos.map(\.index) }
 
   package var presentationStart: ClockTime {
-    part?.start ?? (videos.compactMap(\.starts?.first) + audio.map(\.span.start)).min() ?? .zero
+    part?.start ?? (videos.compactMap(\.firstTime) + audio.map(\.span.start)).min() ?? .zero
   }
 
   /// The latest end of any stream, as far as the packets tell.
   package var presentationEnd: ClockTime {
-    let ends = videos.compactMap { video in
-      video.starts.map { video.end(afterLast: $0) } ?? video.packets.compactMap(\.time).max()
-    }
+    let ends = videos.compactMap { video in video.lastTime.map { video.end(afterLast: [$0]) } }
     return (ends + audio.map(\.span.end)).max() ?? .zero
   }
+}
+
+extension VideoIndex {
+  /// When the first frame is shown, as far as the packets tell: some may not say it.
+  fileprivate var firstTime: ClockTime? { starts?.first ?? packets.compactMap(\.time).min() }
+  fileprivate var lastTime: ClockTime? { starts?.last ?? packets.compactMap(\.time).max() }
 }

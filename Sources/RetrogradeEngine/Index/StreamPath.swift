@@ -26,6 +26,9 @@ package struct StreamPath: Sendable {
   /// By which Matroska's blocks name a stream whose packets `matroskademux` gives no timestamps
   /// (`Quirk.matroskademuxProResTimes`); nil of others.
   private(set) var unstampedTrack: Int?
+  /// Which loudspeakers its channels are for, if the container says it and GStreamer does not: a bit for each
+  /// `GstAudioChannelPosition`; 0: for none.
+  private(set) var loudspeakers: UInt64?
   /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
   var formChange: FLACChange?
   /// What they are, in a file of Wave64.
@@ -122,8 +125,14 @@ extension StreamPath {
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }
+    if let format = facts.wave?.wave64, format.channels > 2 {
+      // What libsndfile gives names no loudspeakers.
+      let mask = facts.wave?.loudspeakers
+      stream.loudspeakers = mask?.nonzeroBitCount == format.channels ? mask : 0
+    }
+    if steps.map(\.factory) == ["aiffparse"] { stream.place(channelsOf: facts.tracks.first) }
     // Since 1.27.50 (f6ed2e24fe) wavparse makes up loudspeakers for 3 and 7 channels.
-    if facts.wave?.lacksChannelMask ?? false, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
+    if let wave = facts.wave, wave.loudspeakers == nil, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
     // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not the usual
@@ -143,6 +152,7 @@ extension StreamPath {
     else { return stream }
     stream.disposition = track.disposition
     stream.stored = track.stored
+    stream.place(channelsOf: track)
     if passes("matroskademux"), caps.mediaType == "video/x-prores", Quirk.matroskademuxProResTimes.applies {
       stream.unstampedTrack = track.number
     }
@@ -161,6 +171,16 @@ extension StreamPath {
       stream.tags = stream.tags.oriented(track.orientation)
     }
     return stream
+  }
+}
+
+extension StreamPath {
+  /// Has the channels of PCM be for the loudspeakers that the container names.
+  fileprivate mutating func place(channelsOf track: ContainerTrack?) {
+    guard let mask = track?.loudspeakers, caps.mediaType == "audio/x-raw", caps.int("channels") == mask.nonzeroBitCount
+    else { return }
+    loudspeakers = mask
+    caps = caps.setting("channel-mask", "(bitmask)0x\(String(mask, radix: 16))")
   }
 }
 
