@@ -142,10 +142,7 @@ package struct ContainerFacts: Sendable {
       let chunks = ContainerReport.aiffChunks(file)
       if let place = chunks.tag { readID3(file, at: place) }
       details += chunks.details
-      if let loudspeakers = ContainerReport.aiffLoudspeakers(file) {
-        tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: loudspeakers.mask)]
-        details += [ContainerDetail(loudspeakers, "CHAN")].compactMap { $0 }
-      }
+      tracks = [ContainerTrack(kind: .audio, disposition: nil, loudspeakers: chunks.loudspeakers)]
     case .asf:
       report = .asf(file)
       (tags, details) = ASFTags.unread(in: file)

@@ -51,7 +51,17 @@ extension Quirk {
     upstream: "`gst_ffmpegviddec_negotiate`",
     workaround: "The caps that reach it have no `colorimetry`.")
 
+  package static let avdecMissingTimes = Quirk(
+    "avdec_mpeg2video-missing-times", element: "avdec_mpeg2video", releases: .all,
+    symptom: """
+      If some pictures of MPEG-2 with B-frames have no time, as in program streams with several pictures a packet, \
+      frames get that of the next one that has one.
+      """,
+    upstream: "`gst_video_decoder_prepare_finish_frame`",
+    workaround: "Frames without a time are shown evenly between those that have one (`DecodedTimes`).")
+
   static let avdec = [
     avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames, avdecMJPEGContainerColors,
+    avdecMissingTimes,
   ]
 }

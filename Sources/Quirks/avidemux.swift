@@ -6,7 +6,10 @@ extension Quirk {
       out of a decoder stand still or run back at keyframes.
       """,
     upstream: "`gst_avi_demux_loop_data`",
-    workaround: "MPEG-4 is shown at the times at which it is decoded, in the order of the decoded frames.")
+    workaround: """
+      MPEG-4 is shown at the times at which it is decoded, in the order of the decoded frames; with B-frames it is \
+      decoded from its packets (`PacketStore`), since a seek to a time leads to another frame.
+      """)
 
   package static let avidemuxPixelAspect = Quirk(
     "avidemux-pixel-aspect", element: "avidemux", releases: .all,

@@ -35,6 +35,12 @@ extension Quirk {
     workaround:
       "The demuxer reads a longer duration of the media (`MP4Corrections`), but not of a second video or audio.")
 
+  package static let qtdemuxLoudspeakers = Quirk(
+    "qtdemux-loudspeakers", element: "qtdemux", releases: .before(Release(1, 26, 2)),
+    symptom: "It does not read which loudspeakers the channels of PCM in MOV are for (`chan`).",
+    upstream: "737f653e7c",
+    workaround: "They are read from the file (`ChannelLayout`), on all releases.")
+
   package static let qtdemuxMatrix = Quirk(
     "qtdemux-matrix", element: "qtdemux", releases: .all,
     symptom: "A display matrix that turns the picture and scales it gets no orientation tag, or a wrong one.",
@@ -80,7 +86,8 @@ extension Quirk {
       """)
 
   static let qtdemux = [
-    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxMatrix, qtdemuxPixelAspect,
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxLoudspeakers, qtdemuxMatrix,
+    qtdemuxPixelAspect,
     qtdemuxChapters,
     qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,
   ]

@@ -45,7 +45,9 @@ package struct PlayableSource: Sendable {
       self = try PlayableSource(opened, index, parts, settings)
       return
     }
-    let index = try PlayableSource.index(all: opened, indexer)
+    var index = try PlayableSource.index(all: opened, indexer)
+    // Frames and times of a part are counted in what is known of all.
+    if settings.playback.start != nil || settings.playback.end != nil { try index.askDecoderForTimes(settings) }
     let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
     self = try PlayableSource(opened, index, parts, settings)
   }

@@ -122,6 +122,17 @@ import Testing
     }
   }
 
+  @Test("the artist of the album in WMA is one of the file")
+  func albumArtist() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.wma", tone, "-metadata artist=Anna -metadata album_artist=Band -c:a wmav2")
+    try expect(.asfdemuxAlbumArtist) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! asfdemux") { pad, _, _ in
+        [true, false].contains { pad.tags(global: $0)?.strings("artist").contains("Band") ?? false }
+      }
+    }
+  }
+
   @Test("flacparse drops the last block of silence")
   func flacLastBlock() throws {
     let folder = try TemporaryFolder()

@@ -5,6 +5,19 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of mpegpsdemux") struct MPEGPSDemuxTests {
+  @Test("frames without a time share that of the next that has one")
+  func missingTimes() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(
+      folder, "a.mpg", "-f lavfi -i testsrc2=size=320x180:rate=25:duration=3", "-c:v mpeg2video -g 12 -bf 2")
+    try expect(.avdecMissingTimes) {
+      let times = try samples(
+        of: "filesrc location=\(path) ! mpegpsdemux ! mpegvideoparse ! avdec_mpeg2video"
+      ).compactMap(\.buffer.pts)
+      return zip(times, times.dropFirst()).contains { $0 >= $1 }
+    }
+  }
+
   @Test("audio before the first timestamp in the file is clipped")
   func start() throws {
     let folder = try TemporaryFolder()

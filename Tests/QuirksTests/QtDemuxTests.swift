@@ -51,6 +51,18 @@ import Testing
     }
   }
 
+  @Test("loudspeakers of PCM are not read")
+  func loudspeakers() throws {
+    let folder = try TemporaryFolder()
+    func areLost(_ name: String, _ codec: String, _ reader: String) throws -> Bool {
+      let path = try ffmpeg(folder, name, "-f lavfi -i sine=d=0.2 -af aformat=channel_layouts=4.0 -c:a \(codec)")
+      return try caps(of: "filesrc location=\(path) ! \(reader)").channelMask != 0x107
+    }
+    try expect(.qtdemuxLoudspeakers) { try areLost("a.mov", "pcm_s16le", "qtdemux") }
+    try expect(.aiffparseLoudspeakers) { try areLost("a.aiff", "pcm_s16be", "aiffparse") }
+    try expect(.sfdecLoudspeakers) { try areLost("a.w64", "pcm_s16le", "sfdec") }
+  }
+
   @Test("the shape of pixels of raw video is not read")
   func pixelAspect() throws {
     let folder = try TemporaryFolder()

@@ -86,6 +86,21 @@ import Testing
     #expect(checks.map(\.subject) == ["audio 0: loudspeakers"], "\(checks)")
   }
 
+  @Test("verify compares channels by their loudspeakers")
+  func verifiedLoudspeakers() async throws {
+    let folder = try TemporaryFolder()
+    let tones = (1...7).map { "0.1*sin(\(1500 * $0)*t)" }.joined(separator: "|")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc=\(tones):s=48000:d=1:c=6.1(back)", folder.path("s.wav")])
+    try await Reverser(folder.path("s.wav")).reverse(to: folder.path("m.flac"))
+    #expect(try await Verifier(folder.path("s.wav"), mirror: folder.path("m.flac")).verify().isMirror)
+    // In the order of the source's channels, and so with the rear pair in the place of the centre behind.
+    _ = try FFmpeg.bytes(
+      ["-i", folder.path("s.wav"), "-af", "areverse,channelmap=channel_layout=6.1:map=0|1|2|3|4|5|6"]
+        + [folder.path("wrong.flac")])
+    #expect(try await !Verifier(folder.path("s.wav"), mirror: folder.path("wrong.flac")).verify().isMirror)
+  }
+
   @Test("loudspeakers of PCM that no container but WAVE can name are named", arguments: ["m.mkv", "m.mov"])
   func unheldLoudspeakers(_ output: String) async throws {
     let folder = try TemporaryFolder()

@@ -34,6 +34,19 @@ import Testing
     #expect(other.frames == (loop == .forward ? 60 - lost : 2 * (60 - lost) - 1))
   }
 
+  @Test("audio that a transport stream's table calls private is named as left out")
+  func privateAudio() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.m2ts")
+    // So FFmpeg describes AAC in .m2ts.
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc=s=64x48:r=10:d=1", "-f", "lavfi", "-i", "sine=d=1:r=48000"]
+        + ["-c:v", "libx264", "-c:a", "aac", path])
+    let plan = try await Reverser(path).plan()
+    let isHeard = plan.streams.contains { $0.kind == .audio }
+    #expect(isHeard != plan.warnings.contains { $0.code == .streamLeftOut }, "\(plan.warnings)")
+  }
+
   @Test func packetsMissingFromATransportStreamAreNamed() async throws {
     let folder = try TemporaryFolder()
     var media = TestMedia()

@@ -28,28 +28,34 @@ extension ContainerReport {
     return report
   }
 
-  /// Where the content of its chunk with an ID3 tag begins, nil if it has none; and chunks that no output holds.
-  static func aiffChunks(_ file: RandomAccessFile) -> (tag: Int?, details: [ContainerDetail]) {
-    var (place, tag, lost): (Int, Int?, [String]) = (12, nil, [])
+  /// What its chunks say that GStreamer does not read.
+  struct AIFFChunks {
+    /// Where the content of the chunk with an ID3 tag begins; nil if it has none.
+    var tag: Int?
+    /// Chunks that no output holds.
+    var details: [ContainerDetail] = []
+    /// A bit for each `GstAudioChannelPosition`; nil if it names none that GStreamer has a name for.
+    var loudspeakers: UInt64?
+  }
+
+  static func aiffChunks(_ file: RandomAccessFile) -> AIFFChunks {
+    var found = AIFFChunks()
+    var (place, channels, layout): (Int, Int, [UInt8]?) = (12, 0, nil)
     while let name = file.text(at: place), let size = file.number(at: place + 4, 4) {
-      if name == "ID3 " { tag = tag ?? place + 8 }
-      if let meaning = aiffMeanings[name], size > 0, !lost.contains(meaning) { lost.append(meaning) }
+      if name == "ID3 " { found.tag = found.tag ?? place + 8 }
+      if name == "COMM" { channels = file.number(at: place + 8, 2) ?? 0 }
+      if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }
+      if let detail = aiffMeanings[name].map({ ContainerDetail(file: $0) }), size > 0, !found.details.contains(detail) {
+        found.details.append(detail)
+      }
       let isEmpty = size == 0 && name.utf8.allSatisfy { $0 == 0 }
       place = isEmpty ? file.endOfEmptyChunks(at: place) : place + 8 + size + size % 2
     }
-    return (tag, lost.map { ContainerDetail(file: $0) })
-  }
-
-  /// Which loudspeakers the channels are for, if it says it; a mask of nil: for those that GStreamer has no names for,
-  /// or in another order.
-  static func aiffLoudspeakers(_ file: RandomAccessFile) -> (mask: UInt64?, channels: Int)? {
-    var (place, channels, layout): (Int, Int, [UInt8]?) = (12, 0, nil)
-    while let name = file.text(at: place), let size = file.number(at: place + 4, 4), size > 0 {
-      if name == "COMM" { channels = file.number(at: place + 8, 2) ?? 0 }
-      if name == "CHAN", size < 1 << 16 { layout = file.read(place + 8..<place + 8 + size) }
-      place += 8 + size + size % 2
+    if let layout {
+      found.loudspeakers = ChannelLayout.mask(layout[...])
+      found.details += [ContainerDetail((found.loudspeakers, channels), "CHAN")].compactMap { $0 }
     }
-    return layout.map { (ChannelLayout.mask($0[...]), channels) }
+    return found
   }
 
   private static let aiffMeanings = [

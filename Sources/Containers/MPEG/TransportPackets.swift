@@ -71,6 +71,8 @@ struct TransportPacket {
   let reference: (value: Int, place: Int)?
   /// When what begins in it is shown, and when it is decoded, in ticks of 90 kHz. The latter goes on from packet to packet.
   let time: (shown: Int, decoded: Int)?
+  /// What kind of media begins in it by its own header; nil if nothing does, or that does not tell.
+  let kind: StreamKind?
 
   /// - Parameters:
   ///   - first: where it begins in `bytes`, which hold all 188 of it.
@@ -93,6 +95,18 @@ struct TransportPacket {
     payload = control & 0x10 != 0 && body < end ? body..<end : end..<end
     isStart = bytes[first + 1] & 0x40 != 0 && !payload.isEmpty
     time = isStart ? TransportPacket.time(bytes, payload) : nil
+    kind = isStart ? TransportPacket.kind(bytes, payload) : nil
+  }
+
+  /// By the number of the stream (table 2-22).
+  private static func kind(_ bytes: [UInt8], _ payload: Range<Int>) -> StreamKind? {
+    let body = payload.lowerBound
+    guard payload.count >= 4, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }
+    return switch bytes[body + 3] {
+    case 0xC0...0xDF: .audio
+    case 0xE0...0xEF: .video
+    default: nil
+    }
   }
 
   private static func time(_ bytes: [UInt8], _ payload: Range<Int>) -> (shown: Int, decoded: Int)? {

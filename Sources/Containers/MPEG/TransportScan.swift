@@ -42,7 +42,9 @@ struct TransportScan {
     isCut = end < file.size && file.number(at: end, 1) == Int(TransportPackets.mark)
     correction = bytesLost.count == 0 ? TransportClock(references) : nil
     func media(_ program: ProgramTables.Program) -> [(kind: StreamKind, stream: PacketStream)] {
-      program.streams.filter { $0.kind != .other }.map { ($0.kind, streams[$0.number]) }
+      // A table may call audio private data, as FFmpeg's of .m2ts does.
+      program.streams.map { ($0.kind == .other ? streams[$0.number].kind ?? .other : $0.kind, streams[$0.number]) }
+        .filter { $0.kind != .other }
     }
     let first = tables.programs.first.map(media) ?? []
     marks = tables.programs.first?.marks ?? []
@@ -57,6 +59,8 @@ struct TransportScan {
 
 /// The packets of one stream.
 private struct PacketStream {
+  /// By its packets' own account.
+  private(set) var kind: StreamKind?
   private(set) var count = 0
   private(set) var gaps = TickGaps()
   private var counter: UInt8 = 0
@@ -69,6 +73,7 @@ private struct PacketStream {
     // Quirk.tsdemuxRepeatedPacket: one that comes twice is a gap too.
     if count > 0, packet.counter != (counter + 1) & 0xF, !begins(packet) { gaps.open() }
     counter = packet.counter
+    kind = kind ?? packet.kind
     count += 1
     if let time { gaps.pass(time) }
     self.time = packet.time?.decoded ?? self.time

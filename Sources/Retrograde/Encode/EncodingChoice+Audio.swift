@@ -16,7 +16,7 @@ extension EncodingChoice {
     if let mixed = form.mixedCaps {
       let layouts = [track.caps.layout, mixed.layout].map { $0 ?? "other channels" }
       let text: Message =
-        layouts[0] == layouts[1]
+        layouts[0] == layouts[1] || mixed.int("channels") == track.channels
         ? "changed: \(layouts[0]) audio is mixed for the loudspeakers that \(codec.shortName) has, which are not the source's"
         : "changed: \(layouts[0]) audio is mixed to \(layouts[1]): \(codec.shortName) takes no more here"
       warnings.append(Warning(.converted, text))
@@ -38,8 +38,8 @@ extension EncodingChoice {
     let fewest =
       switch codec.encoder {
       case "flacenc" where container.caps == nil: FLACBlocks.fewestSamples
-      // A packet.
-      case "opusenc" where Quirk.opusencShortAudio.applies: (rate + 49) / 50
+      // More than a packet, as it may lose a sample where its rate is changed.
+      case "opusenc" where Quirk.opusencShortAudio.applies: rate / 50 + (48_000 % rate == 0 ? 0 : 2)
       default: 1
       }
     guard let samples, samples > 0, samples < fewest else { return }

@@ -38,18 +38,23 @@ struct AudioComparison {
   ) throws {
     let (rate, channels) = (mirror.track.rate, mirror.track.channels)
     windows = SampleWindows(rate: rate, channels: channels)
-    func stream(_ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero) throws -> SampleStream {
-      try SampleStream(media.track, media.legs, from: from, rate: rate, channels: channels, cancellation)
+    let masks = [source, mirror].map { $0.track.caps.channelMask ?? 0 }
+    let order = Speakers.order(of: masks[0], as: masks[1], channels).flatMap { $0 == Array(0..<channels) ? nil : $0 }
+    func stream(
+      _ media: (track: AudioTrack, legs: PlaybackLegs), from: ClockTime = .zero, order: [Int]? = nil
+    ) throws -> SampleStream {
+      try SampleStream(media.track, media.legs, from: from, rate: rate, channels: channels, order: order, cancellation)
     }
     let length = source.legs.duration ?? .zero
     func share(of position: ClockTime) -> Double { length > .zero ? min(position / length, 1) : 0 }
-    let blocks = try AudioComparison.blocks(try stream(source), rate, channels) {
+    let blocks = try AudioComparison.blocks(try stream(source, order: order), rate, channels) {
       report($0, AudioComparison.search * share(of: $0))
     }
     let (loudest, edges) = AudioComparison.places(blocks, of: max(length.sampleIndex(rate: rate), 1))
     let late = delay.sampleIndex(rate: rate)
     let probes = try (loudest + edges).map { start in
-      let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate)).take(AudioLag.length)
+      let samples = try stream(source, from: ClockTime(sampleIndex: start, rate: rate), order: order).take(
+        AudioLag.length)
       let wanted = Array(samples.prefix(AudioLag.length * channels))
       // The mirror's samples from a reach before the expected place to a reach after the probe.
       let first = start + late - AudioLag.reach
@@ -65,7 +70,7 @@ struct AudioComparison {
     let found = AudioLag(probes, channels: channels, isExact: exactness.isExact)
     lag = found.map { $0.samples + late }
     drift = found?.drift ?? 0
-    try compare(try stream(source), try stream(mirror), channels, rate) {
+    try compare(try stream(source, order: order), try stream(mirror), channels, rate) {
       report($0, AudioComparison.search + (1 - AudioComparison.search) * share(of: $0))
     }
   }

@@ -10,16 +10,20 @@ final class SampleStream {
   private let sink: AppSink
   private let cancellation: Cancellation
   private let channels: Int
+  /// Which of the source's channels each one is; nil: the same.
+  private let order: [Int]?
   private var hasEnded = false
 
   /// - Parameters:
   ///   - from: where in the output to begin.
   ///   - end: where in the output to end; nil: where the legs do.
   ///   - rate: of what comes out; the source's own where that is the same.
+  ///   - order: which of the source's channels each one is to be; nil: the same.
   init(
     _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, rate: Int,
-    channels: Int, _ cancellation: Cancellation
+    channels: Int, order: [Int]? = nil, _ cancellation: Cancellation
   ) throws {
+    self.order = order
     self.cancellation = cancellation
     self.channels = channels
     player = AudioPlayer(track, legs, from: from, to: end, isPadded: true)
@@ -64,6 +68,8 @@ final class SampleStream {
   }
 
   private func samples(_ sample: Sample) throws -> [Float32] {
-    try sample.buffer.withBytes { Array($0.bindMemory(to: Float32.self)) }
+    let samples = try sample.buffer.withBytes { Array($0.bindMemory(to: Float32.self)) }
+    guard let order else { return samples }
+    return samples.indices.map { samples[$0 - $0 % channels + order[$0 % channels]] }
   }
 }

@@ -44,8 +44,11 @@ struct DecodedTimes {
       let number = place - store.place(ofPacket: 0)
       return video.packets.indices.contains(number) ? video.packets[number].time : nil
     }
+    let isMPEG = video.caps.mediaType == "video/mpeg" && video.caps.int("mpegversion") != 4
+    let rate = isMPEG && !video.isUntimed ? video.caps.fraction("framerate") : nil
     let (starts, moved) =
-      (video.isUntimed ? nil : DecodedTimes.between(stated, times)).map { ($0, 0) }
+      rate.flatMap { FrameRate($0.numerator, $0.denominator) }.flatMap { DecodedTimes.restored(stated, times, $0) }
+      .map { ($0, 0) }
       ?? FrameCollector.starts(times, stored: video.isUntimed ? video.starts : nil)
     let shown = Dictionary(zip(places, starts)) { first, _ in first }
     guard count.withLock({ $0 }) == store.count, shown.count == starts.count, !starts.isEmpty else { return nil }
@@ -67,29 +70,72 @@ struct DecodedTimes {
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
   }
 
-  /// When frames are shown, by what some of their packets say: the others follow evenly in between.
+  /// When the frames of MPEG-1 and MPEG-2 are shown of which only some packets say it.
   ///
-  /// Decoders of MPEG-2 guess the times of pictures without one, and put some of those after the next that has one.
+  /// Decoders guess the times of the others, and put some of those after the next that has one. Each frame lasts as long
+  /// as the video's rate has it, or half as long again (`repeat_first_field`, ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
-  ///   - stated: of each frame, in display order; nil where its packet says nothing.
+  ///   - stated: of each frame, in display order; nil if its packet says nothing.
   ///   - decoded: the same by the decoder's account.
-  /// - Returns: nil if the decoder's account agrees with what is stated, or that is not in order.
-  private static func between(_ stated: [ClockTime?], _ decoded: [ClockTime]) -> [ClockTime]? {
-    let known = stated.indices.filter { stated[$0] != nil }
-    let times = known.compactMap { stated[$0] }
-    guard known.count > 1, known.count < stated.count, FrameCollector.isAscending(times),
-      !FrameCollector.isAscending(decoded) || known.contains(where: { decoded[$0] != stated[$0] })
+  /// - Returns: nil if nothing is missing, or what is known is no such rhythm.
+  private static func restored(
+    _ stated: [ClockTime?], _ decoded: [ClockTime], _ rate: FrameRate
+  ) -> [ClockTime]? {
+    let agrees = FrameCollector.isAscending(decoded) && zip(stated, decoded).allSatisfy { $0 == nil || $0 == $1 }
+    return agrees ? nil : between(stated, rate) ?? even(decoded, rate)
+  }
+
+  private static let rounding = ClockTime.milliseconds(2)
+
+  private static func length(of frames: Int, _ rate: FrameRate) -> ClockTime {
+    ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
+  }
+
+  /// Each frame without a time in its part of the time between the two that have one.
+  private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
+    let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
+    let pairs = zip(known, known.dropFirst())
+    guard known.count > 1,
+      pairs.allSatisfy({ one, other in
+        let (length, least) = (other.time - one.time, DecodedTimes.length(of: other.frame - one.frame, rate))
+        return length > least - rounding && length < least + least + rounding
+      })
     else { return nil }
     var next = 1
     let all = stated.indices.map { frame in
-      while next < known.count - 1, known[next] < frame { next += 1 }
+      while next < known.count - 1, known[next].frame < frame { next += 1 }
       let (from, to) = (known[next - 1], known[next])
-      let step = times[next] - times[next - 1]
-      let way = step.nanoseconds.multipliedReportingOverflow(by: Int64(frame - from))
-      return way.overflow
-        ? decoded[frame] : times[next - 1] + ClockTime(nanoseconds: way.partialValue / Int64(to - from))
+      // Before the first that is known, and after the last, at the rate.
+      guard (from.frame...to.frame).contains(frame) else {
+        return frame < from.frame
+          ? from.time - length(of: from.frame - frame, rate) : to.time + length(of: frame - to.frame, rate)
+      }
+      let share = (to.time - from.time).nanoseconds / Int64(to.frame - from.frame)
+      return from.time + ClockTime(nanoseconds: share * Int64(frame - from.frame))
     }
     return FrameCollector.isAscending(all) ? all : nil
+  }
+
+  /// One frame after the other, if those that the decoder puts at the time of the one before are all that is wrong.
+  private static func even(_ decoded: [ClockTime], _ rate: FrameRate) -> [ClockTime]? {
+    let step = length(of: 1, rate)
+    let isEven = zip(decoded, decoded.dropFirst()).allSatisfy { one, other in
+      one == other || abs((other - one - step).nanoseconds) < rounding.nanoseconds
+    }
+    guard isEven, let first = decoded.first else { return nil }
+    return decoded.indices.map { first + length(of: $0, rate) }
+  }
+}
+
+extension SourceIndex {
+  /// Asks the decoder when the frames of the first video are shown, if its packets don't say it.
+  mutating func askDecoderForTimes(_ settings: PlaybackSettings) throws {
+    guard let video, video.starts == nil, let recipe,
+      let store = try PacketStore.read(video, recipe, settings.resources.spoolDirectory, settings.cancellation),
+      let told = try DecodedTimes(video, store, recipe, settings.cancellation)
+    else { return }
+    self.video = told.video
+    warnings += told.warnings
   }
 }
 

@@ -163,7 +163,8 @@ extension Topology {
       return [
         leftOut(empty, "it is listed there, but no packet of it is in the file"),
         leftOut(
-          lost - empty, "what describes it there is damaged, it begins too late, or it is too short for GStreamer"),
+          lost - empty,
+          "what describes it there is damaged or says too little, or it begins too late or is too short for GStreamer"),
       ].compactMap { $0 }
     }
   }
