@@ -39,8 +39,8 @@ import Testing
   func programStream(_ start: String?, _ codec: String) async throws {
     let folder = try TemporaryFolder()
     let source = folder.path("a.mpg")
-    // Small pictures: a packet of the container has several, and a time for the first of them. In the smallest, GStreamer's times
-    // jump.
+    // Small pictures: a packet of the container has several, and a time for the first of them. GStreamer's times of the
+    // smallest jump.
     let picture = codec == "mpeg1video" ? "testsrc=s=64x48:r=25:d=3" : "testsrc2=s=320x180:r=25:d=3"
     _ = try FFmpeg.bytes(
       ["-f", "lavfi", "-i", picture, "-c:v", codec, "-g", codec == "mpeg1video" ? "50" : "12", "-bf", "2", source])

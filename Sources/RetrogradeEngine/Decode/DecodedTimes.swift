@@ -72,8 +72,8 @@ struct DecodedTimes {
 
   /// When the frames of MPEG-1 and MPEG-2 are shown of which only some packets say it.
   ///
-  /// Decoders guess the times of the others, and put some of those after the next that has one. Each frame lasts as long
-  /// as the video's rate has it, or half as long again (`repeat_first_field`, ISO/IEC 13818-2, 6.3.10).
+  /// Decoders guess the times of the others, and put some of those after the next that has one. Each frame lasts as
+  /// long as the video's rate has it, or half as long again (`repeat_first_field`, ISO/IEC 13818-2, 6.3.10).
   /// - Parameters:
   ///   - stated: of each frame, in display order; nil if its packet says nothing.
   ///   - decoded: the same by the decoder's account.
