@@ -28,7 +28,7 @@ extension ContainerReport {
     return report
   }
 
-  /// What its chunks say that GStreamer does not read.
+  /// Facts in its chunks that GStreamer does not read.
   struct AIFFChunks {
     /// Where the content of the chunk with an ID3 tag begins; nil if it has none.
     var tag: Int?

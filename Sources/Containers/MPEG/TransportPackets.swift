@@ -71,7 +71,7 @@ struct TransportPacket {
   let reference: (value: Int, place: Int)?
   /// When what begins in it is shown, and when it is decoded, in ticks of 90 kHz. The latter goes on from packet to packet.
   let time: (shown: Int, decoded: Int)?
-  /// What kind of media begins in it by its own header; nil if nothing does, or that does not tell.
+  /// The kind of media that begins in it, by the media's own header; nil if none begins, or the header does not tell.
   let kind: StreamKind?
 
   /// - Parameters:

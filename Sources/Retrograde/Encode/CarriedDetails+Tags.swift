@@ -49,7 +49,7 @@ extension CarriedDetails {
       "left out: the loudspeakers \(mask.text) that a comment names, in place of which FLAC's own are taken")
   }
 
-  /// Whether it is a comment that names the loudspeakers which FLAC has for so many channels anyway.
+  /// True for a comment that names the same loudspeakers as FLAC has for so many channels.
   private func isHeldByFLAC(_ comment: NamedTag) -> Bool {
     comment.saysLoudspeakers
       && audio.contains { $0.codec.mediaType == "audio/x-flac" && $0.caps.channelMask == comment.loudspeakers }

@@ -80,8 +80,9 @@ package final class VideoSource: Sendable {
     var packets =
       opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
       ? try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation) : nil
-    // Frames that don't say when they are shown, in another order than they are decoded in: their decoder knows it.
-    let isReordered = mayBeReordered && packets?.isReordered ?? false
+    // Frames that don't say when they are shown, in another order than they are decoded in: their decoder knows it. If
+    // the packets can't be stored, nobody knows whether they are such.
+    let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.seeksByGuess, !isReordered { packets = nil }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
     changes = decoder.changes

@@ -126,7 +126,7 @@ extension StreamPath {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
     }
     if let format = facts.wave?.wave64, format.channels > 2 {
-      // What libsndfile gives names no loudspeakers.
+      // libsndfile names no loudspeakers.
       let mask = facts.wave?.loudspeakers
       stream.loudspeakers = mask?.nonzeroBitCount == format.channels ? mask : 0
     }
