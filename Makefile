@@ -45,7 +45,7 @@ help:
 	@echo "make architecture  draw the targets in docs/how-it-works.md anew"
 	@echo "make elements   write the reference in docs/elements.md anew, from the plugin"
 	@echo "make format     put it right"
-	@echo "make corpus     reverse every file of CORPUS=folder, and check each; MODE=lossless|default: only in that mode"
+	@echo "make corpus     reverse every file of CORPUS=folder, and check each; MODE=lossless|default|budgets: only in that mode"
 	@echo "make hostile    reverse N=500 damaged files, and check how each run ends: SEED=1 FIRST=0"
 	@echo "make fuzz       run each of libFuzzer's targets for SECONDS=60; ONLY=names"
 	@echo "make faults     let the disk fail at one call after the other, and check how each run ends: CALLS=12 a kind;"

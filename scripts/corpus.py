@@ -1,7 +1,10 @@
 #!/usr/bin/python3
 """Reverses every file of a folder, losslessly and at the default quality, and checks each with mirrorcheck.
 
-    corpus.py COMMAND FOLDER [--only GLOB] [--mode lossless|default]
+    corpus.py COMMAND FOLDER [--only GLOB] [--mode lossless|default|budgets]
+
+The mode budgets compares the frames and samples, with their times, of a mirror made in the least memory that the file takes
+and of one made in 4 GiB (ffmpeg -f framecrc).
 
 mirrorcheck is looked for in FOLDER/../tools, and on the PATH; without it only exit statuses are shown. The exit status is
 1 if a file fails that EXPECTED_DIFFERENCES does not excuse.
@@ -64,11 +67,43 @@ def run(command, limit=900):
     return process.returncode, errors, time.time() - began, peak
 
 
+def decoded(path):
+    """A line for each frame and packet of samples, with its times and checksum."""
+    return subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", path, "-map", "0:v?", "-map", "0:a?", "-fps_mode",
+                           "passthrough", "-f", "framecrc", "-"], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout.decode(errors="replace").splitlines()
+
+
+def budgets(program, path, folder):
+    """Two mirrors of a file, of the least memory and of 4 GiB: a verdict, what differs, and time and memory of the first."""
+    least = os.path.join(folder, "least" + target(path, "lossless"))
+    most = os.path.join(folder, "most" + target(path, "lossless"))
+    command = ["/usr/bin/time", "-v", program, "reverse", "--quality", "lossless"]
+    budget = "1KiB"
+    for _ in range(4):
+        status, errors, seconds, peak = run(command + ["--memory", budget, path, least])
+        needed = re.search(r"must be at least ([\d.]+) ?([KMG]iB)", errors)
+        if not needed:
+            break
+        budget = needed.group(1) + needed.group(2)
+    other, other_errors, _, _ = run(command + ["--memory", "4GiB", path, most])
+    if status != other:
+        first = next((l for l in (errors + other_errors).splitlines() if l.startswith("retrograde:")), "")
+        return "FAILED", f"exit {status} in {budget}, {other} in 4 GiB: {first}", seconds, peak
+    if status:
+        return "refused", f"exit {status} in both", seconds, peak
+    few, many = decoded(least), decoded(most)
+    if few == many:
+        return "ok", f"{budget}: {len(many)} lines", seconds, peak
+    differing = sum(a != b for a, b in zip(few, many)) + abs(len(few) - len(many))
+    return "FAILED", f"{budget}: {differing} of {len(many)} lines differ from 4 GiB", seconds, peak
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command"), parser.add_argument("folder")
     parser.add_argument("--only", default="*")
-    parser.add_argument("--mode", choices=["lossless", "default"])
+    parser.add_argument("--mode", choices=["lossless", "default", "budgets"])
     parser.add_argument("--keep", help="keep the outputs in this folder")
     options = parser.parse_args()
     checker = os.path.join(options.folder, "..", "tools", "mirrorcheck")
@@ -83,6 +118,13 @@ def main():
     for name in names:
         path = os.path.join(options.folder, name)
         for mode in [options.mode] if options.mode else ["lossless", "default"]:
+            if mode == "budgets":
+                with tempfile.TemporaryDirectory(dir=options.keep) as folder:
+                    verdict, what, seconds, peak = budgets(options.command, path, folder)
+                passed += verdict != "FAILED"
+                failed += verdict == "FAILED"
+                print(f"{name[:48]:48} {mode:9} {verdict:8} {seconds:6.1f} {peak:5}  {what[:220]}", flush=True)
+                continue
             with tempfile.TemporaryDirectory(dir=options.keep) as folder:
                 output = os.path.join(options.keep or folder, name + "." + mode + target(path, mode))
                 if os.path.exists(output):

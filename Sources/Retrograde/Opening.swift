@@ -10,13 +10,11 @@ struct Opening {
   var count: Int
   /// What indexing it is, of all of the work.
   var step: Step
-  /// Nothing of it is going to be played, so that nothing need be decoded for it that is known without.
-  var isDescribed: Bool
   var work: Work
 
   /// The only file.
   func source(_ input: String) throws -> PlayableSource {
-    try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.isWatched)
+    try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.purpose == .watching)
   }
 
   /// Fetches what is at an address.
@@ -46,7 +44,7 @@ struct Opening {
       fetched?.path ?? Address.path(of: input), called: input, playback: settings.playback, for: settings.output,
       settings.resources)
     {
-      return try isDescribed
+      return try settings.purpose == .description
         ? animation.described(work.gauge) : animation.decoded(work.gauge, work.cancellation, report: tell)
     }
     do {
@@ -74,7 +72,7 @@ struct Opening {
     whole.output.keepsForwardWhole = false
     if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
     // Of each no more is decoded now than tells how it is to be read.
-    whole.isWatched = true
+    if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)
       for video in source.videos { video.rest() }

@@ -7,21 +7,19 @@ extension PlayableSource {
   /// - Parameters:
   ///   - inputs: at least one; the ones after the first are played after it.
   ///   - step: what indexing it is, of all of the work.
-  ///   - isWatched: somebody waits for the first frame, so that no more of a long source is read than that takes.
-  ///   - isDescribed: nothing of it is going to be played, so that nothing need be decoded for it that is known without.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
-    as step: Step = .indexing, isWatched: Bool = false, isDescribed: Bool = false
+    as step: Step = .indexing, purpose: PlaybackSettings.Purpose = .output
   ) throws -> PlayableSource {
     var playback = options.playback
     playback.noAudio = playback.noAudio || options.soundtrack != nil
     var settings = PlaybackSettings(
       playback, count: playback.count, for: output, resources: options.resources, gauge: work.gauge,
       cancellation: work.cancellation)
-    settings.isWatched = isWatched
-    let opening = Opening(settings: settings, count: inputs.count, step: step, isDescribed: isDescribed, work: work)
+    settings.purpose = purpose
+    let opening = Opening(settings: settings, count: inputs.count, step: step, work: work)
     var source = try inputs.count == 1 ? opening.source(inputs[0]) : opening.joined(inputs)
-    if let soundtrack = options.soundtrack { try source.hear(soundtrack, options.resources, work) }
+    if let soundtrack = options.soundtrack { try source.hear(soundtrack, settings) }
     if let subtitles = options.subtitles {
       source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, work.cancellation))
     }
@@ -29,11 +27,12 @@ extension PlayableSource {
   }
 
   /// Replaces its audio with that of a file.
-  private mutating func hear(_ path: String, _ resources: Resources, _ work: Work) throws {
-    let settings = PlaybackSettings(
-      PlaybackOptions(loop: .forward, noVideo: true), count: 1, resources: resources, gauge: work.gauge,
-      cancellation: work.cancellation)
-    let soundtrack = try PlayableSource(OpenedSource(path, settings), settings) { _ in }
+  private mutating func hear(_ path: String, _ settings: PlaybackSettings) throws {
+    var own = PlaybackSettings(
+      PlaybackOptions(loop: .forward, noVideo: true), count: 1, resources: settings.resources, gauge: settings.gauge,
+      cancellation: settings.cancellation)
+    own.purpose = settings.purpose
+    let soundtrack = try PlayableSource(OpenedSource(path, own), own) { _ in }
     guard !soundtrack.audio.isEmpty else {
       throw RetrogradeError(
         .noInput, about: path, "has no audio", remedy: "name a file that has, for \(setting: .soundtrack)")

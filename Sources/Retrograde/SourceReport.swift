@@ -105,7 +105,7 @@ public struct SourceReport: Sendable, Codable {
   public var gstreamer: GStreamerReleases
 
   init(_ inputs: [String], _ options: ReverseOptions, _ work: Work) throws {
-    let playable = try PlayableSource.open(inputs, options, work, isDescribed: true)
+    let playable = try PlayableSource.open(inputs, options, work, purpose: .description)
     let index = playable.index
     input = Reverser.name(of: inputs)
     gstreamer = GStreamerReleases()
@@ -136,10 +136,10 @@ public struct SourceReport: Sendable, Codable {
       plan = source.plan
       decoding = source.description
       memoryBytes = source.plan.peakBytes
-      spool += source.plan.peakSpoolBytes
       if let starts = source.video.starts { keyframes = source.video.keyframes.map { starts[$0] } }
     }
     for source in playable.videos {
+      spool += source.spoolBytes
       warnings += source.warnings
       let (containers, why) = PacketOutput.containers(for: source.video, options)
       streams.append(

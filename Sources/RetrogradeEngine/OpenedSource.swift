@@ -30,7 +30,7 @@ package struct OpenedSource: Sendable {
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
     let plugins =
-      settings.isWatched && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
+      settings.purpose == .watching && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
     defer { _ = try? plugins?.join() }
     let (path, correction) = (stored.path, stored.facts.correction)
     let span = isPlayedSoon ? SourceStretches.lastReach(of: stored.facts, settings) : nil
@@ -91,7 +91,8 @@ package struct OpenedSource: Sendable {
     var indexer = Indexer(
       topology: topology, playback: settings.playback, holdsAlpha: settings.output.holdsAlpha,
       holdsImages: stored.holdsImages, takesPackets: settings.output.takesPackets,
-      spoolDirectory: settings.resources.spoolDirectory, cancellation: settings.cancellation, progress: progress)
+      spoolDirectory: settings.purpose == .description ? nil : settings.resources.spoolDirectory,
+      cancellation: settings.cancellation, progress: progress)
     if givesWay { indexer.rightOfWay = rightOfWay }
     return indexer
   }

@@ -36,7 +36,7 @@ struct SourceParts {
       _ stream: VideoIndex, _ recipe: DecodingRecipe, _ opened: VideoDecoder? = nil
     ) throws -> VideoSource {
       try VideoSource(
-        stream, recipe, opened: opened, range: read, rate: rate, isWatched: settings.isWatched, resources: shared,
+        stream, recipe, opened: opened, range: read, rate: rate, purpose: settings.purpose, resources: shared,
         gauge: settings.gauge, cancellation: settings.cancellation)
     }
     video = try index.video.flatMap { stream in try index.recipe.map { try source(stream, $0, opened) } }

@@ -43,7 +43,7 @@ package final class SegmentedMirror: Sendable {
     gauge = work.gauge
     var options = ReverseOptions(playback: settings.playback, resources: settings.resources)
     options.playback.streams = settings.playback.streams ?? .streamed
-    let source = try PlayableSource.open([path], options, work, isWatched: true)
+    let source = try PlayableSource.open([path], options, work, purpose: .watching)
     self.source = source
     let legs = source.legs.all
     try settings.check(path, source)

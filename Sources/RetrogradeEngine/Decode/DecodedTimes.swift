@@ -131,7 +131,9 @@ extension SourceIndex {
   /// Asks the decoder when the frames of the first video are shown, if its packets don't say it.
   mutating func askDecoderForTimes(_ settings: PlaybackSettings) throws {
     guard let video, video.starts == nil, let recipe,
-      let store = try PacketStore.read(video, recipe, settings.resources.spoolDirectory, settings.cancellation),
+      let store = try PacketStore.read(
+        video, recipe, settings.purpose == .description ? nil : settings.resources.spoolDirectory,
+        settings.cancellation),
       let told = try DecodedTimes(video, store, recipe, settings.cancellation)
     else { return }
     self.video = told.video

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 
 /// The packets of a video as they go into its decoder, in decoding order: their bytes in a spool file, which has no
-/// name, and the rest in memory.
+/// name, or still in the source, and the rest in memory.
 ///
 /// Decoding from here needs no seek of a demuxer, which means another thing in each container.
 final class PacketStore: Sendable {
@@ -15,7 +15,12 @@ final class PacketStore: Sendable {
     var form: Int
   }
 
-  private let spool: Spool
+  private enum Bytes {
+    case spool(Spool)
+    case source(PacketReplay)
+  }
+
+  private let bytes: Bytes
   private let entries: [Entry]
   /// Buffers without memory that hold the metadata (`GstMeta`) of packets, by the places of these.
   private let metas: [Int: Buffer]
@@ -30,17 +35,19 @@ final class PacketStore: Sendable {
   /// - Parameters:
   ///   - video: the index.
   ///   - recipe: decodes the video.
+  ///   - spoolDirectory: nil: the bytes are not stored, but read from the source again when they are asked for.
   /// - Returns: nil if the disk has no room for the packets, or other ones come than those of the index.
   /// - Throws: ``RetrogradeError``, where the spool can't be written, or the source can't be read.
   static func read(
-    _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String, _ cancellation: Cancellation
+    _ video: VideoIndex, _ recipe: DecodingRecipe, _ spoolDirectory: String?, _ cancellation: Cancellation
   ) throws -> PacketStore? {
     guard let reading = recipe.ofPackets else { return nil }
-    guard Spool.room(in: spoolDirectory) >= video.bytes else {
+    if let spoolDirectory, Spool.room(in: spoolDirectory) < video.bytes {
       Log.decode.warning("\(recipe.source): there is no room in \(spoolDirectory) for its packets")
       return nil
     }
-    let spool = try Spool(directory: spoolDirectory)
+    let spool = try spoolDirectory.map { try Spool(directory: $0) }
+    let place = spool.map { Bytes.spool($0) } ?? .source(PacketReplay(reading, cancellation))
     let output = try DecoderOutput(reading, .plain, stall: ClockTime(seconds: 30))
     defer { output.close() }
     var (entries, metas, forms): ([Entry], [Int: Buffer], [Caps]) = ([], [:], [])
@@ -55,7 +62,7 @@ final class PacketStore: Sendable {
         if sample.buffer.hasMetas { metas[entries.count] = sample.buffer.withoutMemory() }
         let offset = try sample.buffer.withBytes { bytes in
           if isMPEG, !isReordered { isReordered = MPEGPicture.isBidirectional(bytes, isVisual: isVisual) }
-          return try spool.append(bytes)
+          return try spool?.append(bytes) ?? 0
         }
         entries.append(
           Entry(header: header, offset: offset, bytes: sample.buffer.size, form: forms.count - 1))
@@ -65,14 +72,14 @@ final class PacketStore: Sendable {
       Log.decode.warning("\(recipe.source): reading its packets ended early: \(error.message)")
     }
     if let first = firstPlace(of: video.packets, in: entries.map(\.header.time)) {
-      return PacketStore(spool, entries, metas, forms, first: first, isReordered: isReordered)
+      return PacketStore(place, entries, metas, forms, first: first, isReordered: isReordered)
     }
     // Times that the decoder told.
     guard zip(video.packets, entries).allSatisfy({ $0.bytes == $1.bytes }), video.packets.count == entries.count else {
       Log.decode.warning("\(recipe.source): other packets come than the index has")
       return nil
     }
-    return PacketStore(spool, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
+    return PacketStore(place, entries, metas, forms, first: 0, isReordered: isReordered).timed(by: video)
   }
 
   /// The same packets, shown when an index of them says.
@@ -81,13 +88,13 @@ final class PacketStore: Sendable {
     for (number, packet) in video.packets.enumerated() {
       if let time = packet.time { entries[place(ofPacket: number)].header.show(at: time) }
     }
-    return PacketStore(spool, entries, metas, forms, first: first, isReordered: isReordered)
+    return PacketStore(bytes, entries, metas, forms, first: first, isReordered: isReordered)
   }
 
   private init(
-    _ spool: Spool, _ entries: [Entry], _ metas: [Int: Buffer], _ forms: [Caps], first: Int, isReordered: Bool
+    _ bytes: Bytes, _ entries: [Entry], _ metas: [Int: Buffer], _ forms: [Caps], first: Int, isReordered: Bool
   ) {
-    (self.spool, self.entries, self.metas, self.forms, self.first) = (spool, entries, metas, forms, first)
+    (self.bytes, self.entries, self.metas, self.forms, self.first) = (bytes, entries, metas, forms, first)
     self.isReordered = isReordered
   }
 
@@ -108,7 +115,12 @@ final class PacketStore: Sendable {
   /// The packet at `place`, and what it is.
   func packet(at place: Int) throws -> (buffer: Buffer, caps: Caps) {
     let entry = entries[place]
-    let buffer = try Buffer(entry.header, size: entry.bytes) { try spool.read($0, at: entry.offset) }
+    let buffer = try Buffer(entry.header, size: entry.bytes) { room in
+      switch bytes {
+      case .spool(let spool): try spool.read(room, at: entry.offset)
+      case .source(let replay): try replay.read(room, ofPacketAt: place)
+      }
+    }
     if let own = metas[place] { buffer.append(metasOf: own) }
     return (buffer, forms[entry.form])
   }

@@ -63,23 +63,24 @@ package final class VideoSource: Sendable {
 
   /// - Parameters:
   ///   - opened: a decoder made by `recipe`; nil: one is opened.
-  ///   - isWatched: whether somebody waits for the first frame.
+  ///   - purpose: what its frames are decoded for.
   init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
-    part: TimeSpan? = nil, rate: FrameRateLimit, isWatched: Bool = false, resources: Resources, gauge: MemoryGauge,
-    cancellation: Cancellation
+    part: TimeSpan? = nil, rate: FrameRateLimit, purpose: PlaybackSettings.Purpose = .output, resources: Resources,
+    gauge: MemoryGauge, cancellation: Cancellation
   ) throws {
     self.recipe = recipe
     self.resources = resources
     parts = []
     let gauge = MemoryGauge(within: gauge)
     self.gauge = gauge
+    let spoolDirectory = purpose == .description ? nil : resources.spoolDirectory
     let indexed = video
     var video = video
     let mayBeReordered = video.isUntimed && video.caps.mediaType == "video/mpeg"
     var packets =
       opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
-      ? try PacketStore.read(video, recipe, resources.spoolDirectory, cancellation) : nil
+      ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
     // Frames that don't say when they are shown, in another order than they are decoded in: their decoder knows it. If
     // the packets can't be stored, nobody knows whether they are such.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
@@ -90,7 +91,7 @@ package final class VideoSource: Sendable {
     description = decoder.description
     let decodedCaps = decoder.caps
     var planner = try Planner(resources, frameBytes: decoder.frameBytes)
-    planner.isWatched = isWatched
+    planner.isWatched = purpose == .watching
     if decoder.arePackets {
       planner.budget = min(planner.budget, max(VideoSource.packetBudget, planner.smallestBudget))
     } else {
@@ -104,11 +105,11 @@ package final class VideoSource: Sendable {
         let whole = VideoTimeline(starts: starts, end: video.end(afterLast: starts))
         let frames = (part ?? range).map { whole.clipped(to: $0).frames } ?? 0..<starts.count
         let plan = planner.plan(frames: frames, keyframes: video.keyframes).map {
-          isWatched ? VideoSource.beginningSoon($0, starts) : $0
+          purpose == .watching ? VideoSource.beginningSoon($0, starts) : $0
         }
         guard let plan, let window = plan.windows.first else { break }
         do {
-          let spool = try VideoSource.spool(for: window, plan, resources)
+          let spool = try VideoSource.spool(for: window, plan, spoolDirectory)
           let decoded = try decoder.decode(
             window, of: video, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
           Log.window.info(
@@ -131,7 +132,7 @@ package final class VideoSource: Sendable {
       }
       let isStored = packets != nil
       guard timed == nil,
-        let read = try packets ?? PacketStore.read(video, recipe, resources.spoolDirectory, cancellation)
+        let read = try packets ?? PacketStore.read(video, recipe, spoolDirectory, cancellation)
       else { break }
       packets = read
       if isStored || video.starts == nil {
@@ -149,7 +150,7 @@ package final class VideoSource: Sendable {
     self.video = indexed
     caps = indexed.rhythm.believing(indexed.namingRate(in: decodedCaps))
     let read = try VideoSource.readForward(
-      indexed, recipe, changes, before: nil, planner, resources.spoolDirectory, gauge: gauge, cancellation)
+      indexed, recipe, changes, before: nil, planner, spoolDirectory, gauge: gauge, cancellation)
     timeline = VideoTimeline(starts: read.starts, end: indexed.end(afterLast: read.starts))
     shown = Selection(timeline, range: range, limit: rate)
     let frames = range.map(timeline.clipped)?.frames ?? 0..<timeline.count
@@ -257,6 +258,14 @@ package final class VideoSource: Sendable {
     system_release_memory()
   }
 
+  /// The most that the spool holds of it when it is played, in bytes.
+  package var spoolBytes: Int { plan.peakSpoolBytes + packetBytes }
+
+  /// How much of it is read from stored packets, in bytes.
+  private var packetBytes: Int {
+    parts.reduce(packets.withLock { $0 == nil } ? 0 : video.bytes) { $0 + $1.video.packetBytes }
+  }
+
   /// What is known so far: frames that are not like the first may be found on the way.
   package var warnings: [Warning] { found + changes.warnings }
 
@@ -346,14 +355,14 @@ package final class VideoSource: Sendable {
       known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
       return known.frames
     }
-    let spool = try VideoSource.spool(for: window, plan, resources)
+    let spool = try VideoSource.spool(for: window, plan, resources.spoolDirectory)
     return try decoder.decode(
       window, of: video, spool: spool, budget: plan.budget, gauge: gauge, cancellation)
   }
 
-  private static func spool(for window: Window, _ plan: Plan, _ resources: Resources) throws -> Spool? {
+  private static func spool(for window: Window, _ plan: Plan, _ directory: String?) throws -> Spool? {
     guard plan.windows.contains(where: { $0.spooled > 0 }) else { return nil }
-    return try Spool(directory: resources.spoolDirectory, reserve: window.spooled * plan.frameBytes)
+    return try Spool(directory: directory, reserve: window.spooled * plan.frameBytes)
   }
 
   /// Decodes the source once, forwards, up to `boundary`.
@@ -367,7 +376,7 @@ package final class VideoSource: Sendable {
 
   private static func readForward(
     _ video: VideoIndex, _ recipe: DecodingRecipe, _ changes: FormatChanges, before boundary: ClockTime?,
-    _ planner: Planner, _ spoolDirectory: String, gauge: MemoryGauge, _ cancellation: Cancellation
+    _ planner: Planner, _ spoolDirectory: String?, gauge: MemoryGauge, _ cancellation: Cancellation
   ) throws -> (window: DecodedWindow, starts: [ClockTime], warnings: [Warning]) {
     let expected = video.packets.count { !$0.isHidden }
     // All that is left: a window may still be on its way out.

@@ -38,7 +38,8 @@ struct AudioCollector {
   /// In sample frames.
   private var count = 0
 
-  init(spoolDirectory: String) throws { spool = try Spool(directory: spoolDirectory) }
+  /// - Parameter spoolDirectory: nil: samples are counted, and not kept.
+  init(spoolDirectory: String?) throws { spool = try Spool(directory: spoolDirectory) }
 
   /// - Parameters:
   ///   - packet: the packet that it was decoded from.

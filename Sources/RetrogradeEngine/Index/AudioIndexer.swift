@@ -54,7 +54,7 @@ package final class AudioIndexer: Sendable {
   /// The caps of the packets; nil where nothing is known of them.
   private let codec: Caps?
   private let tags: TagList?
-  private let spoolDirectory: String
+  private let spoolDirectory: String?
   private let trim: GaplessInfo
   private let disposition: Disposition?
   private let changesForm: Bool
@@ -62,8 +62,9 @@ package final class AudioIndexer: Sendable {
   private let hasEdits: Bool
   private let ownClock: PacketTimestamps
 
+  /// - Parameter spoolDirectory: nil: samples are counted, and not kept.
   package init(
-    name: String, codec: Caps?, tags: TagList?, spoolDirectory: String, trim: GaplessInfo = GaplessInfo(),
+    name: String, codec: Caps?, tags: TagList?, spoolDirectory: String?, trim: GaplessInfo = GaplessInfo(),
     disposition: Disposition? = nil, changesForm: Bool = false, hasEdits: Bool = false,
     clock: PacketTimestamps = PacketTimestamps()
   ) {

@@ -15,7 +15,8 @@ struct Indexer: Sendable {
   var holdsImages = false
   /// Which videos the output takes as packets.
   var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
-  let spoolDirectory: String
+  /// nil: decoded audio is counted, and not kept.
+  let spoolDirectory: String?
   let cancellation: Cancellation
   /// What goes before its passes, where anything does.
   var rightOfWay: RightOfWay?

@@ -63,7 +63,7 @@ extension AudioTrack {
     "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
   }
 
-  /// The same audio in the form of another track: in the spool.
+  /// The same audio in the form of another track: in the spool, or counted if it is counted already.
   /// - Throws: ``RetrogradeError``.
   func converted(like other: AudioTrack, of name: String, _ spoolDirectory: String, _ cancellation: Cancellation)
     throws -> AudioTrack
@@ -73,6 +73,18 @@ extension AudioTrack {
         .damagedInput, about: name, "its audio (\(form)) can't be made like that of the first file (\(other.form))",
         remedy: "leave it out with \(setting: .noAudio)")
     }
+    let (start, end) = (span.start.sampleIndex(rate: other.rate), span.end.sampleIndex(rate: other.rate))
+    func track(_ count: Int, _ store: any SampleStore) throws -> AudioTrack {
+      let chunks = count > 0 ? [AudioChunk(position: start, count: count, offset: 0)] : []
+      guard
+        let track = AudioTrack(
+          caps: other.caps, codec: codec, tags: tags, chunks: chunks, bitrate: bitrate, store: store)
+      else {
+        throw RetrogradeError(.internalFailure, about: name, "its audio can't be described: \(other.caps)")
+      }
+      return track
+    }
+    if let spool = store as? Spool, !spool.keepsBytes { return try track(end - start, store) }
     let spool = try Spool(directory: spoolDirectory)
     func append(_ bytes: [UInt8]) throws { _ = try bytes.withUnsafeBytes { try spool.append($0) } }
     let all = frames
@@ -89,15 +101,7 @@ extension AudioTrack {
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(name, error)
     }
-    let (start, end) = (span.start.sampleIndex(rate: other.rate), span.end.sampleIndex(rate: other.rate))
-    let count = min(end - start, try spool.size / other.bytesPerFrame)
-    let chunks = count > 0 ? [AudioChunk(position: start, count: count, offset: 0)] : []
-    guard
-      let track = AudioTrack(caps: other.caps, codec: codec, tags: tags, chunks: chunks, bitrate: bitrate, store: spool)
-    else {
-      throw RetrogradeError(.internalFailure, about: name, "its audio can't be described: \(other.caps)")
-    }
-    return track
+    return try track(min(end - start, try spool.size / other.bytesPerFrame), spool)
   }
 
   /// More than what comes out late because of rounding.

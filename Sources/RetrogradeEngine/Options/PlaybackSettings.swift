@@ -7,8 +7,18 @@ package struct PlaybackSettings: Sendable {
   package var resources: Resources
   package var gauge: MemoryGauge
   package var cancellation: Cancellation
-  /// Whether somebody waits for the first frame.
-  package var isWatched = false
+  package var purpose = Purpose.output
+
+  /// What a source is opened for.
+  package enum Purpose: Sendable {
+    /// All of it is going to be played.
+    case output
+    /// Somebody waits for the first frame, so that no more of a long source is read than that takes.
+    case watching
+    /// Nothing is going to be played. What is decoded all the same is counted, and not kept: that takes no room on the
+    /// disk.
+    case description
+  }
 
   package init(
     _ playback: PlaybackOptions, count: Int?, for output: OutputRequirements = OutputRequirements(),

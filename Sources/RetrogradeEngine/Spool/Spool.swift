@@ -6,18 +6,26 @@ import Paths
 
 /// An unlinked temporary file for what does not fit the memory budget. It has no name from the moment it is made, so
 /// that nothing is left behind, however the process ends.
+///
+/// For a source that is only described, it counts what it is given and keeps nothing.
 package final class Spool: Sendable {
-  private let file: TemporaryFile
-  var descriptor: Int32 { file.descriptor }
+  private let file: TemporaryFile?
+  var descriptor: Int32 { file?.descriptor ?? -1 }
   private let directory: String
+  /// Whether what is written can be read.
+  var keepsBytes: Bool { file != nil }
   private let length = Mutex(0)
 
   /// - Parameters:
-  ///   - directory: where the file lives; the directory must exist and be writable.
+  ///   - directory: where the file lives; the directory must exist and be writable. nil: nothing is kept.
   ///   - reserve: bytes that are going to be written, if known. Lack of room is found out here.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
-  package init(directory: String, reserve: Int = 0) throws {
-    self.directory = directory
+  package init(directory: String?, reserve: Int = 0) throws {
+    self.directory = directory ?? ""
+    guard let directory else {
+      file = nil
+      return
+    }
     let room = Spool.room(in: directory)
     if reserve > room {
       throw RetrogradeError(
@@ -49,7 +57,7 @@ package final class Spool: Sendable {
       defer { length += bytes.count }
       return length
     }
-    guard writeAll(bytes, to: descriptor, at: offset) else {
+    guard file == nil || writeAll(bytes, to: descriptor, at: offset) else {
       throw Spool.failure(directory, "the spool can't be written")
     }
     return offset
@@ -83,6 +91,9 @@ package final class Spool: Sendable {
 
   /// Reads as many bytes as `bytes` has, from `offset`.
   package func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+    guard keepsBytes else {
+      throw RetrogradeError(.internalFailure, "frames or samples of a source that is only described were asked for")
+    }
     guard readAll(bytes, from: descriptor, at: offset) else {
       throw Spool.failure(directory, "the spool can't be read")
     }
@@ -101,7 +112,7 @@ package final class Spool: Sendable {
   /// Gives back the room of everything from `offset` on; what was written last is read first.
   func truncate(to offset: Int) {
     length.withLock { length in
-      if ftruncate(descriptor, off_t(offset)) == 0 { length = offset }
+      if !keepsBytes || ftruncate(descriptor, off_t(offset)) == 0 { length = offset }
     }
   }
 

@@ -98,7 +98,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
       var wanted = PlaybackSettings(
         try settings.playback(), count: settings.count == 0 ? nil : Int(settings.count), resources: settings.resources,
         cancellation: run)
-      wanted.isWatched = true
+      wanted.purpose = .watching
       let opened = try OpenedSource(path, wanted, isPlayedSoon: true)
       // The end of a long file, and what is sought, are played while all of it is being indexed: each of the two has a quarter of the
       // budget, and all of it half.
