@@ -14,6 +14,9 @@ package struct ContainerTrack: Sendable {
   package var language: String?
   /// The shape of a pixel. Of MP4 and MOV.
   package var pixelAspect: (width: Int, height: Int)?
+  /// Which field of a frame is shown first, as caps say it (`top-field-first`); nil of progressive video, or if nothing
+  /// is said. Of MP4 and MOV.
+  package var fieldOrder: String?
   /// Its edit list shows more than one part of it. Of MP4 and MOV.
   package var isEdited = false
   /// By which blocks name it. Of Matroska.
@@ -21,6 +24,9 @@ package struct ContainerTrack: Sendable {
   /// A bit for each `GstAudioChannelPosition`, of PCM of which the container says that; GStreamer's demuxers do not
   /// read it. Of MOV and AIFF.
   package var loudspeakers: UInt64?
+  /// The format of PCM as GStreamer names it, such as `F32LE`, if the container says its byte order in a box of its own.
+  /// Of MOV.
+  package var sampleFormat: String?
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's
   /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero

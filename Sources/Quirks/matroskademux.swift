@@ -36,6 +36,12 @@ extension Quirk {
     upstream: "`gst_matroska_read_common_parse_chapter_element` (`g_list_append`)",
     workaround: "It does not get to read them; they are read from the file (`MatroskaChapters`).")
 
+  package static let matroskademuxTagNames = Quirk(
+    "matroskademux-tag-names", element: "matroskademux", releases: .all,
+    symptom: "It reads no more tags after one whose name is not ASCII.",
+    upstream: "`gst_matroska_read_common_parse_metadata_id_simple_tag` (`gst_ebml_read_ascii`)",
+    workaround: "It does not get to read such names (`MatroskaCorrection`); they are read from the file.")
+
   package static let matroskademuxProResTimes = Quirk(
     "matroskademux-prores-times", element: "matroskademux", releases: .all,
     symptom: "Packets of ProRes have no timestamps.",
@@ -43,6 +49,7 @@ extension Quirk {
     workaround: "They are read from the file, and windows are decoded from a packet store.")
 
   static let matroskademux = [
+    matroskademuxTagNames,
     matroskademuxProResTimes,
     matroskademuxStartTime, matroskademuxCodecDelay, matroskademuxSeekEnd, matroskademuxChapters,
   ]

@@ -41,6 +41,15 @@ extension Quirk {
     upstream: "737f653e7c",
     workaround: "They are read from the file (`ChannelLayout`), on all releases.")
 
+  package static let qtdemuxByteOrder = Quirk(
+    "qtdemux-byte-order", element: "qtdemux", releases: .before(Release(1, 26, 2)),
+    symptom: """
+      It takes little-endian samples of 32 and 64 bits in MOV (`in32`, `fl32`, `fl64` with `enda`) for big-endian ones: \
+      they become noise.
+      """,
+    upstream: "cba7ce1228",
+    workaround: "The order is read from the file (`MP4Track`), on all releases.")
+
   package static let qtdemuxMatrix = Quirk(
     "qtdemux-matrix", element: "qtdemux", releases: .all,
     symptom: "A display matrix that turns the picture and scales it gets no orientation tag, or a wrong one.",
@@ -53,6 +62,12 @@ extension Quirk {
       It reads the shape of pixels (`pasp`) of some codecs only: raw video has square ones, and so have MJPEG, PNG and \
       FFV1 on 1.22.
       """,
+    upstream: "`qtdemux_parse_node`",
+    workaround: "It is read from the file (`MP4Track`).")
+
+  package static let qtdemuxFieldOrder = Quirk(
+    "qtdemux-field-order", element: "qtdemux", releases: .all,
+    symptom: "It does not read that raw video and PNG in MOV are made of fields, and which comes first (`fiel`).",
     upstream: "`qtdemux_parse_node`",
     workaround: "It is read from the file (`MP4Track`).")
 
@@ -86,7 +101,8 @@ extension Quirk {
       """)
 
   static let qtdemux = [
-    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxLoudspeakers, qtdemuxMatrix,
+    qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxLoudspeakers, qtdemuxByteOrder,
+    qtdemuxFieldOrder, qtdemuxMatrix,
     qtdemuxPixelAspect,
     qtdemuxChapters,
     qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,

@@ -58,6 +58,11 @@ struct AnimationReader {
         "video/x-raw,format=RGBA,width=\(canvas.width),height=\(canvas.height),framerate=(fraction)0/1,"
           + "pixel-aspect-ratio=1/1")
     else { return nil }
+    if case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeepRGB) ?? false {
+      throw RetrogradeError(
+        .missingPlugin, about: path, "animated PNG of RGB with 16 bits a sample is not read",
+        remedy: "change it first, as with: ffmpeg -i \(path) -pix_fmt rgb24 animation.apng")
+    }
     Log.index.info("\(path): is an animation, read whole, and without GStreamer, which shows its first frame only")
     self.path = path
     self.form = form
@@ -136,12 +141,20 @@ struct AnimationReader {
       }
     let further = next.map { [Warning.further(1, at: $0, after: end)] } ?? []
     var index = SourceIndex(
-      recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + damage + warnings)
+      recipe: nil, video: video.video, audio: [], tags: nil, warnings: further + rounding + damage + warnings)
     index.plays = plays
     return try PlayableSource(path, index, video, playback: playback, count: playback.count, for: output)
   }
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
+
+  /// What is to be said of an animation that has more bits a sample than are read.
+  private var rounding: [Warning] {
+    guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
+      return []
+    }
+    return [Warning(.converted, "changed: 16 bits a sample become 8, which animated PNG is read with")]
+  }
 
   /// What is to be said of frames that are not whole in the file.
   private var damage: [Warning] {

@@ -30,7 +30,8 @@ package struct OpenedSource: Sendable {
       input, fetched: fetched, sequenceRate: playback.sequenceRate, resources: settings.resources,
       cancellation: settings.cancellation)
     let plugins =
-      settings.purpose == .watching && stored.facts.isUsuallyMPEG ? try Worker("load plugins") { FilmPlugins.load() } : nil
+      settings.purpose == .watching && stored.facts.isUsuallyMPEG
+      ? try Worker("load plugins") { FilmPlugins.load() } : nil
     defer { _ = try? plugins?.join() }
     let (path, correction) = (stored.path, stored.facts.correction)
     let span = isPlayedSoon ? SourceStretches.lastReach(of: stored.facts, settings) : nil

@@ -81,6 +81,18 @@ enum MP4Details {
     return isPossible ? (width, height) : nil
   }
 
+  /// Which field of a frame is shown first, if a track's description says it (`fiel`, QuickTime File Format, "Video
+  /// Sample Description Extensions").
+  static func fieldOrder(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
+    let all = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
+    guard let body = all.first(where: { $0.type == "fiel" })?.body, body.count >= 2, bytes[body.lowerBound] == 2 else {
+      return nil
+    }
+    // The numbers say also which of the two is stored first.
+    return [1: "top-field-first", 14: "top-field-first", 6: "bottom-field-first", 9: "bottom-field-first"][
+      bytes[body.lowerBound + 1]]
+  }
+
   /// Which loudspeakers the channels of PCM are for, if its description says it (`chan`); a mask of nil: for those that
   /// GStreamer has no names for, or in another order.
   static func loudspeakers(ofTable table: Range<Int>, _ bytes: [UInt8]) -> (mask: UInt64?, channels: Int)? {
@@ -91,6 +103,17 @@ enum MP4Details {
     let isThird = bytes.number(start + 8..<start + 10) == 2
     let channels = isThird ? bytes.integer(start + 40) : bytes.number(start + 16..<start + 18)
     return (ChannelLayout.mask(bytes[layout.dropFirst(4)]), channels)
+  }
+
+  /// The format of samples whose byte order a box says (`enda`, QuickTime File Format, "Endian Atom"); nil of others.
+  static func sampleFormat(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
+    guard let entry = entries(table, bytes).first,
+      let name = ["in24": "S24", "in32": "S32", "fl32": "F32", "fl64": "F64"][entry.type]
+    else { return nil }
+    let outer = boxes(ofEntry: entry, .audio, bytes)
+    let inner = outer.first { $0.type == "wave" }.map { Box.all(in: bytes[$0.body]) } ?? []
+    guard let order = (outer + inner).first(where: { $0.type == "enda" })?.body, order.count >= 2 else { return nil }
+    return name + (bytes.number(order.lowerBound..<order.lowerBound + 2) == 0 ? "BE" : "LE")
   }
 
   /// QuickTime File Format, "Sound Sample Descriptions".

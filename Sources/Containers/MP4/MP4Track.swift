@@ -19,8 +19,10 @@ enum MP4Track {
         orientation: MP4Matrix(ofTrack: header, in: index)?.orientation, title: title(of: track, bytes),
         language: bytes.box("mdia", "mdhd", in: track).flatMap { language(in: $0, of: bytes) },
         pixelAspect: kind == .video ? table.flatMap { MP4Details.pixelAspect(ofTable: $0, bytes) } : nil,
+        fieldOrder: kind == .video ? table.flatMap { MP4Details.fieldOrder(ofTable: $0, bytes) } : nil,
         isEdited: MP4Edit.all(in: track, of: bytes).count { $0.start != nil } > 1,
         loudspeakers: kind == .audio ? table.flatMap { MP4Details.loudspeakers(ofTable: $0, bytes)?.mask } : nil,
+        sampleFormat: kind == .audio ? table.flatMap { MP4Details.sampleFormat(ofTable: $0, bytes) } : nil,
         stored: kind == .audio ? StoredAudio(track, in: index, fileSize: fileSize) : nil)
     }
   }

@@ -1,8 +1,9 @@
 import MediaTime
 
 /// The duration that matroskademux has to read to give all of a Matroska or WebM file after a seek
-/// (`Quirk.matroskademuxSeekEnd`), and what it must not read: the chapters (`Quirk.matroskademuxChapters`), and another
-/// file behind the first, whose packets it gives out as the first one's.
+/// (`Quirk.matroskademuxSeekEnd`), and what it must not read: the chapters (`Quirk.matroskademuxChapters`), names of tags
+/// that are not ASCII (`Quirk.matroskademuxTagNames`), and another file behind the first, whose packets it gives out as
+/// the first one's.
 struct MatroskaCorrection: FileCorrection {
   private struct Patch: Sendable {
     var place: Range<Int>
@@ -26,7 +27,9 @@ struct MatroskaCorrection: FileCorrection {
       let size = UInt64(max(file.size - place - 9, 0)) | 1 << 56
       return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
     }
-    patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 }
+    // `TagName` becomes an identifier of nobody: the demuxer passes over a tag without a name.
+    let names = MatroskaTags.placesOfForeignNames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
+    patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 } + names
     if patches.isEmpty { return nil }
   }
 

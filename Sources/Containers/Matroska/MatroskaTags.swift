@@ -1,4 +1,5 @@
 /// Tags of Matroska and WebM files (RFC 9559, 5.1.8), of which matroskademux reads the texts of the file and of tracks.
+/// Names are UTF-8, but it reads nothing after one that is not ASCII (`Quirk.matroskademuxTagNames`).
 enum MatroskaTags {
   /// Longer ones are damage.
   private static let longest = 1 << 24
@@ -6,8 +7,8 @@ enum MatroskaTags {
   private static let deepest = 8
 
   /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; the track
-  ///   number, where FFmpeg wrote it; and tags that no output holds: those that are no text, and those of chapters and
-  ///   attachments.
+  ///   number, where FFmpeg wrote it; texts of the file with names that are not ASCII; and tags that no output holds: those
+  ///   that are no text, and those of chapters and attachments.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -19,7 +20,10 @@ enum MatroskaTags {
       let isOfOthers = targets.contains { MatroskaID.targetsOfOthers.contains($0.id) && $0.number != 0 }
       found.details += parts.flatMap { details(of: $0, in: [], isOfOthers: isOfOthers) }
       let isOfTrack = targets.contains { $0.id == MatroskaID.tagTrackUID && $0.number != 0 }
+      let foreign = isOfOthers ? [] : parts.compactMap(foreign)
+      if isOfTrack { found.details += foreign.map { ContainerDetail(file: "the tag \($0.name) of a stream") } }
       if !isOfOthers, !isOfTrack {
+        found.tags += foreign
         found.tags += parts.compactMap(partialDate)
         if !targets.contains(where: { $0.id == MatroskaID.targetTypeValue }) {
           found.tags += parts.compactMap(trackNumber)
@@ -27,6 +31,35 @@ enum MatroskaTags {
       }
     }
     return found
+  }
+
+  /// Where the elements begin that hold names which are not ASCII, in bytes.
+  static func placesOfForeignNames(in file: RandomAccessFile) -> [Int] {
+    guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
+      let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
+    else { return [] }
+    func names(in range: Range<Int>, _ depth: Int) -> [Int] {
+      var found: [Int] = []
+      var next = range.lowerBound
+      while next < range.upperBound, let header = EBMLElement.header(in: bytes[next..<range.upperBound]),
+        header.length <= range.upperBound - next - header.size
+      {
+        let body = next + header.size..<next + header.size + header.length
+        if [MatroskaID.tag, MatroskaID.simpleTag].contains(header.id), depth < deepest {
+          found += names(in: body, depth + 1)
+        } else if header.id == MatroskaID.tagName, bytes[body].contains(where: { $0 >= 0x80 }) {
+          found.append(place.lowerBound + next)
+        }
+        next = body.upperBound
+      }
+      return found
+    }
+    return names(in: bytes.indices, 0)
+  }
+
+  /// The text in `simple`, if its name is not ASCII.
+  private static func foreign(_ simple: EBMLElement) -> NamedTag? {
+    text(simple).flatMap { $0.name.utf8.allSatisfy { $0 < 0x80 } ? nil : $0 }
   }
 
   private static func partialDate(_ simple: EBMLElement) -> NamedTag? {
@@ -41,12 +74,17 @@ enum MatroskaTags {
 
   /// The tag in `simple`, if `name` is its name.
   private static func named(_ name: String, _ simple: EBMLElement) -> NamedTag? {
+    text(simple).flatMap { $0.name.uppercased() == name ? NamedTag(name: name, text: $0.text) : nil }
+  }
+
+  /// The tag in `simple`, if it is text.
+  private static func text(_ simple: EBMLElement) -> NamedTag? {
     guard simple.id == MatroskaID.simpleTag else { return nil }
     let parts = EBMLElement.all(in: simple.bytes)
     func text(_ id: UInt32) -> String? {
       parts.first { $0.id == id }.map { String(decoding: $0.bytes.prefix { $0 != 0 }, as: UTF8.self) }
     }
-    guard text(MatroskaID.tagName)?.uppercased() == name, let value = text(MatroskaID.tagString) else { return nil }
+    guard let name = text(MatroskaID.tagName), let value = text(MatroskaID.tagString) else { return nil }
     return NamedTag(name: name, text: value)
   }
 

@@ -61,8 +61,10 @@ package struct WAVEHeader: Sendable {
         : ClockTime(seconds: duration.seconds * Double(there) / Double(bytes)))
     var stored = pcm.flatMap { StoredAudio(frameBytes: $0.frameBytes, rate: $0.rate) }
     let isWhole = bytes <= file.size - data.body && bytes.isMultiple(of: stored?.frameBytes ?? 1)
-    stored?.append(data.body..<data.body + min(bytes, file.size))
-    self.stored = isWhole ? stored : nil
+    // Wave64 is read with libsndfile otherwise, which takes float samples of more than two channels for whole numbers.
+    let count = isWave64 ? there - there % (stored?.frameBytes ?? 1) : min(bytes, file.size)
+    stored?.append(data.body..<data.body + count)
+    self.stored = isWhole || isWave64 ? stored : nil
     chunks = WAVEChunks(file, frameCount: bytes / max(pcm?.frameBytes ?? 1, 1))
   }
 

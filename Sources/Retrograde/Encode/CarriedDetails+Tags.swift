@@ -29,7 +29,9 @@ extension CarriedDetails {
       if !holdsComments, unheldDate(tags) != nil { names.append("date") }
     }
     let timed = freeTags.filter(\.saysTimes).map(\.name)
-    if !holdsComments, container != nil { names += freeTags.filter { !$0.saysTimes }.map(\.name) }
+    if container != nil {
+      names += freeTags.filter { !$0.saysTimes && !(holdsComments && holdsName(of: $0)) }.map(\.name)
+    }
     return [
       CarriedDetails.warning(names, "which this container's muxer does not write"),
       CarriedDetails.warning(timed, "which may not hold for the output"),
@@ -122,7 +124,15 @@ extension CarriedDetails {
   /// When the source was made, in seconds since 1970.
   var created: Int? { source.index.tags?.time ?? source.facts?.created }
 
-  private var freeComments: [String] { freeTags.filter { !$0.saysTimes }.map(\.comment) }
+  private var freeComments: [String] {
+    freeTags.filter { !$0.saysTimes && holdsName(of: $0) }.map(\.comment)
+  }
+
+  /// GStreamer writes no name into Ogg that is not ASCII (Vorbis I specification, 5.2.2), and such names into ID3 wrong.
+  private func holdsName(of tag: NamedTag) -> Bool {
+    tag.name.utf8.allSatisfy { $0 < 0x80 }
+      || !(container?.isOgg ?? false) && container?.heldTags != Container.tagsInID3
+  }
 
   /// Comments of names that GStreamer does not know, but those that say where audio loops.
   private func named(_ tags: TagList?) -> [NamedTag] {
@@ -226,7 +236,7 @@ extension Container {
   ]
 
   /// `add_funcs` of gstid3v2mux.cc, 1.22 to 1.28. Of dates it writes the year: they are comments, too.
-  private static let tagsInID3: Set = [
+  fileprivate static let tagsInID3: Set = [
     "artist", "album-artist", "title", "album", "copyright", "composer", "genre", "comment", "musicbrainz-artistid",
     "musicbrainz-albumid", "musicbrainz-albumartistid", "musicbrainz-releasegroupid", "musicbrainz-trmid",
     "musicbrainz-discid", "discid", "musicbrainz-releasetrackid", "musicbrainz-trackid", "artist-sortname",

@@ -25,8 +25,10 @@ extension EncodingChoice {
 
   /// Warns if floating-point samples become whole numbers.
   mutating func noteRounding(of track: AudioTrack, in codec: Codec) {
-    guard track.caps.string("format")?.hasPrefix("F") ?? false,
-      codec.isRaw ? !container.takes(track.caps) : !codec.encodes(track.caps)
+    // Another order of bytes rounds nothing.
+    guard let format = track.caps.string("format"), format.hasPrefix("F"),
+      case let caps = track.caps.setting("format", format.replacing("BE", with: "LE")),
+      codec.isRaw ? !container.takes(caps) : !codec.encodes(caps)
     else { return }
     warnings.append(
       Warning(

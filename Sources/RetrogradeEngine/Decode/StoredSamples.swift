@@ -106,9 +106,10 @@ extension StreamPath {
   /// The caps of the samples that lie in the file.
   fileprivate var storedCaps: Caps? {
     guard let format = wave64 else { return caps }
-    // Which channel is which is not known of more than two.
-    guard let name = format.name, format.channels <= 2 else { return nil }
+    guard let name = format.name else { return nil }
+    // Of one or two channels caps need not say for which loudspeakers they are.
+    let places = format.channels > 2 ? "," + Caps.field(channelMask: loudspeakers ?? 0) : ""
     return Caps(
-      "audio/x-raw,format=\(name),layout=interleaved,rate=\(format.rate),channels=\(format.channels)")
+      "audio/x-raw,format=\(name),layout=interleaved,rate=\(format.rate),channels=\(format.channels)\(places)")
   }
 }

@@ -1,5 +1,6 @@
 import Containers
 import GStreamer
+import Quirks
 
 /// Pixel formats of FFmpeg's decoders for which GStreamer has no name (`Quirk.avdecUnnamedFormat`).
 enum UnnamedFormat {
@@ -23,11 +24,16 @@ enum UnnamedFormat {
       remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// Refuses a video on which `decoder` would crash.
+  /// Refuses a video on which `decoder` would crash, or of which it would make another one.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ video: VideoIndex, by decoder: String, source: String) throws {
     try refuse(video.caps, by: decoder, source: source)
+    if video.isDeepRGB, Quirk.pngdecDeepRGB.applies {
+      throw RetrogradeError(
+        .missingPlugin, about: source, "PNG of RGB with 16 bits a sample, which this release of GStreamer reads wrong",
+        remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt rgb24 video.mov; GStreamer 1.22.4 reads it")
+    }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
     if let name = format.name, gives(decoder, name) { return }
     throw error(video.caps, depth: "\(format.depth)", channels: format.channels, source)

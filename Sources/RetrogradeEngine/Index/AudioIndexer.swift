@@ -98,17 +98,14 @@ package final class AudioIndexer: Sendable {
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
     // Opus does not have, 44.1 kHz, but says beforehand that it does not.
-    let isUnplaced = stream.caps.lacksChannelMask
-    let placed = stream.loudspeakers.map(placing) ?? (isUnplaced ? placing(at: 0) : "")
+    let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
+    // Loudspeakers 0: for none, if nothing is said of more than two channels (`Quirk.wavparseChannelMask`).
+    let named = [loudspeakers.map { Caps.field(channelMask: $0) }, stream.sampleFormat.map { "format=\($0)" }]
+      .compactMap { $0 }.joined(separator: ",")
+    let placed = named.isEmpty ? "" : "capssetter caps=\"audio/x-raw,\(named)\" ! "
     let open = stream.isMisnamed || isOpus ? "capssetter ! " : ""
     return "\(open)\(queue)\(decode)\(placed)audioconvert dithering=none ! audio/x-raw,layout=interleaved\(rate) ! "
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
-  }
-
-  /// Has the channels of samples be for loudspeakers; 0: for none, if nothing is said of more than two channels
-  /// (`Quirk.wavparseChannelMask`).
-  private static func placing(at loudspeakers: UInt64) -> String {
-    "capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: loudspeakers))\" ! "
   }
 
   /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can

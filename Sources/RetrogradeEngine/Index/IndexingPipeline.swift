@@ -177,6 +177,7 @@ final class IndexingPipeline {
     var decoder: String?
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
+    var isDeepRGB = false
     var metadata: [String] = []
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
@@ -188,6 +189,7 @@ final class IndexingPipeline {
         try buffer.withBytes { bytes in
           decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
           needsItsContainer = path.isBoxed && JPEG2000Packet(bytes)?.mayBeRGB ?? true
+          isDeepRGB = caps.mediaType == "image/png" && PNGPacket.isDeepRGB(bytes)
           if caps.mediaType == "video/x-ffv" {
             pixelFormat = FFV1PixelFormat(configuration: caps.buffer("codec_data"), firstPacket: bytes)
           }
@@ -223,6 +225,7 @@ final class IndexingPipeline {
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
+    index.isDeepRGB = isDeepRGB
     index.dynamicMetadata = metadata.unique
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(

@@ -29,6 +29,8 @@ package struct StreamPath: Sendable {
   /// Which loudspeakers its channels are for, if the container says it and GStreamer does not: a bit for each
   /// `GstAudioChannelPosition`; 0: for none.
   private(set) var loudspeakers: UInt64?
+  /// The format of its samples, if the container says it and GStreamer does not (`Quirk.qtdemuxByteOrder`).
+  private(set) var sampleFormat: String?
   /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
   var formChange: FLACChange?
   /// What they are, in a file of Wave64.
@@ -153,6 +155,10 @@ extension StreamPath {
     stream.disposition = track.disposition
     stream.stored = track.stored
     stream.place(channelsOf: track)
+    if let format = track.sampleFormat, caps.mediaType == "audio/x-raw", caps.string("format") != format {
+      stream.sampleFormat = format
+      stream.caps = stream.caps.setting("format", format)
+    }
     if passes("matroskademux"), caps.mediaType == "video/x-prores", Quirk.matroskademuxProResTimes.applies {
       stream.unstampedTrack = track.number
     }

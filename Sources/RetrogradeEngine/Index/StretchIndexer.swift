@@ -211,6 +211,7 @@ extension VideoIndex {
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
+    index.isDeepRGB = isDeepRGB
     index.dynamicMetadata = dynamicMetadata
     index.isFromStart = isFromStart
     return index

@@ -77,17 +77,24 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Names the shape of pixels where `qtdemux` does not (`Quirk.qtdemuxPixelAspect`), and behind a parser too:
-  /// `pngparse` forgets it.
-  private func namePixelAspects(_ pipeline: Pipeline) {
-    let shapes = facts.tracks.filter { $0.kind == .video }.map(\.pixelAspect)
+  /// Names the shape of pixels, and of raw video and PNG which field is shown first, where `qtdemux` does not
+  /// (`Quirk.qtdemuxPixelAspect`, `Quirk.qtdemuxFieldOrder`), and behind a parser too: `pngparse` forgets it.
+  private func nameShapes(_ pipeline: Pipeline) {
+    let tracks = facts.tracks.filter { $0.kind == .video }
     for stream in streams where stream.kind == .video {
       guard let demuxer = stream.steps.first(where: { $0.factory == "qtdemux" }),
-        let number = demuxer.pad.split(separator: "_").last.flatMap({ Int($0) }), shapes.indices.contains(number),
-        let shape = shapes[number]
+        let number = demuxer.pad.split(separator: "_").last.flatMap({ Int($0) }), tracks.indices.contains(number)
       else { continue }
+      let shape = tracks[number].pixelAspect
+      let isWhole = ["video/x-raw", "image/png"].contains(stream.caps.mediaType)
+      let order = isWhole ? tracks[number].fieldOrder : nil
+      guard shape != nil || order != nil else { continue }
       @Sendable func name(_ pad: Pad?) {
-        pad?.onCaps { caps, _ in caps.setting("pixel-aspect-ratio", "(fraction)\(shape.width)/\(shape.height)") }
+        pad?.onCaps { caps, _ in
+          let shaped =
+            shape.map { caps.setting("pixel-aspect-ratio", "(fraction)\($0.width)/\($0.height)") } ?? caps
+          return order.map { shaped.setting("interlace-mode", "interleaved").setting("field-order", $0) } ?? shaped
+        }
       }
       pipeline.element("e\(demuxer.element)")?.onPadAdded { pad in if pad.name == demuxer.pad { name(pad) } }
       if let parser = stream.steps.last, parser.factory == "pngparse" {
@@ -112,7 +119,7 @@ package struct Topology: Sendable {
   func prepare(_ pipeline: Pipeline) {
     if Quirk.avdemuxGIFEnd.applies { endAtEndOfFile(pipeline) }
     if excerpt != nil { nameFrameRates(pipeline) }
-    if Quirk.qtdemuxPixelAspect.applies { namePixelAspects(pipeline) }
+    nameShapes(pipeline)
     nameFieldOrder(pipeline)
     if let correction = excerpt ?? facts.correction, streams.contains(where: { $0.passes(correction.demuxer) }) {
       Log.index.info("\(source): \(correction.demuxer) gets other bytes than the file's: \(type(of: correction))")
