@@ -60,8 +60,15 @@ extension Quirk {
     upstream: "`gst_video_decoder_prepare_finish_frame`",
     workaround: "Frames without a time are shown evenly between those that have one (`DecodedTimes`).")
 
+  package static let avdecWMAEnd = Quirk(
+    "avdec_wmav2-end", element: "avdec_wmav2", releases: .all,
+    symptom:
+      "The last frame of WMA, which the decoder holds until it is drained, does not come: 2,048 samples at 48 kHz.",
+    upstream: "`gst_ffmpegauddec_drain`, issue 1474",
+    workaround: "None. A warning says how much is left out.")
+
   static let avdec = [
     avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames, avdecMJPEGContainerColors,
-    avdecMissingTimes,
+    avdecMissingTimes, avdecWMAEnd,
   ]
 }

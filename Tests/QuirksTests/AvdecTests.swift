@@ -27,6 +27,20 @@ import Testing
     }
   }
 
+  @Test("the last frame of WMA does not come")
+  func endOfWMA() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.wma")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "wmav2", path])
+    let packets = try FFmpeg.lines(["-i", path, "-c", "copy", "-f", "framecrc", "-"]).count { !$0.hasPrefix("#") }
+    try expect(.avdecWMAEnd) {
+      let frames = try samples(
+        of: "filesrc location=\(path) ! asfdemux ! avdec_wmav2 ! audioconvert ! audio/x-raw,format=S16LE")
+      // The first one is the decoder's delay.
+      return frames.reduce(0) { $0 + $1.buffer.size / 2 } <= packets * 2048
+    }
+  }
+
   @Test("a pixel format without a name ends in a critical warning")
   func unnamedFormat() throws {
     try expect(.avdecUnnamedFormat) {

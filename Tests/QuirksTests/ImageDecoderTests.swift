@@ -16,6 +16,18 @@ import Testing
     }
   }
 
+  @Test("pngdec exchanges the channels of RGB of 16 bits")
+  func deepRGB() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.png")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "color=red:s=8x8", "-frames:v", "1", "-pix_fmt", "rgb48be", path])
+    try expect(.pngdecDeepRGB) {
+      let pixels = try bytes(
+        of: "filesrc location=\(path) ! pngparse ! pngdec ! videoconvert dither=none ! video/x-raw,format=RGBx")
+      return pixels[4] < 250 || pixels[5] > 5 || pixels[6] > 5
+    }
+  }
+
   @Test("jpegdec halves the colour of 4:4:4")
   func jpegChroma() throws {
     try expect(.jpegdecChroma) {

@@ -8,6 +8,22 @@ import TestSupport
 import Testing
 
 @Suite("Quirks of matroskademux") struct MatroskaDemuxTests {
+  @Test("no tag is read after one whose name is not ASCII")
+  func tagNames() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mka")
+    _ = try FFmpeg.bytes(
+      [
+        "-f", "lavfi", "-i", "sine=d=0.2", "-metadata", "Gr\u{f6}\u{df}e=x", "-metadata", "ARTIST=a", "-c:a", "flac",
+        path,
+      ])
+    try expect(.matroskademuxTagNames) {
+      try atFirstBuffer(of: "filesrc location=\(path) ! matroskademux") { pad, _, _ in
+        pad.tags(global: true)?.has("artist") != true
+      }
+    }
+  }
+
   @Test("a file that begins after 0 is shown from 0 on")
   func startTime() throws {
     let folder = try TemporaryFolder()

@@ -63,6 +63,26 @@ import Testing
     try expect(.sfdecLoudspeakers) { try areLost("a.w64", "pcm_s16le", "sfdec") }
   }
 
+  @Test("little-endian samples of 32 and 64 bits are taken for big-endian ones")
+  func byteOrder() throws {
+    let folder = try TemporaryFolder()
+    for codec in ["pcm_s32le", "pcm_f32le", "pcm_f64le"] {
+      let path = try ffmpeg(folder, "\(codec).mov", "-f lavfi -i sine=d=0.2:r=44100 -c:a \(codec)")
+      try expect(.qtdemuxByteOrder) {
+        try caps(of: "filesrc location=\(path) ! qtdemux").string("format")?.hasSuffix("BE") ?? false
+      }
+    }
+  }
+
+  @Test("fields of raw video are not read")
+  func fieldOrder() throws {
+    let folder = try TemporaryFolder()
+    let path = try ffmpeg(folder, "a.mov", tenFrames, "-c:v rawvideo -pix_fmt uyvy422 -field_order tt")
+    try expect(.qtdemuxFieldOrder) {
+      try caps(of: "filesrc location=\(path) ! qtdemux").string("interlace-mode") != "interleaved"
+    }
+  }
+
   @Test("the shape of pixels of raw video is not read")
   func pixelAspect() throws {
     let folder = try TemporaryFolder()

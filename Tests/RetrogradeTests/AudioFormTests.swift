@@ -86,6 +86,37 @@ import Testing
     #expect(checks.map(\.subject) == ["audio 0: loudspeakers"], "\(checks)")
   }
 
+  @Test(
+    "samples of every width keep their values",
+    arguments: [
+      ("s.mov", "pcm_s24le", 1), ("s.mov", "pcm_s32le", 1), ("s.mov", "pcm_f32le", 2), ("s.mov", "pcm_f64le", 1),
+      ("s.mov", "pcm_f32be", 1), ("s.mov", "pcm_f64be", 2), ("s.w64", "pcm_s24le", 6), ("s.w64", "pcm_s32le", 3),
+      ("s.w64", "pcm_f32le", 6), ("s.w64", "pcm_f64le", 3), ("s.wav", "pcm_f64le", 6),
+    ])
+  func widths(_ name: String, _ codec: String, _ channels: Int) async throws {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path(name), folder.path("m.wav"))
+    let tones = (1...channels).map { "\(Double($0) * 0.06)*sin(600*t*(1+t))" }.joined(separator: "|")
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "aevalsrc=\(tones):s=44100:d=0.5", "-c:a", codec, source])
+    let summary = try await Reverser(source).reverse(to: mirror)
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    func samples(_ path: String) throws -> [Double] {
+      try FFmpeg.bytes(["-i", path, "-f", "f64le", "-"]).withUnsafeBytes { Array($0.bindMemory(to: Double.self)) }
+    }
+    let own = try samples(source)
+    let frames = stride(from: 0, to: own.count, by: channels).map { own[$0..<$0 + channels] }
+    #expect(try samples(mirror) == Array(frames.reversed().joined()))
+    #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
+  }
+
+  @Test("the end of WMA, which its decoder keeps, is named")
+  func endOfWMA() async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=1:r=48000", "-c:a", "wmav2", folder.path("s.wma")])
+    let summary = try await Reverser(folder.path("s.wma")).reverse(to: folder.path("m.wav"))
+    #expect(summary.warnings.map(\.count) == [2048], "\(summary.warnings)")
+  }
+
   @Test("verify compares channels by their loudspeakers")
   func verifiedLoudspeakers() async throws {
     let folder = try TemporaryFolder()

@@ -102,7 +102,8 @@ import Testing
   private func frames(
     _ path: String, _ resources: Resources, isWatched: Bool
   ) throws -> (frames: [VideoPlayer.Frame], plan: Plan) {
-    let source = try PlayableSource.open([path], ReverseOptions(resources: resources), Work(), isWatched: isWatched)
+    let source = try PlayableSource.open(
+      [path], ReverseOptions(resources: resources), Work(), purpose: isWatched ? .watching : .output)
     let video = try #require(source.video)
     let player = VideoPlayer(video, source.legs, timing: .mirror, Cancellation())
     var frames: [VideoPlayer.Frame] = []

@@ -1,4 +1,5 @@
 import Foundation
+import Quirks
 import TestSupport
 import Testing
 
@@ -111,6 +112,67 @@ import Testing
     _ = try FFmpeg.bytes(Self.tone + ["-metadata", "track=3", folder.path("a.mka")])
     #expect(try await warnings(folder.path("a.mka"), folder.path("b.flac")) == [])
     #expect(try probe(folder.path("b.flac"), "format_tags=track,disc") == ["3"])
+  }
+
+  @Test("tags whose names are not ASCII are kept, with those behind them, or named")
+  func foreignTagNames() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mka")
+    let name = "Gr\u{f6}\u{df}e"
+    _ = try FFmpeg.bytes(Self.tone + ["-metadata", "\(name)=x", "-metadata", "ARTIST=a", "-c:a", "flac", path])
+    for output in ["b.mka", "b.m4a"] {
+      #expect(try await warnings(path, folder.path(output)) == [])
+      let tags = try probe(folder.path(output), "format_tags")
+      #expect(tags.contains("a") && tags.contains("x"), "\(tags)")
+    }
+    for output in ["b.ogg", "b.mp3"] {
+      let found = try await warnings(path, folder.path(output))
+      #expect(found.count == 1 && found[0].uppercased().contains(name.prefix(3).uppercased()), "\(found)")
+      #expect(try probe(folder.path(output), "stream_tags=artist:format_tags=artist") == ["a"])
+    }
+    _ = try FFmpeg.bytes(Self.tone + ["-metadata:s:a", "\(name)=x", "-c:a", "flac", folder.path("d.mka")])
+    #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
+  }
+
+  @Test("PNG of 16 bits is read as it is, or refused, or its rounding is named", arguments: ["rgb48be", "gray16be"])
+  func deepPNG(_ format: String) async throws {
+    let folder = try TemporaryFolder()
+    let film = ["-f", "lavfi", "-i", "testsrc2=s=64x48:r=10:d=0.3", "-pix_fmt", format]
+    _ = try FFmpeg.bytes(film + [folder.path("a.apng")])
+    _ = try FFmpeg.bytes(film + ["-c:v", "png", folder.path("a.mov")])
+    var options = ReverseOptions()
+    options.encoding.quality = .lossless
+    options.encoding.reencodes = true
+    options.output.overwrites = true
+    func mirror(_ source: String) async throws -> ([String], Bool)? {
+      do {
+        let summary = try await Reverser(folder.path(source), options: options).reverse(to: folder.path("m.mkv"))
+        let verification = try await Verifier(folder.path(source), mirror: folder.path("m.mkv")).verify()
+        return (summary.warnings.map { "\($0.message)" }, verification.isMirror)
+      } catch let error as RetrogradeError where error.code == .missingPlugin {
+        return nil
+      }
+    }
+    let animation = try await mirror("a.apng")
+    #expect((animation == nil) == (format == "rgb48be"))
+    if let animation { #expect(animation.0.contains { $0.contains("16 bits") } && animation.1) }
+    let film48 = try await mirror("a.mov")
+    #expect((film48 == nil) == (format == "rgb48be" && Quirk.pngdecDeepRGB.applies))
+    if let film48 { #expect(film48.0.contains { $0.contains("16 bits") } && film48.1, "\(film48)") }
+  }
+
+  @Test(
+    "the order of fields of raw video in MOV is kept",
+    arguments: [("v210", "yuv422p10le"), ("rawvideo", "uyvy422"), ("png", "rgb24")])
+  func fieldsOfRawVideo(_ codec: String, _ format: String) async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.mov")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "testsrc2=s=96x64:r=20:d=0.5", "-vf", "interlace=scan=tff,format=\(format)", "-c:v", codec]
+        + ["-field_order", "tt", path])
+    #expect(try await warnings(path, folder.path("b.mkv")) == [])
+    #expect(try probe(folder.path("b.mkv"), "stream=field_order") == ["bb"])
+    #expect(try await Verifier(path, mirror: folder.path("b.mkv")).verify().isMirror)
   }
 
   @Test func audioForTheVisuallyImpairedIsNamed() async throws {

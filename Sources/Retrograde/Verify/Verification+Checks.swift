@@ -64,12 +64,15 @@ extension FrameComparison {
   private static let mostDifference = 24.0
   /// So much lighter or darker, or of another colour, may frames be on average, and those of one level.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
+  /// Of the strongest colours codecs lose more than of brightness.
+  private static let mostChroma = 5.0
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
     let names = [picture.isRGB ? "green" : "brightness", "blue", "red", "transparency"]
     var figures: [String: Double] = [:]
     var (parts, levels): ([String], [String]) = ([], [])
     for (plane, name) in zip(picture.planes, names) where plane.count > 0 {
+      let isChroma = !picture.isRGB && ["blue", "red"].contains(name)
       let most = max(FrameComparison.mostDifference, 6 * Double(plane.usual))
       figures["worst-\(name)"] = plane.worst.difference
       figures["usual-\(name)"] = Double(plane.usual)
@@ -78,14 +81,14 @@ extension FrameComparison {
       figures["frame-\(name)"] = plane.worstFrame.difference
       let place = plane.worst
       if place.difference > most {
-        let scale = ["brightness", "transparency"].contains(name) || picture.isRGB ? 1 : 2
+        let scale = isChroma ? 2 : 1
         parts.append(
           "frame \(place.frame) differs at \(place.x * scale),\(place.y * scale) by "
             + "\(Decimals.text(place.difference, 1)) of 255 in \(name)")
       }
       if abs(plane.mean) > FrameComparison.mostMean {
         levels.append("\(name) is off by \(Decimals.text(plane.mean, 1)) of 255 on average")
-      } else if abs(plane.worstLevel) > FrameComparison.mostLevel {
+      } else if abs(plane.worstLevel) > (isChroma ? FrameComparison.mostChroma : FrameComparison.mostLevel) {
         levels.append("\(name) is off by \(Decimals.text(plane.worstLevel, 1)) of 255 where it is of one level")
       } else if abs(plane.worstFrame.difference) > FrameComparison.mostFrame {
         let frame = plane.worstFrame

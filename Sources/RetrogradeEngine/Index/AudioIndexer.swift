@@ -164,7 +164,21 @@ package final class AudioIndexer: Sendable {
     // What the demuxer says of the stream may have come after everybody had looked at its pad.
     let late = reader.sink.pad?.tags(global: false)
     let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))
-    return (track, anchor, collector.warnings + clock.warnings)
+    let held = track.flatMap { heldBack(rate: $0.rate) }.map { [$0] } ?? []
+    return (track, anchor, collector.warnings + clock.warnings + held)
+  }
+
+  /// A warning for the end of WMA that its decoder keeps (`Quirk.avdecWMAEnd`).
+  private func heldBack(rate: Int) -> Warning? {
+    guard let codec, codec.mediaType == "audio/x-wma", let version = codec.int("wmaversion"), version < 3,
+      Quirk.avdecWMAEnd.applies
+    else { return nil }
+    // `ff_wma_get_frame_len_bits` of FFmpeg.
+    let count = rate <= 16_000 ? 512 : rate <= 22_050 || rate <= 32_000 && version == 1 ? 1024 : 2048
+    return Warning(
+      .detailLeftOut,
+      "left out: the last \(count) samples of the WMA audio, \(ClockTime(sampleIndex: count, rate: rate).inSeconds), which GStreamer's decoder "
+        + "does not give out", count: count)
   }
 
   private func track(
