@@ -7,9 +7,12 @@ extension Quirk {
     workaround: "`AnimationReader` makes a PNG of each frame.")
 
   package static let pngdecDeepRGB = Quirk(
-    "pngdec-deep-rgb", element: "pngdec", releases: .before(Release(1, 22, 4)),
-    symptom: "The channels of RGB of 16 bits are exchanged, and the blue of a row's last pixel is lost.",
-    upstream: "476d350b03",
+    "pngdec-deep-rgb", element: "pngdec", releases: .all,
+    symptom: """
+      Rows of RGB of 16 bits begin with half a pixel of no meaning: the first one is transparent. Before 1.22.4 the \
+      channels are exchanged, too.
+      """,
+    upstream: "476d350b03, for the channels",
     workaround: "Such video is refused, with what to do.")
 
   static let pngdec = [pngdecAnimation, pngdecDeepRGB]

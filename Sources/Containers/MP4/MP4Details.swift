@@ -81,15 +81,14 @@ enum MP4Details {
     return isPossible ? (width, height) : nil
   }
 
-  /// Which field of a frame is shown first, if a track's description says it (`fiel`, QuickTime File Format, "Video
-  /// Sample Description Extensions").
+  /// Which field of a frame is shown first, if a track's description says it (`fiel`; Apple's Technical Note TN2162).
   static func fieldOrder(ofTable table: Range<Int>, _ bytes: [UInt8]) -> String? {
     let all = entries(table, bytes).first.map { boxes(ofEntry: $0, .video, bytes) } ?? []
     guard let body = all.first(where: { $0.type == "fiel" })?.body, body.count >= 2, bytes[body.lowerBound] == 2 else {
       return nil
     }
-    // The numbers say also which of the two is stored first.
-    return [1: "top-field-first", 14: "top-field-first", 6: "bottom-field-first", 9: "bottom-field-first"][
+    // 1 and 6 are for fields that are stored one after the other, 9 and 14 for those whose lines alternate.
+    return [1: "top-field-first", 9: "top-field-first", 6: "bottom-field-first", 14: "bottom-field-first"][
       bytes[body.lowerBound + 1]]
   }
 

@@ -70,6 +70,8 @@ extension Caps {
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
+    // Grey frames have the full range.
+    if string("format")?.hasPrefix("GRAY") ?? false { return setting("colorimetry", "1:4:0:0") }
     return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
 

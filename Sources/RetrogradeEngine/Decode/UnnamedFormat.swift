@@ -31,8 +31,8 @@ enum UnnamedFormat {
     try refuse(video.caps, by: decoder, source: source)
     if video.isDeepRGB, Quirk.pngdecDeepRGB.applies {
       throw RetrogradeError(
-        .missingPlugin, about: source, "PNG of RGB with 16 bits a sample, which this release of GStreamer reads wrong",
-        remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt rgb24 video.mov; GStreamer 1.22.4 reads it")
+        .missingPlugin, about: source, "PNG of RGB with 16 bits a sample, which GStreamer reads wrong",
+        remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt rgb24 video.mov")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
     if let name = format.name, gives(decoder, name) { return }
