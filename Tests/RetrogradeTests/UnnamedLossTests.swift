@@ -133,6 +133,24 @@ import Testing
     #expect(try await warnings(folder.path("d.mka"), folder.path("c.mka")).contains { $0.contains("of a stream") })
   }
 
+  @Test("labels of colours that only H.264 itself has, and GStreamer has no name for, are named")
+  func labelsOfH264() async throws {
+    let folder = try TemporaryFolder()
+    for (number, options) in [
+      "transfer=iec61966-2-4:colorprim=bt709:colormatrix=bt709", "colormatrix=ycgco:transfer=bt709:colorprim=bt709",
+      "cqm=jvt:8x8dct=1:transfer=iec61966-2-4", "transfer=bt709:colorprim=bt709:colormatrix=bt709", "interlaced=1",
+    ].enumerated() {
+      for output in ["ts", "mkv"] {
+        let path = folder.path("\(number).\(output)")
+        _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "yuv420p", "-c:v", "libx264", "-x264-params", options, path])
+        let found = try await warnings(path, folder.path("m\(number).mp4")).filter {
+          $0.contains("the name of the colours")
+        }
+        #expect(found.count == (number < 3 ? 1 : 0), "\(path): \(found)")
+      }
+    }
+  }
+
   @Test("PNG of 16 bits is read as it is, or refused, or its rounding is named", arguments: ["rgb48be", "gray16be"])
   func deepPNG(_ format: String) async throws {
     let folder = try TemporaryFolder()

@@ -27,12 +27,7 @@ struct SEIMessage {
 
   /// - Parameter unit: without its header.
   static func all(in unit: Slice<UnsafeRawBufferPointer>) -> [SEIMessage] {
-    var zeros = 0
-    // Without the 3 that follows two zeros (7.4.1).
-    let bytes = unit.filter { byte in
-      defer { zeros = byte == 0 ? zeros + 1 : 0 }
-      return !(zeros >= 2 && byte == 3)
-    }
+    let bytes = withoutEmulation(unit)
     var found: [SEIMessage] = []
     var place = 0
     /// A number that goes on after each 255.
@@ -51,5 +46,14 @@ struct SEIMessage {
       place += size
     }
     return found
+  }
+
+  /// The bytes of a unit without the 3 that follows two zeros (7.4.1).
+  static func withoutEmulation(_ unit: Slice<UnsafeRawBufferPointer>) -> [UInt8] {
+    var zeros = 0
+    return unit.filter { byte in
+      defer { zeros = byte == 0 ? zeros + 1 : 0 }
+      return !(zeros >= 2 && byte == 3)
+    }
   }
 }

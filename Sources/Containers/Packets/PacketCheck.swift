@@ -90,6 +90,11 @@ package struct PictureBytes: Sendable {
     units?.dynamicMetadata(in: packet) ?? []
   }
 
+  /// Labels in the first packet of H.264, or beside it, that no mirror has.
+  package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
+    (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
+  }
+
   /// Whether a picture that a container calls a keyframe comes out right only if some before it are decoded.
   package func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     units?.recoversLater(in: packet) ?? false

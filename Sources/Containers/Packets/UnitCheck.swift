@@ -106,6 +106,25 @@ struct UnitCheck: Sendable {
     }
   }
 
+  /// Labels of H.264's colours that GStreamer has no name for, by the first set of parameters in a packet, or beside the
+  /// stream.
+  func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
+    guard family == .h264 else { return [] }
+    let sets = units(packet).map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.filter { ($0.first ?? 0) & 31 == 7 }
+    let colours =
+      sets.first.flatMap(H264ParameterSet.colours)
+      ?? configuration.flatMap { record in
+        // Behind six bytes stand the sets, each behind its length (ISO/IEC 14496-15, 5.3.3.1.2).
+        guard record.count > 8, record[5] & 31 > 0, case let length = Int(record[6]) << 8 | Int(record[7]),
+          record.count >= 8 + length
+        else { return nil }
+        return record.withUnsafeBytes {
+          H264ParameterSet.colours(in: UnsafeRawBufferPointer(rebasing: $0[8..<8 + length]))
+        }
+      }
+    return colours.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? []
+  }
+
   /// Whether a picture of H.264 comes out right only if some before it are decoded: what is decoded from here on is right
   /// after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {

@@ -178,7 +178,7 @@ final class IndexingPipeline {
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
     var isDeepRGB = false
-    var metadata: [String] = []
+    var (details, metadata): ([ContainerDetail], [String]) = ([], [])
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
     while let sample = reader.next() {
@@ -207,7 +207,9 @@ final class IndexingPipeline {
       if packet.isKeyframe, !packets.isEmpty, try buffer.withBytes({ pictures.recoversLater(in: $0) }) {
         packet.isKeyframe = false
       }
-      if packets.isEmpty { metadata = try buffer.withBytes { pictures.dynamicMetadata(in: $0) } }
+      if packets.isEmpty {
+        (details, metadata) = try buffer.withBytes { (pictures.details(in: $0), pictures.dynamicMetadata(in: $0)) }
+      }
       if isOnlyDecoded { packet.time = nil }
       packets.append(packet)
       if let time = sample.streamTime { reader.reach(time) }
@@ -227,6 +229,7 @@ final class IndexingPipeline {
     index.pixelFormat = pixelFormat
     index.isDeepRGB = isDeepRGB
     index.dynamicMetadata = metadata.unique
+    index.details = details
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)
     Log.index.info(
       "\(indexer.topology.source): the packets of \(caps.codecName) "

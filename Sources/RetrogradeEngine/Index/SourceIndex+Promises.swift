@@ -22,7 +22,8 @@ extension SourceIndex {
         Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late)
       )
     }
-    warnings += facts.details.leftOut(playback)
+    let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details)
+    warnings += (facts.details + labels).unique.leftOut(playback)
     plays = facts.gif?.plays
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }

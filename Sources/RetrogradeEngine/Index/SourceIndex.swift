@@ -81,6 +81,8 @@ package struct VideoIndex: Sendable {
   package var needsItsContainer = false
   /// Names of metadata in the first packet that go with each picture, such as HDR10+, and that no decoder hands on.
   var dynamicMetadata: [String] = []
+  /// Labels that its packets have and no mirror does.
+  var details: [ContainerDetail] = []
   /// The bytes of the largest packet.
   var largestPacket: Int { packets.map(\.bytes).max() ?? 0 }
   /// Whether the decoder was asked when frames are shown (`DecodedTimes`).

@@ -213,6 +213,7 @@ extension VideoIndex {
     index.pixelFormat = pixelFormat
     index.isDeepRGB = isDeepRGB
     index.dynamicMetadata = dynamicMetadata
+    index.details = details
     index.isFromStart = isFromStart
     return index
   }

@@ -1,0 +1,39 @@
+/// Reads numbers of any count of bits, the highest bit of each byte first.
+struct BitReader {
+  private let bytes: [UInt8]
+  private var place = 0
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// An unsigned number of `count` bits, 32 at the most.
+  /// - Returns: nil after the end.
+  mutating func bits(_ count: Int) -> Int? {
+    guard place + count <= bytes.count * 8 else { return nil }
+    var number = 0
+    for bit in place..<place + count {
+      let shift = 7 - bit % 8
+      number *= 2
+      let mask = UInt8(1) << shift
+      if bytes[bit / 8] & mask != 0 { number += 1 }
+    }
+    place += count
+    return number
+  }
+
+  /// A bit as a flag.
+  mutating func flag() -> Bool? { bits(1).map { $0 == 1 } }
+
+  /// An unsigned Exp-Golomb number (`ue(v)`, ITU-T H.264, 9.1).
+  mutating func golomb() -> Int? {
+    var zeros = 0
+    while let isSet = flag() {
+      if isSet { return bits(zeros).map { $0 + (1 << zeros) - 1 } }
+      zeros += 1
+      if zeros > 31 { return nil }
+    }
+    return nil
+  }
+
+  /// A signed one (`se(v)`, 9.1.1).
+  mutating func signedGolomb() -> Int? { golomb().map { $0 & 1 == 1 ? ($0 + 1) / 2 : -$0 / 2 } }
+}

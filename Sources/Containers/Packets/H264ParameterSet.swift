@@ -1,0 +1,60 @@
+/// A sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1).
+enum H264ParameterSet {
+  /// Profiles whose sets say how chroma is sampled.
+  private static let high: Set = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]
+
+  /// Numbers for the transfer and the matrix of the colours (tables E-4 and E-5).
+  /// - Parameter unit: with the byte of its header.
+  /// - Returns: nil if it does not say them, or is cut.
+  static func colours(in unit: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
+    var reader = BitReader(SEIMessage.withoutEmulation(unit.dropFirst()))
+    // Profile, constraints and level; the set's number.
+    guard let profile = reader.bits(8), reader.bits(16) != nil, reader.golomb() != nil else { return nil }
+    if high.contains(profile) {
+      guard let chroma = reader.golomb() else { return nil }
+      if chroma == 3, reader.flag() == nil { return nil }
+      guard reader.golomb() != nil, reader.golomb() != nil, reader.flag() != nil, let hasScaling = reader.flag() else {
+        return nil
+      }
+      if hasScaling {
+        for list in 0..<(chroma == 3 ? 12 : 8) where reader.flag() == true {
+          skipScaling(list < 6 ? 16 : 64, &reader)
+        }
+      }
+    }
+    guard reader.golomb() != nil, let order = reader.golomb() else { return nil }
+    if order == 0 {
+      guard reader.golomb() != nil else { return nil }
+    } else if order == 1 {
+      guard reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil, let count = reader.golomb(),
+        count < 256
+      else { return nil }
+      for _ in 0..<count { _ = reader.golomb() }
+    }
+    // References, gaps, width and height, then whether there are no fields.
+    guard reader.golomb() != nil, reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil,
+      let isFrame = reader.flag(), isFrame || reader.flag() != nil, reader.flag() != nil, let isCropped = reader.flag()
+    else { return nil }
+    if isCropped { for _ in 0..<4 { _ = reader.golomb() } }
+    guard reader.flag() == true, let hasAspect = reader.flag() else { return nil }
+    if hasAspect, reader.bits(8) == 255 { _ = reader.bits(32) }
+    guard let hasOverscan = reader.flag(), !hasOverscan || reader.flag() != nil else { return nil }
+    // The kind of signal: its format, its range, and whether its colours follow.
+    guard reader.flag() == true, reader.bits(4) != nil, reader.flag() == true, reader.bits(8) != nil,
+      let transfer = reader.bits(8), let matrix = reader.bits(8)
+    else { return nil }
+    return (transfer, matrix)
+  }
+
+  /// Passes over a scaling list (7.3.2.1.1.1).
+  private static func skipScaling(_ size: Int, _ reader: inout BitReader) {
+    var (last, next) = (8, 8)
+    for _ in 0..<size {
+      if next != 0 {
+        guard let delta = reader.signedGolomb() else { return }
+        next = (last + delta + 256) & 255
+      }
+      if next != 0 { last = next }
+    }
+  }
+}
