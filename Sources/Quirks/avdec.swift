@@ -67,8 +67,14 @@ extension Quirk {
     upstream: "`gst_ffmpegauddec_drain`, issue 1474",
     workaround: "None. A warning says how much is left out.")
 
+  package static let avdecMJPEGFullRange411 = Quirk(
+    "avdec_mjpeg-full-range-411", element: "avdec_mjpeg", releases: .all,
+    symptom: "The process crashes on JPEG of 4:1:1 that libjpeg wrote: its pixel format has no name in GStreamer.",
+    upstream: "`gst_ffmpegviddec_get_buffer2`",
+    workaround: "Such JPEG is refused, and not written.")
+
   static let avdec = [
     avdecNarrowerThanCoded, avdecUnnamedFormat, avdecGIFTimestamps, avdecGapFrames, avdecMJPEGContainerColors,
-    avdecMissingTimes, avdecWMAEnd,
+    avdecMissingTimes, avdecWMAEnd, avdecMJPEGFullRange411,
   ]
 }

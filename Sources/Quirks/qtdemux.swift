@@ -71,6 +71,13 @@ extension Quirk {
     upstream: "`qtdemux_parse_node`",
     workaround: "It is read from the file (`MP4Track`).")
 
+  package static let qtdemuxRawFormats = Quirk(
+    "qtdemux-raw-formats", element: "qtdemux", releases: .all,
+    symptom:
+      "Raw video of MOV in 4:4:4 (`v308`) and of 16 bits a pixel is taken for other formats: its colours are exchanged.",
+    upstream: "`qtdemux_video_caps`",
+    workaround: "Such video is refused, with what to do.")
+
   package static let qtdemuxChapters = Quirk(
     "qtdemux-chapters", element: "qtdemux", releases: .all,
     symptom: "It does not tell the chapters, neither QuickTime's nor Nero's (`chpl`).",
@@ -102,7 +109,7 @@ extension Quirk {
 
   static let qtdemux = [
     qtdemuxPrimingEnd, qtdemuxEditEnd, qtdemuxTrackEnd, qtdemuxShortTracks, qtdemuxLoudspeakers, qtdemuxByteOrder,
-    qtdemuxFieldOrder, qtdemuxMatrix,
+    qtdemuxFieldOrder, qtdemuxRawFormats, qtdemuxMatrix,
     qtdemuxPixelAspect,
     qtdemuxChapters,
     qtdemuxGapless, qtdemuxGaplessTwice, qtdemuxUnwantedStreams,

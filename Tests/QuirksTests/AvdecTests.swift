@@ -41,6 +41,33 @@ import Testing
     }
   }
 
+  @Test("JPEG of 4:1:1 as libjpeg writes it crashes")
+  func fullRange411() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.jpg")
+    _ = try bytes(
+      of: "videotestsrc num-buffers=1 ! video/x-raw,format=Y41B,width=96,height=64 ! jpegenc ! tee name=t ! queue ! "
+        + "filesink location=\(path) async=false t. ! queue")
+    try expect(.avdecMJPEGFullRange411) {
+      let ending = try launch(["filesrc", "location=\(path)", "!", "jpegparse", "!", "avdec_mjpeg", "!", "fakesink"])
+      return ending.status != 0 || ending.errors.contains("CRITICAL")
+    }
+  }
+
+  @Test("LPCM of 24 bits of Blu-ray discs becomes noise")
+  func lpcm() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.m2ts")
+    _ = try FFmpeg.bytes(
+      ["-f", "lavfi", "-i", "aevalsrc=0.2:s=48000:d=0.2:c=stereo", "-c:a", "pcm_bluray", "-sample_fmt", "s32", path])
+    try expect(.dvdlpcmdecDepth) {
+      let samples = try bytes(
+        of: "filesrc location=\(path) ! tsdemux ! dvdlpcmdec ! audioconvert dithering=none ! audio/x-raw,format=S16LE")
+      let values = samples.withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+      return values.contains { abs(Int($0) - 6553) > 100 }
+    }
+  }
+
   @Test("a pixel format without a name ends in a critical warning")
   func unnamedFormat() throws {
     try expect(.avdecUnnamedFormat) {

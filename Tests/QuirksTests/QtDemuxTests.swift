@@ -74,6 +74,18 @@ import Testing
     }
   }
 
+  @Test("raw video in 4:4:4 and of 16 bits is taken for other formats")
+  func rawFormats() throws {
+    let folder = try TemporaryFolder()
+    for options in ["-c:v v308", "-c:v rawvideo -pix_fmt rgb555be"] {
+      let path = try ffmpeg(folder, "\(options.count).mov", "-f lavfi -i color=red:s=16x16:d=0.2", options)
+      try expect(.qtdemuxRawFormats) {
+        let pixels = try bytes(of: "filesrc location=\(path) ! qtdemux ! videoconvert ! video/x-raw,format=RGBx")
+        return pixels[0] < 240 || pixels[1] > 20 || pixels[2] > 20
+      }
+    }
+  }
+
   @Test("fields of raw video are not read")
   func fieldOrder() throws {
     let folder = try TemporaryFolder()

@@ -151,6 +151,38 @@ import Testing
     }
   }
 
+  @Test(
+    "video that GStreamer reads wrong is refused",
+    arguments: [
+      ("a.mov", ["-c:v", "v308"]), ("a.mov", ["-c:v", "rawvideo", "-pix_fmt", "rgb555be"]),
+      ("a.mkv", ["-pix_fmt", "gbrp", "-c:v", "libaom-av1", "-cpu-used", "8"]),
+    ])
+  func misread(_ name: String, _ options: [String]) async throws {
+    let folder = try TemporaryFolder()
+    _ = try FFmpeg.bytes(Self.film + options + [folder.path(name)])
+    await #expect(throws: RetrogradeError.self) { try await warnings(folder.path(name), folder.path("b.mp4")) }
+  }
+
+  @Test("video of 4:1:1 as MJPEG can be read again")
+  func jpegOf411() async throws {
+    let folder = try TemporaryFolder()
+    let (source, mirror) = (folder.path("a.mkv"), folder.path("b.avi"))
+    _ = try FFmpeg.bytes(Self.film + ["-pix_fmt", "yuv411p", "-c:v", "ffv1", source])
+    var options = ReverseOptions()
+    options.encoding.videoCodec = "mjpeg"
+    let summary = try await Reverser(source, options: options).reverse(to: mirror)
+    #expect(summary.warnings.isEmpty, "\(summary.warnings)")
+    #expect(try await Verifier(source, mirror: mirror).verify().isMirror)
+  }
+
+  @Test("LPCM of 24 bits on Blu-ray discs is named")
+  func deepLPCM() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("a.m2ts")
+    _ = try FFmpeg.bytes(Self.film + Self.tone + ["-c:v", "libx264", "-c:a", "pcm_bluray", "-sample_fmt", "s32", path])
+    #expect(try await warnings(path, folder.path("b.mkv")).contains { $0.contains("LPCM") })
+  }
+
   @Test("PNG of 16 bits is read as it is, or refused, or its rounding is named", arguments: ["rgb48be", "gray16be"])
   func deepPNG(_ format: String) async throws {
     let folder = try TemporaryFolder()

@@ -1,5 +1,5 @@
 /// Motion JPEG: each packet is a JPEG image (ITU-T T.81), or two, one a field.
-enum JPEGPacket {
+package enum JPEGPacket {
   /// - Parameter height: of a frame, by the container.
   static func obstacle(in packet: UnsafeRawBufferPointer, height: Int?) -> PacketCheck.Obstacle? {
     var place = 2
@@ -20,6 +20,25 @@ enum JPEGPacket {
       place += 2 + length
     }
     return nil
+  }
+
+  /// Whether its colour has a quarter of the columns, and nothing says that its range is limited, as FFmpeg's encoder
+  /// does: FFmpeg's decoder gives a pixel format then that has no name in GStreamer.
+  package static func isFullRange411(_ packet: UnsafeRawBufferPointer) -> Bool {
+    var place = 2
+    var is411 = false
+    while place + 4 <= packet.count, packet[place] == 0xFF {
+      let (marker, length) = (packet[place + 1], Int(packet[place + 2]) << 8 | Int(packet[place + 3]))
+      guard length >= 2, marker != 0xDA, place + 2 + length <= packet.count else { break }
+      let body = packet[place + 4..<place + 2 + length]
+      if marker == 0xFE, body.starts(with: "CS=ITU601".utf8) { return false }
+      // Precision, lines, columns, components; of each its number, how it is sampled, and a table (T.81, B.2.2).
+      if 0xC0...0xC2 ~= marker, body.count >= 15, body[body.startIndex + 5] == 3 {
+        is411 = [7, 10, 13].map { body[body.startIndex + $0] } == [0x41, 0x11, 0x11]
+      }
+      place += 2 + length
+    }
+    return is411
   }
 
   private static func hasFields(_ marker: UInt8, _ body: UnsafeRawBufferPointer, _ height: Int?) -> Bool {

@@ -6,8 +6,9 @@ import RetrogradeEngine
 /// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
 /// `jpegenc` writes whatever comes, and RGB as such, which few readers know.
 struct JPEGFrames {
-  /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`).
-  static let formats = ["I420", "YV12", "Y42B", "Y41B", "Y444", "GRAY8"]
+  /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`), and that
+  /// FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
+  static let formats = ["I420", "YV12", "Y42B", "Y444", "GRAY8"]
 
   /// Caps of what is encoded.
   let caps: String
@@ -23,7 +24,7 @@ struct JPEGFrames {
     let format = source.string("format") ?? "I420"
     // Of several, the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
-    let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212"].contains {
+    let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212", "Y41B"].contains {
       format.hasPrefix($0)
     }
     let isGrey = format.hasPrefix("GRAY")

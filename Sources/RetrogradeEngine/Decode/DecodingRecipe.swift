@@ -132,7 +132,7 @@ package struct DecodingRecipe: Sendable {
       throw RetrogradeError(
         .missingPlugin, about: topology.source, "no decoder for \(caps.codecName)", remedy: "\(PackageHint.all)")
     }
-    if isRaw { try UnnamedFormat.refusePaddedRows(caps, source: topology.source) }
+    if isRaw { try UnnamedFormat.refusePaddedRows(caps, of: path, source: topology.source) }
     if let decoder, !isRaw { try UnnamedFormat.refuse(video, by: decoder, source: topology.source) }
     if let decoder, !isRaw {
       Log.decode.info(

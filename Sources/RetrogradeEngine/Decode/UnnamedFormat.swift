@@ -12,11 +12,19 @@ enum UnnamedFormat {
   /// Grey frames of 10 bits, whose format has a name in newer releases.
   private static let grey10 = "video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"
 
-  /// Refuses raw video whose rows are longer in the file than GStreamer takes them to be: those of `r210` are padded
+  /// Formats that `qtdemux` gives raw video (`Quirk.qtdemuxRawFormats`).
+  private static let misreadInMOV: Set = ["v308", "RGB15", "BGR15", "RGB16", "BGR16"]
+
+  /// Refuses raw video that `qtdemux` takes for another format, or whose rows are longer in the file than GStreamer takes them to be: those of `r210` are padded
   /// to 64 pixels (QuickTime; `r210_decode` of FFmpeg).
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
-  static func refusePaddedRows(_ raw: Caps, source: String) throws {
+  static func refusePaddedRows(_ raw: Caps, of path: StreamPath, source: String) throws {
+    if path.passes("qtdemux"), let format = raw.string("format"), misreadInMOV.contains(format) {
+      throw RetrogradeError(
+        .missingPlugin, about: source, "raw video in MOV of a kind (\(format)) that GStreamer reads wrong",
+        remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
+    }
     guard raw.string("format") == "r210", let width = raw.int("width"), width % 64 != 0 else { return }
     throw RetrogradeError(
       .missingPlugin, about: source,
@@ -24,15 +32,35 @@ enum UnnamedFormat {
       remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
   }
 
+  /// The kind of a video by its first packet, for people, if GStreamer's decoders crash on that kind or make another video
+  /// of it; nil of others.
+  static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
+    switch caps.mediaType {
+    case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
+      "PNG of RGB with 16 bits a sample"
+    case "image/jpeg" where Quirk.avdecMJPEGFullRange411.applies && JPEGPacket.isFullRange411(packet):
+      "JPEG whose colour has a quarter of the columns (4:1:1)"
+    case "image/x-jpc", "image/x-j2c", "image/jp2":
+      JPEG2000Packet(packet).flatMap {
+        $0.mayBeRGB && $0.components[0].depth > 12 ? "JPEG 2000 of 16 bits a sample" : nil
+      }
+    // The matrix is the second number: 1 for RGB.
+    case "video/x-av1":
+      caps.string("colorimetry").map { $0 == "sRGB" || $0.wholeMatch(of: /[0-9]+:1:.*/) != nil } ?? false
+        ? "AV1 of RGB" : nil
+    default: nil
+    }
+  }
+
   /// Refuses a video on which `decoder` would crash, or of which it would make another one.
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
   static func refuse(_ video: VideoIndex, by decoder: String, source: String) throws {
     try refuse(video.caps, by: decoder, source: source)
-    if video.isDeepRGB, Quirk.pngdecDeepRGB.applies {
+    if let kind = video.misreadKind {
       throw RetrogradeError(
-        .missingPlugin, about: source, "PNG of RGB with 16 bits a sample, which GStreamer reads wrong",
-        remedy: "change it first, as with: ffmpeg -i \(source) -pix_fmt rgb24 video.mov")
+        .missingPlugin, about: source, "\(kind), which GStreamer reads wrong",
+        remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -pix_fmt gbrp -c:a copy video.mkv")
     }
     guard decoder.hasPrefix("avdec_"), let format = video.pixelFormat else { return }
     if let name = format.name, gives(decoder, name) { return }

@@ -161,6 +161,11 @@ package final class AudioIndexer: Sendable {
         nil, nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")]
       )
     }
+    let isLPCM = ["audio/x-private-ts-lpcm", "audio/x-private1-lpcm"].contains(codec?.mediaType)
+    if isLPCM, collector.caps?.string("format")?.hasPrefix("S24") ?? false, Quirk.dvdlpcmdecDepth.applies {
+      let reason = "which GStreamer decodes wrong; ffmpeg -c:a flac keeps it"
+      return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM of more than 16 bits a sample, \(reason)")])
+    }
     // What the demuxer says of the stream may have come after everybody had looked at its pad.
     let late = reader.sink.pad?.tags(global: false)
     let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))

@@ -177,7 +177,7 @@ final class IndexingPipeline {
     var decoder: String?
     var needsItsContainer = false
     var pixelFormat: FFV1PixelFormat?
-    var isDeepRGB = false
+    var misreadKind: String?
     var (details, metadata): ([ContainerDetail], [String]) = ([], [])
     let isOnlyDecoded =
       Quirk.avidemuxKeyframeTimes.applies && path.steps.last?.factory == "avidemux" && caps.mediaType == "video/mpeg"
@@ -189,7 +189,7 @@ final class IndexingPipeline {
         try buffer.withBytes { bytes in
           decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
           needsItsContainer = path.isBoxed && JPEG2000Packet(bytes)?.mayBeRGB ?? true
-          isDeepRGB = caps.mediaType == "image/png" && PNGPacket.isDeepRGB(bytes)
+          misreadKind = UnnamedFormat.misreadKind(caps, firstPacket: bytes)
           if caps.mediaType == "video/x-ffv" {
             pixelFormat = FFV1PixelFormat(configuration: caps.buffer("codec_data"), firstPacket: bytes)
           }
@@ -227,7 +227,7 @@ final class IndexingPipeline {
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
-    index.isDeepRGB = isDeepRGB
+    index.misreadKind = misreadKind
     index.dynamicMetadata = metadata.unique
     index.details = details
     index.obstacle = indexer.holdsImages ? "it is made of images" : turning?.obstacle(in: packets)

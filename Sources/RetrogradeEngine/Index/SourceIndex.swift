@@ -75,8 +75,8 @@ package struct VideoIndex: Sendable {
   var decoder: String?
   /// Pixel format of FFV1, whose caps do not say it; nil for other codecs, and if it is not known.
   var pixelFormat: FFV1PixelFormat?
-  /// Whether it is PNG of RGB with 16 bits a sample (`Quirk.pngdecDeepRGB`).
-  var isDeepRGB = false
+  /// The kind of its first packet, for people, if GStreamer decodes that kind wrong; nil of others.
+  var misreadKind: String?
   /// Whether it lies beside its packets what their colours are: without that they are taken for others.
   package var needsItsContainer = false
   /// Names of metadata in the first packet that go with each picture, such as HDR10+, and that no decoder hands on.

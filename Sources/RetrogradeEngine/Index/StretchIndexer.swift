@@ -211,7 +211,7 @@ extension VideoIndex {
     index.decoder = decoder
     index.needsItsContainer = needsItsContainer
     index.pixelFormat = pixelFormat
-    index.isDeepRGB = isDeepRGB
+    index.misreadKind = misreadKind
     index.dynamicMetadata = dynamicMetadata
     index.details = details
     index.isFromStart = isFromStart
