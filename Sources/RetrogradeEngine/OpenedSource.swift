@@ -4,12 +4,12 @@ import MediaTime
 /// A source that has been opened and looked into: where its bytes are, and which streams are in it. It can be indexed more than
 /// once: its end first, say, and then all of it.
 package struct OpenedSource: Sendable {
-  /// What people call it.
+  /// Name of the source as users know it.
   let name: String
   /// Keeps what came through a pipe.
   let stored: Source
   private(set) var topology: Topology
-  /// What is waited for goes before the pass over all of it.
+  /// Lets urgent work go before the pass over all of the source.
   let rightOfWay = RightOfWay()
   /// The excerpt that holds its end; nil where nobody waits for that.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
@@ -79,7 +79,7 @@ package struct OpenedSource: Sendable {
     beginning < span.start ? [ClockTime(seconds: -1)..<beginning, span.start..<span.end] : []
   }
 
-  /// What of an excerpt its beginning is.
+  /// Length of an excerpt's beginning.
   private static let beginning = ClockTime(seconds: 16)
 
   /// - Parameters:

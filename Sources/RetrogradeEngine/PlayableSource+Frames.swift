@@ -42,7 +42,7 @@ extension PlayableSource {
       let (source, isExact) = try parts(places, opened, index, settings)
       return isExact ? source : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // What is wrong is said better by whoever has read all of it.
+      // The pass over all of the source describes the error better.
       return nil
     }
   }

@@ -5,22 +5,23 @@ package import MediaTime
 /// A source that has been indexed, and can be played in any order of play, from any place.
 package struct PlayableSource: Sendable {
   package let legs: PlaybackLegs
-  /// What is heard: the same, but for a soundtrack.
+  /// Legs of the audio: those of ``legs``, unless there is a soundtrack.
   package private(set) var heard: PlaybackLegs
   package let video: VideoSource?
   /// The video streams after the first.
   package let furtherVideos: [VideoSource]
   package private(set) var audio: [AudioTrack]
-  /// What of the source is played, in stream time, where that was asked for; nil: all of it.
+  /// Part of the source that is played, in stream time, if one was asked for; nil: all of it.
   package let range: TimeSpan?
   package var index: SourceIndex
   /// Keeps what came through a pipe.
   private let stored: Source?
-  /// What its bytes say and GStreamer does not; nil if it is made of several sources, or of none that is a file.
+  /// Facts in the file's bytes that GStreamer does not tell; nil if it is made of several sources, or of none
+  /// that is a file.
   package var facts: ContainerFacts? { stored?.facts }
   /// Whether it is one file, which GStreamer reads where it is.
   package var isReadInPlace: Bool { stored.map { $0.path == Address.path(of: $0.name) } ?? false }
-  /// What it is made of, where that is several sources, one after the other; empty: itself.
+  /// Sources that it is made of, one after the other, if there are several; empty: itself.
   package internal(set) var parts: [PlayableSource] = []
   /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
   package var fetchedBytes: Int? {
@@ -110,7 +111,7 @@ package struct PlayableSource: Sendable {
       let parts = try SourceParts(index, settings, range(in: index, settings.playback), until: seam)
       return parts.isExact ? parts : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // What is wrong is said better by whoever has read all of it.
+      // The pass over all of the source describes the error better.
       return nil
     }
   }
@@ -202,7 +203,7 @@ package struct PlayableSource: Sendable {
 
   package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
 
-  /// What of the source is wanted, in stream time; nil for all of it.
+  /// Part of the source to play, in stream time; nil for all of it.
   static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
     guard playback.start != nil || playback.end != nil else { return nil }
     let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)

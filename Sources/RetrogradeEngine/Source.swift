@@ -5,22 +5,22 @@ package import MediaTime
 import Quirks
 import Paths
 
-/// Where the media is read from: a file, or what came through a pipe.
+/// Place that the media is read from: a file, or the spooled bytes of a pipe.
 package struct Source: Sendable {
-  /// What people call it.
+  /// Name of the source as users know it.
   package let name: String
   /// The path that GStreamer reads.
   package private(set) var path: String
-  /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
+  /// Element that reads the source, in `gst-launch-1.0` syntax; it is called `source`.
   package private(set) var sourceDescription: String
-  /// What its bytes say and GStreamer does not.
+  /// Facts in the file's bytes that GStreamer does not tell.
   package private(set) var facts: ContainerFacts
   /// Parts of the file that are not read.
   private(set) var warnings: [Warning] = []
   private var spool: Spool?
   /// Keeps the file of an open descriptor that was given by its path.
   private var held: HeldFile?
-  /// What keeps it where it came from an address, or a playlist led to it.
+  /// Spool file of a source that came from an address or by way of a playlist.
   private(set) var fetched: FetchedFile?
   /// Whether it is an image, or several, each a file.
   private(set) var holdsImages = false

@@ -21,7 +21,7 @@ enum StillImage {
     }
   }
 
-  /// What reads it, in `gst-launch-1.0` syntax.
+  /// Elements that read the image, in `gst-launch-1.0` syntax.
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, where reading it would take more than `memory`.
   func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {

@@ -2,7 +2,7 @@ import MediaTime
 
 /// Something that the source promises and the mirror does not hold as it was: what, how much of it, and when.
 public struct Warning: Sendable, Hashable, CustomStringConvertible {
-  /// What sort of thing it is. The raw values are stable: programs may act on them.
+  /// Kind of warning. The raw values are stable: programs may act on them.
   public struct Code: RawRepresentable, Sendable, Hashable, Codable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -15,13 +15,14 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
     public static let streamLeftOut = Code(rawValue: "stream-left-out")
     /// No plugin is installed for a stream.
     public static let missingPlugin = Code(rawValue: "missing-plugin")
-    /// What describes or goes with the streams is not in the mirror: chapters, cover art, transparency, captions, timecode.
+    /// Data that describes or goes with the streams is not in the mirror: chapters, cover art, transparency,
+    /// captions, timecode.
     public static let detailLeftOut = Code(rawValue: "detail-left-out")
     /// Frames, samples or times were changed so that they fit: another size, layout or rate on the way.
     public static let converted = Code(rawValue: "converted")
     /// Times that contradict each other were put right; nothing is missing.
     public static let timesRepaired = Code(rawValue: "times-repaired")
-    /// What was given to the encoder did not all reach the file.
+    /// Not everything that was given to the encoder reached the file.
     public static let notWritten = Code(rawValue: "not-written")
     /// It is longer than the place takes that it is made for.
     public static let tooLong = Code(rawValue: "too-long")
@@ -97,8 +98,9 @@ extension Array where Element: Hashable {
 }
 
 extension [Warning] {
-  /// What `--strict` asks for: that nothing is missing.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a loss.
+  /// Check of `--strict`: that nothing is missing.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a
+  ///   loss.
   package func check(isStrict: Bool, _ source: String) throws {
     guard isStrict, let loss = first(where: \.isLoss) else { return }
     throw RetrogradeError(.damagedInput, about: source, "\(loss.message) (\(setting: .isStrict))")

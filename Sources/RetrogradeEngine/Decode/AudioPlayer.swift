@@ -16,7 +16,7 @@ package struct AudioPlayer {
   private var number: Int?
   private var reader: (any LegAudio)?
   private var leg: PlaybackLeg?
-  /// What the leg before would have gone on with, to be faded out.
+  /// Continuation of the leg before, to be faded out.
   private var fading: [UInt8]?
   private var hasBegun = false
 
@@ -146,7 +146,7 @@ extension PlaybackLeg {
   func clicks(before next: PlaybackLeg) -> Bool {
     if audio == .mute && next.audio == .mute { return false }
     if heldAfter > .zero || next.heldBefore > .zero || audio == .mute || next.audio == .mute { return true }
-    // Where the one ends the other begins: the wave goes on, or back.
+    // If one leg begins where the other ends, the wave goes on, or back.
     return !(heard.turns(into: next.heard) || heard.goesOn(with: next.heard))
   }
 }

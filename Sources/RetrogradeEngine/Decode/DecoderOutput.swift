@@ -4,7 +4,7 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// What a pipeline decodes, sample by sample, and what becomes of it where it fails or stands still.
+/// Samples that a pipeline decodes, one by one, and its failure or standstill.
 final class DecoderOutput: Sendable {
   let sink: AppSink
   /// Whether the frames come out of Matroska or WebM.

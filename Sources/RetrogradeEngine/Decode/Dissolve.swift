@@ -29,7 +29,7 @@ struct Dissolve {
   mutating func mix(into frame: Buffer, _ shown: TimeSpan, _ caps: Caps) throws -> Buffer? {
     let middle = shown.start - start + ClockTime(nanoseconds: shown.duration.nanoseconds / 2)
     guard middle < length else { return nil }
-    // Where there is no more of the source, its last frame stays.
+    // At the end of the source its last frame stays.
     while let next = try ahead ?? player.next() {
       guard next.shown.start <= middle else {
         ahead = next
@@ -41,12 +41,13 @@ struct Dissolve {
     return try frame.blended(with: going.buffer, share: 1 - middle / length, caps)
   }
 
-  /// What was found out on the way.
+  /// Warnings found on the way.
   var warnings: [Warning] { player.warnings }
 }
 
 extension PlaybackLeg {
-  /// What would be on show for so long after its end, from time 0 on: the frame that it ends on first.
+  /// Leg of the frames that would be on show for so long after the end of this one, from time 0 on: the frame
+  /// that it ends on first.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)
     let one = ClockTime(nanoseconds: 1)

@@ -21,7 +21,7 @@ final class FormatChanges: Sendable {
   private struct Change {
     /// When the frames are shown, in stream time.
     var times: Set<ClockTime> = []
-    /// What they are instead of what the first frame is.
+    /// Formats of these frames, in words, in place of the first frame's.
     var names: [String] = []
     let first: String
 
@@ -64,10 +64,11 @@ final class FormatChanges: Sendable {
     if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
   }
 
-  /// What came so far comes again, perhaps at other times: transport streams are told other ones after a seek.
+  /// The packets so far come again, perhaps at other times: transport streams are told other ones after a
+  /// seek.
   func forget() { changes.withLock { $0 = [:] } }
 
-  /// What is to be said of the frames that came so far.
+  /// Warnings about the frames that came so far.
   var warnings: [Warning] {
     let changed = changes.withLock { changes in
       Kind.allCases.compactMap { kind in changes[kind].map { FormatChanges.warning(kind, $0) } }

@@ -43,7 +43,7 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // Of fields an element may make more frames than went in.
+        // An element may make more frames of fields than went in.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }

@@ -16,7 +16,7 @@ struct PacedAudio: LegAudio {
   private var done = 0
   private var samples: (any PacedSamples)?
   private let keepsPitch: Bool
-  /// Where the source is read, in the direction of the audio.
+  /// Position at which reading of the source begins, in the direction of the audio.
   private let place: ClockTime
 
   /// - Parameter leg: what is left of `whole` for the output.
@@ -75,7 +75,7 @@ struct PacedAudio: LegAudio {
     moving.upperBound == range.upperBound ? try heard(count) : track.silence(count)
   }
 
-  /// What of `part` of the output is heard, which follows what was taken before.
+  /// Audio of `part` of the output, which follows the part taken before.
   private mutating func take(_ part: Range<Int>) throws -> [UInt8] {
     let (from, to) = (part.clamped(to: moving).lowerBound, part.clamped(to: moving).upperBound)
     guard from < to else { return try ending(part, track.silence(part.count)) }

@@ -7,7 +7,7 @@ final class PacketFeed: Sendable {
   private struct State {
     /// The packet that goes next.
     var next = 0
-    /// Where the next seek leads.
+    /// Target of the next seek.
     var target = 0
     var caps: Caps?
     var failure: (any Error)?

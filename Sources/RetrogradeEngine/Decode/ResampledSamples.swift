@@ -60,8 +60,8 @@ final class ResampledSamples: PacedSamples {
 
   /// Has the next block come out as long as it should.
   private func setRate(of converter: AudioConverter) {
-    // What has gone in and not come out belongs to the speed that follows. It is more, the higher that speed is: no more than half a block
-    // of it counts, so that no rate follows from its own effect.
+    // Samples that have gone in and not come out belong to the speed that follows. They are more, the higher
+    // that speed is: no more than half a block of them counts, so that no rate follows from its own effect.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)

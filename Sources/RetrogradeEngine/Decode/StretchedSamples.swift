@@ -36,7 +36,7 @@ final class StretchedSamples: Sendable {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // Whoever opened the source may be gone when its audio is wanted.
+    // The client that opened the source may be gone when its audio is wanted.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [Stretch(span: known.span, tracks: known.tracks)]))
@@ -81,7 +81,7 @@ final class StretchedSamples: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
     }
-    // What is let go is closed when the lock is not held.
+    // The stretch that leaves the cache is closed when the lock is not held.
     let gone: Stretch? = state.withLock { state in
       state.recent.append(Stretch(span: span, tracks: index.audio))
       return state.recent.count > StretchedSamples.most ? state.recent.removeFirst() : nil

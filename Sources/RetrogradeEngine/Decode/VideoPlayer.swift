@@ -35,7 +35,7 @@ package final class VideoPlayer {
   private var dissolve: Dissolve?
   private var interpolation: Interpolation?
   private var found: [Warning] = []
-  /// What was found out on the way.
+  /// Warnings found on the way.
   package var warnings: [Warning] { found + video.changes.warnings }
 
   /// - Parameters:

@@ -37,7 +37,7 @@ final class VideoReader: Sendable {
   private let cancellation: Cancellation
   private let parts = Handoff<Part>()
   private let worker: Worker<[Warning]>?
-  /// What reads it where it is made of several videos.
+  /// Reader of a video that is made of several videos; nil for others.
   private let joined: PartReader?
   private let state: Mutex<State>
 
@@ -94,7 +94,7 @@ final class VideoReader: Sendable {
 
   private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
     while let (buffer, number) = try reader.next() {
-      // What can't be read in windows may turn out to have more frames than its index says.
+      // A source that can't be read in windows may turn out to have more frames than its index says.
       guard frames.contains(number) else { continue }
       return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
     }
@@ -260,7 +260,7 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
-  /// What was found out on the way.
+  /// Warnings found on the way.
   var warnings: [Warning] {
     state.withLock { state in
       let starts = source.timeline.starts

@@ -14,13 +14,13 @@ package final class VideoSource: Sendable {
   package var arePackets: Bool { recipe?.largestPacket != nil }
   /// The caps of the decoded frames, or of the packets.
   package let caps: Caps
-  /// Of interlaced video, whether a frame's upper field comes first; nil where that is not known.
+  /// For interlaced video, true if a frame's upper field comes first; nil where that is not known.
   package let isTopFieldFirst: Bool?
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
   package let description: String
   /// When each frame is shown in the source.
   package let timeline: VideoTimeline
-  /// What of it is given out.
+  /// Frames that are given out.
   package let shown: Selection
   /// How all of it, or of the range that was asked for, is read backwards.
   package let plan: Plan
@@ -31,15 +31,16 @@ package final class VideoSource: Sendable {
   package let store: DecodedWindow?
   /// Packets that windows are decoded from; nil if the demuxer seeks.
   private let packets: Mutex<PacketStore?>
-  /// What it is made of, where that is several videos, one after the other; empty: itself.
+  /// Videos that it is made of, one after the other, if there are several; empty: itself.
   let parts: [VideoPart]
   private let planner: Planner
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Of the budget, so much, but a third at the most, is left to what is in no window: six frames in the appsink behind the decoder, the
-  /// appsrc before the encoder, and what the decoder's further threads work on (two each), and what this program takes more than `gst-launch-1.0`
-  /// does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22). In bytes.
+  /// Part of the budget for frames that are in no window, in bytes, but a third at the most: six frames in
+  /// the appsink behind the decoder, the appsrc before the encoder, and what the decoder's further threads
+  /// work on (two each), and what this program takes more than `gst-launch-1.0` does (90 MiB and 70 for a
+  /// second of 160x120, with GStreamer 1.22).
   private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
   /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
@@ -266,7 +267,7 @@ package final class VideoSource: Sendable {
     parts.reduce(packets.withLock { $0 == nil } ? 0 : video.bytes) { $0 + $1.video.packetBytes }
   }
 
-  /// What is known so far: frames that are not like the first may be found on the way.
+  /// Warnings so far: frames that are not like the first may be found on the way.
   package var warnings: [Warning] { found + changes.warnings }
 
   /// How `frames` are read backwards.
@@ -351,7 +352,7 @@ package final class VideoSource: Sendable {
     if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
       known.window.frames.lowerBound <= window.frames.lowerBound
     {
-      // Of a stretch that begins later, fewer are wanted.
+      // A stretch that begins later needs fewer of them.
       known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
       return known.frames
     }
@@ -390,7 +391,7 @@ package final class VideoSource: Sendable {
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings: [Warning] = moved > 0 ? [.moved(moved)] : []
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
-    // Where packets are fields, two of them make a frame.
+    // If packets are fields, two of them make a frame.
     let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
     warnings += areFields ? [] : video.missing(starts, before: boundary)
     return (collector.frames, starts, warnings)
@@ -414,7 +415,7 @@ extension VideoIndex {
     return decoded.setting("framerate", "(fraction)\(rate.numerator)/\(rate.denominator)")
   }
 
-  /// What the index has and the decoder did not give.
+  /// Warnings about frames that the index has and the decoder did not give.
   func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let starts else { return [] }
     let promised = starts.filter { $0 < boundary ?? ClockTime(nanoseconds: .max) }

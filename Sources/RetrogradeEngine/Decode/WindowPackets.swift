@@ -25,7 +25,7 @@ final class WindowPackets: Sendable {
     var ending: [ClockTime]?
   }
 
-  /// What came of a window.
+  /// Progress of a window's packets.
   private struct Progress {
     let wanted: Wanted
     /// Whether the seek has flushed the pad: packets before that do not count.
@@ -135,6 +135,6 @@ final class WindowPackets: Sendable {
   /// Whether a packet that came is another one than the index has.
   var differ: Bool { progress.withLock { $0?.differs ?? false } }
 
-  /// What is wanted from the next seek on; nil: whatever comes.
+  /// Sets the packets that are wanted from the next seek on; nil: any packets.
   func expect(_ wanted: Wanted?) { progress.withLock { $0 = wanted.map { Progress($0) } } }
 }

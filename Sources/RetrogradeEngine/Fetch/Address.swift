@@ -1,7 +1,7 @@
 import Glibc
 import Paths
 
-/// What an input is called that is no path: a file's URI, or an address in the network.
+/// Name of an input that is no path: a file's URI, or an address in the network.
 package enum Address: Sendable, Hashable {
   /// The path of a file, as it stands in `file:` URIs (RFC 8089), decoded.
   case file(String)

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Brings what lies behind an address into the spool.
 struct Fetch {
-  /// What people call it.
+  /// Name of the source as users know it.
   let name: String
   let resources: Resources
   let cancellation: Cancellation
@@ -13,7 +13,7 @@ struct Fetch {
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// What reads an address. What a radio would put between the bytes is not asked for.
+  /// Element that reads an address. A radio's metadata between the bytes is not asked for.
   private static func reader(_ element: String, _ location: String) -> String {
     "\(element) name=source location=\(Description.quoted(location))"
       + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
@@ -116,7 +116,7 @@ struct Fetch {
     }
   }
 
-  /// What GStreamer's threads and ours both touch while pads come.
+  /// State that is shared by GStreamer's threads and ours while pads come.
   private final class Pads: Sendable {
     private let state: Mutex<(pipeline: Pipeline?, added: [(name: String, pad: Pad)])>
 

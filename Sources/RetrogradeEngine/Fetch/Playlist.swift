@@ -55,8 +55,8 @@ struct Playlist {
     }
   }
 
-  /// What it names: files, or further playlists. Unicode scalars are compared: a quote with a combining mark behind it
-  /// is another character, but a quote for GStreamer.
+  /// Names in the playlist: files, or further playlists. Unicode scalars are compared: a quote with a
+  /// combining mark behind it is another character, but a quote for GStreamer.
   var names: [String] {
     switch kind {
     case .hls:

@@ -20,7 +20,7 @@ final class Transfers: Sendable {
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
     guard element.factoryName == reader, let pad = element.staticPad("src") else {
-      // Who made the playlist must not have files read that are no concern of his.
+      // A playlist's author must not be able to have other files read.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }

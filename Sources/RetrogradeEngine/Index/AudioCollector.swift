@@ -4,16 +4,17 @@ import MediaTime
 /// Takes decoded audio into the spool as it comes. What comes in another format than the first is converted to that one.
 struct AudioCollector {
   let spool: Spool
-  /// What is not in the spool yet: packets of PCM are small, and a call for each takes longer than its bytes.
+  /// Bytes that are not in the spool yet: packets of PCM are small, and a call for each takes longer than its
+  /// bytes.
   private var waiting: [UInt8] = []
   private static let batch = 1 << 18
-  /// What is in the spool, in its order.
+  /// Decoded audio in the spool, in its order.
   private(set) var decoded: [DecodedAudio] = []
   /// The caps of the first sample, and so of all that is in the spool.
   private(set) var caps: Caps?
   private var bytesPerFrame = 1
   private var conversion: (from: Caps, converter: AudioConverter?)?
-  /// What was converted, and what could not be.
+  /// Samples that were converted, and those that could not be.
   private var converted = Changed()
   private var lost = Changed()
 

@@ -9,7 +9,7 @@ import MediaTime
 struct AudioAnchor: Hashable, Sendable {
   /// The place of a buffer, in sample frames from stream time 0.
   var position: Int
-  /// What the count of sample frames between any two buffers is a multiple of.
+  /// Divisor of the count of sample frames between any two buffers.
   var step: Int
   /// How much later than counted the timestamps say that buffers are, on average of the extremes, in sample frames.
   var offset: Double
@@ -74,11 +74,11 @@ struct AudioAnchor: Hashable, Sendable {
   }
 }
 
-/// What of a stream's audio is indexed, and where it belongs.
+/// Part of a stream's audio that is indexed, and its place.
 struct AudioFit: Sendable {
-  /// What was found at the beginning of the source; nil where this is the beginning.
+  /// Anchor found at the beginning of the source; nil where this is the beginning.
   var origin: AudioAnchor?
-  /// What is wanted of what is decoded, in stream time; without an end: to the end of the source.
+  /// Wanted part of the decoded audio, in stream time; without an end: to the end of the source.
   var start: ClockTime?
   var end: ClockTime?
   /// False if audio may lie where its timestamps say, if no more is known (``AudioTrack/isPlaced``).

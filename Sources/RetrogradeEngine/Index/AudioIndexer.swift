@@ -94,7 +94,8 @@ package final class AudioIndexer: Sendable {
     // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
-    // What need not be decoded is not worth a thread of its own: the appsink holds enough for the demuxer to go on.
+    // A stream that need not be decoded is not worth a thread of its own: the appsink holds enough for the
+    // demuxer to go on.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
     // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
     // Opus does not have, 44.1 kHz, but says beforehand that it does not.
@@ -108,8 +109,8 @@ package final class AudioIndexer: Sendable {
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can
-  /// tell which packet a buffer came from, and the decoder's own timestamps count.
+  /// Elements between `sink` and its decoder, if they leave every buffer as one; nil elsewhere: then nothing
+  /// tells which packet a buffer came from, and the decoder's own timestamps count.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "capssetter", "queue"]
     let chain = sink.upstream.dropFirst()
@@ -161,7 +162,7 @@ package final class AudioIndexer: Sendable {
         nil, nil, [Warning(.streamLeftOut, "left out: audio that decodes to nothing (\(codec?.codecName ?? name))")]
       )
     }
-    // What the demuxer says of the stream may have come after everybody had looked at its pad.
+    // The demuxer's tags for the stream may have come after its pad was looked at.
     let late = reader.sink.pad?.tags(global: false)
     let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))
     let held = track.flatMap { heldBack(rate: $0.rate) }.map { [$0] } ?? []
@@ -227,7 +228,7 @@ package final class AudioIndexer: Sendable {
     _ audio: AudioCollector, _ chunks: [AudioChunk], _ clock: PacketTimestamps, _ caps: Caps, _ rate: Int,
     _ tags: TagList?
   ) -> AudioTrack? {
-    // Of all that was decoded: of a stretch, more than is kept.
+    // Length of all the decoded audio: for a stretch, that is more than is kept.
     let length = ClockTime(sampleIndex: audio.decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
     let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(

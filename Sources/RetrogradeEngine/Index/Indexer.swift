@@ -18,7 +18,7 @@ struct Indexer: Sendable {
   /// nil: decoded audio is counted, and not kept.
   let spoolDirectory: String?
   let cancellation: Cancellation
-  /// What goes before its passes, where anything does.
+  /// Priority of other work over its passes, if there is any.
   var rightOfWay: RightOfWay?
   /// Told how far the pass is.
   let progress: @Sendable (IndexProgress) -> Void
@@ -115,7 +115,7 @@ struct Indexer: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
 
-  /// What is known of the source by what was read of it.
+  /// Index of the source, made from the streams that were read.
   func index(_ streams: ChosenStreams, _ reading: IndexingPipeline.Reading) throws -> SourceIndex {
     var warnings = streams.warnings
     let audio = streams.stored.map(\.track) + reading.audio.compactMap(\.track)
@@ -181,7 +181,7 @@ extension Topology {
   /// The video streams that are played.
   func videos(_ playback: PlaybackOptions) -> [StreamPath] { wanted(.video, playback) { $0.kind == .video } }
 
-  /// Of the streams that are of a kind, those that are played.
+  /// Streams of a kind that are played.
   fileprivate func wanted(
     _ kind: StreamKind, _ playback: PlaybackOptions, _ isOfKind: (StreamPath) -> Bool
   ) -> [StreamPath] {

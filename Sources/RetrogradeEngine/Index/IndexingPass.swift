@@ -3,7 +3,7 @@ package import MediaTime
 /// Decides when an indexing pass is over. The thread that watches the pipeline tells it what it sees, again and again; it
 /// knows neither GStreamer nor threads.
 package struct IndexingPass: Sendable {
-  /// What ends a pass.
+  /// Reason for the end of a pass.
   package enum End: Equatable, Sendable {
     /// All streams have ended.
     case streamsEnded
@@ -18,7 +18,7 @@ package struct IndexingPass: Sendable {
     case cancelled
   }
 
-  /// What there is to see at one moment.
+  /// State of a pass at one moment.
   package struct Sight: Sendable {
     package var isCancelled = false
     /// Samples that came, of all streams.

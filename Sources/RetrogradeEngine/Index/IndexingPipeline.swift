@@ -5,12 +5,12 @@ import Quirks
 
 /// The pipeline of an indexing pass, or of several through one source, and the threads that read its streams.
 final class IndexingPipeline {
-  /// What came in one pass.
+  /// Result of one pass.
   struct Reading {
     var videos: [VideoIndex] = []
     var subtitles: [SubtitleTrack] = []
     var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
-    /// What ended it, how far it had come by then, and the first error that an element posted.
+    /// Reason for the end of the pass, its position by then, and the first error that an element posted.
     var end: IndexingPass.End
     var position: ClockTime
     var failure: GStreamerError?
@@ -53,7 +53,7 @@ final class IndexingPipeline {
         }
       }
     }
-    // What reads the file by itself takes no packets.
+    // A reader of the file itself takes no packets.
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
     // Before the threads start: an appsink that has not started says that it has ended.
     topology.prepare(pipeline)

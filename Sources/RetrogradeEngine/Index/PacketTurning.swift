@@ -73,7 +73,8 @@ struct PacketTurning {
 }
 
 extension Caps {
-  /// What the container keeps beside a stream whose units have their length before them; nil where start codes part them.
+  /// Configuration that the container keeps beside a stream whose units have their length before them; nil
+  /// where start codes part them.
   var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }

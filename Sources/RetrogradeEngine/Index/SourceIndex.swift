@@ -42,14 +42,14 @@ package struct VideoPacket: Hashable, Sendable {
   }
 }
 
-/// What one pass over a video stream's packets found. No frame was decoded for it.
+/// Result of one pass over a video stream's packets. No frame was decoded for it.
 package struct VideoIndex: Sendable {
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
   /// In decoding order.
   var packets: [VideoPacket]
-  /// Where the stream's segment ends, if it says so.
+  /// End of the stream's segment, if it says so.
   var segmentEnd: ClockTime?
 
   /// Whether the container only says when packets are decoded, as AVI does. Frames are shown at those times too, in their own
@@ -118,8 +118,8 @@ package struct VideoIndex: Sendable {
   /// The last keyframe before frame `frame`, in display order; the first frame if there is none.
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
-  /// Where decoding begins for frame `frame`, a keyframe or the first: a place in ``packets``. What stands before the
-  /// first keyframe belongs to that.
+  /// Place in ``packets`` at which decoding begins for frame `frame`, a keyframe or the first. Packets before
+  /// the first keyframe belong to that.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
   }
@@ -170,7 +170,7 @@ package struct VideoIndex: Sendable {
 
 /// Everything that one pass over a source found, with its audio decoded into the spool.
 package struct SourceIndex: Sendable {
-  /// Of a source of which a stretch was indexed.
+  /// Known facts of a source of which only a stretch was indexed.
   struct Part: Sendable {
     /// When the presentation starts, in stream time.
     var start: ClockTime
@@ -195,7 +195,7 @@ package struct SourceIndex: Sendable {
   /// How often players show the animation; 0: without end. nil: it is none.
   package var plays: Int?
   package var warnings: [Warning]
-  /// What is known of the rest of the source, where no more than a stretch of it was indexed.
+  /// Known facts of the rest of the source, if only a stretch of it was indexed.
   var part: Part?
   /// When the source ends by its container's account, where it does not hold all of that.
   package internal(set) var declaredEnd: ClockTime?

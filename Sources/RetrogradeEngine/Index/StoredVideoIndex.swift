@@ -18,10 +18,10 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
   private let declaresDurations: Bool
-  /// What decodes it, where that depends on its first packet.
+  /// The decoder, if its choice depends on the first packet.
   private let decoder: String?
 
-  /// Of one packet, in numbers.
+  /// Size of one packet, in numbers.
   private static let stride = 6
 
   package init(_ index: VideoIndex) {

@@ -21,7 +21,7 @@ package struct StreamPath: Sendable {
   var trim = GaplessInfo()
   /// nil where the container has no word for it.
   package internal(set) var disposition: Disposition?
-  /// Where its samples lie, if the container says so.
+  /// Places of its samples, if the container says so.
   var stored: StoredAudio?
   /// By which Matroska's blocks name a stream whose packets `matroskademux` gives no timestamps
   /// (`Quirk.matroskademuxProResTimes`); nil of others.
@@ -33,7 +33,7 @@ package struct StreamPath: Sendable {
   private(set) var sampleFormat: String?
   /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
   var formChange: FLACChange?
-  /// What they are, in a file of Wave64.
+  /// Format of the samples in a file of Wave64.
   var wave64: PCMFormat?
   let globalTags: TagList?
   private(set) var steps: [Step]

@@ -45,7 +45,7 @@ package struct StreamReader: Sendable {
   package func reach(_ time: ClockTime) { tally.furthest.reach(time) }
 }
 
-/// What the threads that read the streams of a pass tell the one that watches the pipeline, and what it tells them.
+/// Counters shared by the threads that read the streams of a pass and the one that watches the pipeline.
 package struct StreamTally: Sendable {
   /// Samples that came, of all streams.
   package let samples = Counter()
@@ -71,7 +71,7 @@ package final class Furthest: Sendable {
 }
 
 extension IndexingPass.Sight {
-  /// What the readers have come to.
+  /// State of the readers.
   package init(_ tally: StreamTally, _ cancellation: Cancellation) {
     self.init()
     isCancelled = cancellation.isCancelled

@@ -6,10 +6,10 @@ import Synchronization
 /// Ends the streams of an indexing pass where the stretch ends that is indexed, each when all of it has come that is shown or
 /// heard before that.
 final class StretchGate: Sendable {
-  /// What has come of one stream since the pass began.
+  /// State of one stream since the pass began.
   private struct Stream {
     var kind: StreamKind
-    /// Of the first packet.
+    /// Time of the first packet.
     var first: ClockTime?
     /// How many packets came that begin at or after the end.
     var past = 0
@@ -29,11 +29,11 @@ final class StretchGate: Sendable {
 
   private struct State {
     var end: ClockTime?
-    /// Where the end is not known yet: how long after the first packet of all it is.
+    /// Length from the first packet of all to the end, if the end is not known yet.
     var length: ClockTime?
     var streams: [Stream] = []
 
-    /// What is over when a packet of stream `number` comes that is decoded or shown at `time`.
+    /// Streams that are over when a packet of stream `number` comes that is decoded or shown at `time`.
     mutating func pass(_ number: Int, _ time: ClockTime) -> [Int] {
       streams[number].first = streams[number].first ?? time
       if end == nil { end = length.map { time + $0 } }

@@ -20,7 +20,7 @@ final class StretchIndexer {
   private let streams: ChosenStreams
   private let gate = StretchGate()
   private let pipeline: IndexingPipeline
-  /// What places each audio stream; nil of one that has not begun in the first seconds.
+  /// Anchor that places each audio stream; nil for one that has not begun in the first seconds.
   private let anchors: [AudioAnchor?]
   /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
   private let preRolls: [ClockTime]
@@ -52,7 +52,7 @@ final class StretchIndexer {
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
       !streams.all.isEmpty,
-      // What is shown during a stretch may have come an hour before.
+      // A subtitle that is shown during a stretch may have come an hour before.
       streams.texts.isEmpty,
       // An anchor in one edit does not place the audio of another.
       !indexer.topology.facts.tracks.contains(where: \.isEdited),

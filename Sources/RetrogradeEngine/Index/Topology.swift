@@ -6,17 +6,17 @@ import Quirks
 import Synchronization
 import Paths
 
-/// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
+/// Streams of a file, and the elements to reach each of them. Found by running `parsebin` until it knows.
 package struct Topology: Sendable {
   let source: String
-  /// What reads it, in `gst-launch-1.0` syntax.
+  /// Element that reads the source, in `gst-launch-1.0` syntax.
   private let sourceDescription: String
-  /// What the file's bytes say and GStreamer does not.
+  /// Facts in the file's bytes that GStreamer does not tell.
   let facts: ContainerFacts
-  /// What its demuxer gets of a long file; nil: all of it.
+  /// Excerpt that its demuxer gets of a long file; nil: all of it.
   private var excerpt: MP4Excerpt?
   let streams: [StreamPath]
-  /// What is in the file for which no plugin is installed.
+  /// Streams of the file for which no plugin is installed.
   let missing: [MissingPlugin]
   /// The chapters, as the demuxer tells them.
   let contents: TableOfContents?
@@ -226,7 +226,7 @@ extension Topology {
       }
     }
     if let refused = shared.refused { throw RetrogradeError(namingOthers: path, refused) }
-    // What was found before a failure can be mirrored; the index says how far it goes.
+    // Streams found before a failure can be mirrored; the index says how far they go.
     if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
@@ -262,7 +262,7 @@ extension Topology {
     }
   }
 
-  /// What GStreamer's threads and ours both touch while the topology is found.
+  /// State that is shared by GStreamer's threads and ours while the topology is found.
   private final class Shared: Sendable {
     private let found: Mutex<Found>
 
@@ -286,8 +286,8 @@ extension Topology {
       if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
-      // Where another program takes the place of one, parsebin takes the elements of that one apart: it must not come to that while
-      // they are looked at, nor read all of a long recording.
+      // If another program follows, parsebin takes the elements of the one before apart: it must not come to
+      // that while they are looked at, nor read all of a long recording.
       let isLast = isSole || elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()
@@ -299,8 +299,8 @@ extension Topology {
     /// (gst_parse_bin_expose, which does not say that there are no more). Others find streams on their way.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
-    /// What gives out one stream, and never another: PCM as it lies in a WAVE file, and a file that is a stream by
-    /// itself. Read to its end it would tell nothing more.
+    /// Elements that give out one stream, and never another: PCM as it lies in a WAVE file, and a file that
+    /// is a stream by itself. Reading it to its end would tell nothing more.
     private static let sole: Set = ["wavparse", "typefind"]
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }

@@ -96,7 +96,7 @@ extension AudioTrack {
         try append(try samples(part, .forward).withUnsafeBytes(converter.convert))
         done = part.upperBound
       }
-      // Of a change of rate the last samples wait for what follows.
+      // At a change of rate the last samples wait for the ones that follow.
       try append(try silence(AudioTrack.echo).withUnsafeBytes(converter.convert) + converter.finish())
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(name, error)

@@ -4,11 +4,11 @@ package import MediaTime
 extension PlayableSource {
   /// One of several sources that are played one after the other, as one.
   package struct Part: Sendable {
-    /// What people call it.
+    /// Name of the part as users know it.
     package var name: String
     /// All of it, played forwards.
     package var source: PlayableSource
-    /// What makes its frames like those of the first; nil where they are, or there are none.
+    /// Conversion that makes its frames like those of the first; nil where they are, or there are none.
     package var fit: FrameFit?
 
     package init(name: String, source: PlayableSource, fit: FrameFit?) {
@@ -116,7 +116,7 @@ extension SourceIndex {
 }
 
 extension Warning {
-  /// What is to be said where `count` streams of a kind are one file's alone.
+  /// Warnings about `count` streams of a kind that only one file has.
   fileprivate static func leftOut(_ kind: String, _ count: Int, of name: String, _ span: TimeSpan) -> [Warning] {
     guard count > 0 else { return [] }
     return [

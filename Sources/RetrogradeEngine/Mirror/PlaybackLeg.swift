@@ -3,7 +3,7 @@ package import MediaTime
 /// A stretch of the source that is played in one direction: what an order of play is made of.
 package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var direction: Direction
-  /// What of the source is played.
+  /// Part of the source that is played.
   package var span: TimeSpan
   /// When it starts in the output.
   package var start: ClockTime
@@ -41,7 +41,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
 
-  /// Where `other`, a stretch of the source inside the span, comes to lie in the output.
+  /// Part of the output in which `other`, a stretch of the source inside the span, is played.
   package func place(_ other: TimeSpan) -> TimeSpan {
     let first = start + heldBefore
     return switch direction {
@@ -66,7 +66,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return shown
   }
 
-  /// What is left of the leg from `time` of the output on, before `end`; nil if that is nothing.
+  /// Rest of the leg from `time` of the output on, before `end`; nil if it is empty.
   package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let (from, to) = (max(time, start), min(end, self.end))
     guard from < to else { return nil }

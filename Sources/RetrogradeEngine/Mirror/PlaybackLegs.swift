@@ -43,7 +43,8 @@ package struct PlaybackLegs: Sendable, Codable {
       legs: round, shown: timeline.map { $0.clipped(to: presentation.span).timeline }, dropsSeam: dropsSeam,
       keepsForwardWhole: keepsForwardWhole)
     middle = turns.round(hasPrevious: true, hasNext: true)
-    // Of one frame, the legs after the first are empty: without end there would be nothing to give, for ever.
+    // With one frame, the legs after the first are empty: an endless loop would have nothing to give, for
+    // ever.
     self.count = middle.contains { $0.duration > .zero } ? count : count ?? 1
     opening = turns.round(hasPrevious: false, hasNext: self.count != 1)
     closing = self.count == 1 ? opening : turns.round(hasPrevious: true, hasNext: false)
@@ -126,7 +127,7 @@ package struct PlaybackLegs: Sendable, Codable {
   }
 }
 
-/// What the legs of a round leave out at turns.
+/// Times that the legs of a round leave out at turns.
 private struct Turns {
   let legs: [PlaybackLeg]
   /// The frames that may be shown; nil without video.

@@ -12,7 +12,7 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// What of it lies within `other`; empty, and at its nearest end, where nothing does.
+  /// Part of it within `other`; empty, and at its nearest end, where nothing is.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
@@ -28,7 +28,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
   package var duration: ClockTime { span.duration }
 
-  /// Where `span`, in the source's time, comes to lie in the mirror, whose time starts at 0.
+  /// Position of `span`, in the source's time, in the mirror, whose time starts at 0.
   package func mirrored(_ other: TimeSpan) -> TimeSpan {
     TimeSpan(start: span.end - other.end, end: span.end - other.start)
   }

@@ -156,7 +156,7 @@ extension String {
     String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 
-  /// What follows `word`, with which it begins.
+  /// Text that follows `word`, with which it begins.
   fileprivate func word(_ word: String) -> String? {
     hasPrefix(word) && dropFirst(word.count).first?.isWhitespace ?? true ? String(dropFirst(word.count)).trimmed : nil
   }

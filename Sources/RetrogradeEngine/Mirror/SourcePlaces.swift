@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Where the places of a source are that can be named.
+/// Positions of a source that can be named.
 struct SourcePlaces {
   /// From where to where it is presented.
   let span: TimeSpan

@@ -9,7 +9,7 @@ public struct Speed: Hashable, Sendable, Codable {
 
   public static let natural = Speed(1)
 
-  /// What speeds may be.
+  /// Range of valid speeds.
   public static let limits = 0.01...100.0
 
   /// - Parameter speed: what is outside ``limits`` is taken for the nearest in it.

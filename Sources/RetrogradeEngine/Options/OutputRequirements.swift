@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// What an output asks of the way in which its source is played. The defaults are those of a player.
+/// Requirements of an output for the way in which its source is played. The defaults are those of a player.
 package struct OutputRequirements: Sendable {
   /// Whether it can hold transparency.
   package var holdsAlpha = false
@@ -18,9 +18,9 @@ package struct OutputRequirements: Sendable {
 
 /// How many frames per second are shown of a video.
 package struct FrameRateLimit: Sendable {
-  /// What was asked for: the frames are shown at this rate, if there are more.
+  /// Rate that was asked for: the frames are shown at this rate, if there are more.
   var wanted: FrameRate?
-  /// What the output can hold.
+  /// Fastest rate that the output can hold.
   var fastest: FrameRate?
 
   package init(_ playback: PlaybackOptions = PlaybackOptions(), _ output: OutputRequirements = OutputRequirements()) {

@@ -9,7 +9,7 @@ package struct PlaybackSettings: Sendable {
   package var cancellation: Cancellation
   package var purpose = Purpose.output
 
-  /// What a source is opened for.
+  /// Purpose of opening a source.
   package enum Purpose: Sendable {
     /// All of it is going to be played.
     case output
@@ -32,7 +32,8 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
-  /// What limits the frames of the source in a second. Where a score plays them at another speed, that is for the output to limit.
+  /// Limit of the source's frames per second. Where a score plays them at another speed, that is for the
+  /// output to limit.
   var sourceRate: FrameRateLimit {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }

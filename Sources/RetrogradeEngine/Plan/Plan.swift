@@ -4,7 +4,7 @@ import MediaTime
 public struct Window: Hashable, Sendable, Codable {
   /// Its frames, in display order, counted from 0.
   public var frames: Range<Int>
-  /// Where decoding starts: the keyframe (in display order) that the frames depend on.
+  /// Keyframe (in display order) at which decoding starts: the frames depend on it.
   public var keyframe: Int
   /// How many of its frames, the first ones, wait in the spool; the others are held in memory.
   public var spooled: Int
@@ -75,7 +75,7 @@ extension Plan {
     return plan
   }
 
-  /// What it comes to, for those who look for a fault.
+  /// Summary of the plan, for debugging.
   package var words: String {
     "\(windows.count) windows of up to \(windows.map(\.frames.count).max() ?? 0) frames, \(frameCount) frames in all of "
       + "\(frameBytes) bytes each; up to \(peakBytes) of \(budget) bytes in memory, \(peakSpoolBytes) in the spool; "
