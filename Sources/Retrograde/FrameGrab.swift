@@ -13,7 +13,7 @@ public struct FrameGrab: Sendable {
   public let input: String
   /// Places inside the source, in any order. Its end stands for its last frame.
   public var places: [SourcePosition]
-  /// What is said in them of the order of play and of audio has no meaning here.
+  /// Options of decoding and encoding. Their order of play and audio settings have no meaning here.
   public var options: ReverseOptions
 
   public init(_ input: String, at places: [SourcePosition], options: ReverseOptions = ReverseOptions()) {

@@ -2,13 +2,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What opens the files of a source.
+/// Opens the files of a source.
 struct Opening {
   /// How all of it is to be played.
   var settings: PlaybackSettings
   /// How many files it has.
   var count: Int
-  /// What indexing it is, of all of the work.
+  /// Progress step of the indexing.
   var step: Step
   var work: Work
 

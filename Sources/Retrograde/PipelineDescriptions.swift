@@ -4,9 +4,10 @@ public struct PipelineDescriptions: Sendable {
   public var decoding: String
   /// Encodes and writes what is put into its appsrcs, which have the same names.
   public var encoding: String
-  /// What ``PipelineFile`` knows by `@name value`: the order of play, tags, orientation.
+  /// Settings that ``PipelineFile`` writes as `@name value`: the order of play, tags, orientation.
   public var settings: [String]
-  /// What of the source the output does not have, or has otherwise, as ``Summary/warnings`` of a reversal would say.
+  /// Details of the source that the output does not have, or has otherwise, as ``Summary/warnings`` of a
+  /// reversal would list them.
   public var warnings: [Warning] = []
 
   /// As a pipeline file.

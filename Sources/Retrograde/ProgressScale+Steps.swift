@@ -35,7 +35,7 @@ extension OutputPlan {
       ?? 0
   }
 
-  /// What is to come when the source is indexed.
+  /// Steps that follow when the source is indexed.
   var steps: [ExpectedStep] {
     let writing: (reversing: Double, finishing: Double) =
       if choice.container.animation == .gif {

@@ -54,7 +54,7 @@ public struct ReversalProgress: Sendable, Codable {
   public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
 }
 
-/// What was done.
+/// Result of a run.
 public struct Summary: Sendable, Codable {
   public var output: String
   /// Frames of video written.
@@ -67,15 +67,15 @@ public struct Summary: Sendable, Codable {
   /// The most bytes of decoded media held at once.
   public var peakMemory: Int
   public var plan: Plan?
-  /// What the mirror does not hold as the source promises it.
+  /// Warnings about promises of the source that the mirror does not keep.
   public var warnings: [Warning]
-  /// What the file holds; nil where a pipeline of the user's own writes several.
+  /// Content of the file; nil where a pipeline of the user's own writes several.
   public var written: WrittenMedia?
-  /// What of the source became another codec, and why.
+  /// Streams that changed to another codec, and why.
   public var changes: [CodecChange] = []
   /// Frames that were recorded from a live source.
   public var captured: Int?
-  /// What was looked for.
+  /// Loop that was found, if one was looked for.
   public var loop: FoundLoop?
   /// How much was fetched from an address, or by way of a playlist, and lay in the spool; nil where nothing was.
   public var fetched: ByteCount?

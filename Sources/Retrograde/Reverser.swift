@@ -17,7 +17,7 @@ import RetrogradeEngine
 public struct Reverser: Sendable {
   /// The paths of the files that are turned round, in the order of play; `-` is standard input.
   public let inputs: [String]
-  /// What people call the source: the path of its only file, or those of all, with a + between them.
+  /// Name of the source as users know it: the path of its only file, or those of all, with a + between them.
   public var input: String { Reverser.name(of: inputs) }
   public var options: ReverseOptions
   /// Draws over every frame; nil: nothing does.

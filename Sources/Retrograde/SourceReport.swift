@@ -2,7 +2,8 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// What is in a source, and how it would be read backwards. Encoded, times are numbers of seconds.
+/// Content of a source, and the plan by which it would be read backwards. Encoded, times are numbers of
+/// seconds.
 public struct SourceReport: Sendable, Codable {
   public struct Stream: Sendable, Codable {
     public var kind: StreamKind
@@ -47,7 +48,7 @@ public struct SourceReport: Sendable, Codable {
     }
   }
 
-  /// What a mirror in a container would leave out.
+  /// Details that a mirror in a container would leave out.
   public struct MirrorReport: Sendable, Codable {
     /// Its file name extension.
     public var container: String
@@ -88,11 +89,12 @@ public struct SourceReport: Sendable, Codable {
   public var tags: String?
   /// Whether it has cover art.
   public var hasCoverArt: Bool
-  /// What would become of it in the containers that hold most.
+  /// Mirrors in the containers that hold most.
   public var mirrors: [MirrorReport]
   /// When the keyframes are shown.
   public var keyframes: [ClockTime]
-  /// What is played, in that order. Where a stretch turns into the next one, that begins behind the frame that is on show.
+  /// Stretches that are played, in that order. At a turn, the next stretch begins behind the frame that is on
+  /// show.
   public var order: [Played]
   public var plan: Plan?
   /// The most bytes of decoded media that will be held, and the most that will be in the spool.

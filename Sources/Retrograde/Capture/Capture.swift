@@ -19,9 +19,9 @@ import Synchronization
 /// Frames are kept as they come, within the memory budget and then in the spool; those that lie in a driver's own few
 /// buffers are copied out of them, others are not.
 public struct Capture: Sendable {
-  /// What gives raw frames: elements in `gst-launch-1.0` syntax.
+  /// Source of raw frames: elements in `gst-launch-1.0` syntax.
   public var source: String
-  /// What gives the audio, in the same syntax; nil: no audio.
+  /// Source of the audio, in the same syntax; nil: no audio.
   public var microphone: String?
   /// Whether a window shows what the camera sees. It never holds up the recording; closing it ends that.
   public var showsPreview: Bool

@@ -54,7 +54,7 @@ final class RecordingControl: Sendable {
   /// When the first frame that was kept came, in the source's time.
   var start: ClockTime? { state.withLock { $0.began } }
 
-  /// What is to be done with a frame. The source's own clock counts, so that nothing has to wait.
+  /// Decision about a frame. The source's own clock counts, so that nothing has to wait.
   func takes(_ sample: Sample) -> Decision {
     let time = sample.streamTime ?? .zero
     let (decision, waited): (Decision, ClockTime) = state.withLock { state in

@@ -6,7 +6,7 @@ import RetrogradeEngine
 struct ChunkJoin: Sendable {
   private let folder: WorkFolder
   private let plan: ChunkPlan
-  /// What is known of each chunk.
+  /// Last event of each chunk.
   private let made: [Journal.Event]
   private let resources: Resources
   private let work: Work

@@ -5,9 +5,9 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// What a file says of itself, by which two that are made alike would differ.
+/// Identity that a file carries, which would differ between two files that are made alike.
 struct FileOrigin: Codable, Sendable, Equatable {
-  /// What the numbers follow from that tell it, and its tracks, from others.
+  /// Seed of the numbers that tell the file, and its tracks, from others.
   var seed: UInt32
   /// When it was made, in seconds since 1970.
   var date: Int
@@ -44,7 +44,7 @@ struct KeptChange: Codable, Sendable {
 /// How an output is made in pieces that depend on nothing but this and the source: what `plan.json` in a work folder holds. Times are in
 /// seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
-  /// What a source was when the plan was made: another one is refused.
+  /// Identity of the source when the plan was made: another one is refused.
   struct SourceIdentity: Codable, Sendable, Equatable {
     var path: String
     var size: Int
@@ -52,7 +52,7 @@ struct ChunkPlan: Codable, Sendable {
     var modified: [Int]
   }
 
-  /// What was asked for.
+  /// Options that were asked for.
   struct Options: Codable, Sendable {
     var playback: PlaybackOptions
     var encoding: EncodingOptions
@@ -65,7 +65,7 @@ struct ChunkPlan: Codable, Sendable {
       (subtitles, lettering) = (options.subtitles, options.lettering)
     }
 
-    /// What was asked for, with what a run may take of the machine.
+    /// Options that were asked for, with the resources that a run may take of the machine.
     func all(_ resources: Resources) -> ReverseOptions {
       ReverseOptions(
         playback: playback, encoding: encoding, output: output, resources: resources, subtitles: subtitles,
@@ -77,7 +77,7 @@ struct ChunkPlan: Codable, Sendable {
   struct Video: Codable, Sendable {
     /// Of the appsrc that takes its frames.
     var name: String
-    /// What the pass over the source found; its packets are in the file `index-N`.
+    /// Index from the pass over the source; its packets are in the file `index-N`.
     var index: StoredVideoIndex
     /// The raw frames, as the encoder gets them.
     var caps: String
@@ -138,14 +138,14 @@ struct ChunkPlan: Codable, Sendable {
     var subtitles: Subtitles
   }
 
-  /// What one chunk holds.
+  /// Content of one chunk.
   struct Chunk: Codable, Sendable {
     var kind: StreamKind
     /// The place of its stream among those of its kind.
     var stream: Int
     /// When its first frame is shown in the output, and until when its last one is.
     var span: TimeSpan
-    /// What of the source that is.
+    /// Part of the source that is played in it.
     var source: TimeSpan
     /// How many frames of video it has.
     var frames: Int
@@ -161,7 +161,7 @@ struct ChunkPlan: Codable, Sendable {
   /// The absolute path of the file to be made.
   var output: String
   var options: Options
-  /// What of the source is played; nil: all of it.
+  /// Part of the source that is played; nil: all of it.
   var range: TimeSpan?
   /// The order of play.
   var legs: PlaybackLegs
@@ -180,11 +180,11 @@ struct ChunkPlan: Codable, Sendable {
   var joining: String
   /// Whether the container says which samples are heard.
   var hasEditLists: Bool
-  /// What is to be said of the result.
+  /// Warnings about the result.
   var warnings: [Notice]
-  /// What of the source becomes another codec.
+  /// Streams that change to another codec.
   var changes: [KeptChange]
-  /// What the file says of itself that is not in the source.
+  /// Identity of the file, which is not in the source.
   var origin: FileOrigin
   var chunks: [Chunk]
 }
@@ -211,7 +211,7 @@ extension ChunkPlan {
     chunks.indices.filter { chunks[$0].kind == kind && chunks[$0].stream == stream }
   }
 
-  /// What chunk `number` is called in messages: `chunk 12`.
+  /// Name of chunk `number` in messages: `chunk 12`.
   static func name(_ number: Int) -> String { "chunk \(number)" }
 }
 

@@ -15,7 +15,7 @@ struct ChunkRoom {
   }
   private var places: [Place]
 
-  /// What comes before a packet in a file of packets (`gdppay`).
+  /// Bytes before a packet in a file of packets (`gdppay`).
   private static let packetHeader = 62.0
 
   /// - Parameters:

@@ -96,7 +96,7 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// What others have made counts too.
+  /// Chunks that others have made count too.
   private func count(_ state: inout State) {
     state.done = wanted.reduce(0) { $0 + (state.states.done[$1] == nil ? 0 : plan.chunks[$1].frames) }
   }

@@ -1,6 +1,6 @@
 import RetrogradeEngine
 
-/// What the journal says of a plan's chunks.
+/// States of a plan's chunks by the journal.
 struct ChunkStates: Sendable {
   /// The last event of each chunk; nil where nothing has happened.
   private(set) var last: [Journal.Event?]

@@ -132,7 +132,7 @@ struct ChunkedReversal: Sendable {
 
   // MARK: joining
 
-  /// What became of an attempt to join.
+  /// Result of an attempt to join.
   private enum Joining {
     case joined(Summary)
     /// Some chunks are not made.
@@ -169,7 +169,7 @@ struct ChunkedReversal: Sendable {
     return .joined(summary(plan, joined))
   }
 
-  /// What `retrograde join` does.
+  /// Joins all chunks, as `retrograde join` does.
   func joinAll(_ resources: Resources) throws -> Summary {
     let plan = try folder.knownPlan()
     work.scale.expect(

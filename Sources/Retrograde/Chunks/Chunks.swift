@@ -53,7 +53,7 @@ public struct ChunkFolder: Sendable {
 
   public init(_ path: String) { self.path = path }
 
-  /// What is done, and what is still to come.
+  /// Chunks that are done, and those that remain.
   /// - Throws: ``RetrogradeError``.
   public func status() async throws -> ChunkStatus {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
@@ -90,7 +90,7 @@ public struct ChunkFolder: Sendable {
           return
         }
         let range = wanted.lowerBound..<wanted.upperBound + 1
-        // What somebody else is making is theirs until they are done, or dead.
+        // A chunk that another process is making is left to it until it is done, or dead.
         repeat {
           chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
         } while try chunked.isAnyLeftByOthers(plan, range)
@@ -117,7 +117,7 @@ public struct ChunkStatus: Sendable, Codable {
     }
     public var number: Int
     public var kind: StreamKind
-    /// What of the output it is, in seconds.
+    /// Part of the output that the chunk is, in seconds.
     public var start: Double
     public var end: Double
     /// Of video; 0 of audio.

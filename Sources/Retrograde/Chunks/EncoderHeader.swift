@@ -2,7 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What encoders are told so that all chunks of a stream have the same header, and the same bytes wherever they are made.
+/// Encoder settings by which all chunks of a stream have the same header, and the same bytes wherever they
+/// are made.
 enum EncoderHeader {
   /// One thread. x264 and x265 write other bytes with other numbers of threads. libvpx's and libaom's threads wait for each other in loops: where there are more of them
   /// than cores they take several times the processor's time (docs/chunks.md). Cores are filled by making several chunks at once.

@@ -17,7 +17,7 @@ final class PlanFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// What is in it; nil where there is none.
+  /// Content of the file; nil where there is none.
   func read() throws -> Data? {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -49,7 +49,7 @@ final class PlanFile: Sendable {
   private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
 }
 
-/// What tells a file from one that has its name later, or was changed.
+/// Identity of a file, which tells it from a later file of that name, and from its own state before a change.
 package struct FileStamp: Codable, Sendable, Equatable {
   /// Of its inode.
   var number: UInt64

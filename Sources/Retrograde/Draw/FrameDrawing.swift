@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What is drawn over the frames of a source, and before them.
+/// Drawings over the frames of a source, and before them.
 struct FrameDrawing: Sendable {
   var lettering = Lettering()
   var overlay: Overlay?
@@ -35,7 +35,7 @@ struct FrameDrawing: Sendable {
     return Int((title.duration / step).rounded(.up))
   }
 
-  /// What draws over frames; nil where nothing does.
+  /// Drawing over frames; nil where there is none.
   var painting: Overlay? { Overlays.all([lettering.overlay, overlay].compactMap { $0 }) }
 }
 

@@ -18,7 +18,7 @@ public struct Lettering: Sendable, Codable, Hashable {
     self.showsTimecode = showsTimecode
   }
 
-  /// What draws it; nil where there is nothing to draw.
+  /// Overlay that draws the lettering; nil where there is nothing to draw.
   package var overlay: Overlay? {
     Overlays.all(
       [

@@ -10,7 +10,7 @@ struct MovieStream: Sendable {
   private let audio: Worker<MuxedCount.Given>?
   private let cancellation: Cancellation
   private var given = MuxedCount.Given(count: 0)
-  /// What the container does not hold.
+  /// Warnings about data that the container does not hold.
   let warnings: [Warning]
 
   /// How long it will be nobody knows. Of this length, MP4's edits are counted in samples, and so exact; their 32 bits hold 12 hours at

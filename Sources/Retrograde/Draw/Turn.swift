@@ -42,7 +42,7 @@ struct Turn: Hashable, Sendable {
   /// This one, and then the other.
   func then(_ other: Turn) -> Turn { (other.isMirrored ? mirrored : self).turned(by: other.quarters) }
 
-  /// What undoes it.
+  /// Turn that undoes this one.
   var inverse: Turn {
     // To mirror again after a turn is to mirror first and turn the other way.
     var turn = self

@@ -59,7 +59,7 @@ struct AudioForm: Sendable, Equatable {
     mixed.flatMap { Caps("audio/x-raw,\(fields($0))") }
   }
 
-  /// What stands between the samples and the encoder, in `gst-launch-1.0` syntax.
+  /// Elements between the samples and the encoder, in `gst-launch-1.0` syntax.
   var elements: [String] {
     let called = name.map { ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""] } ?? []
     let limits = [mixed.map(fields), rate.map { "rate=\($0)" }].compactMap { $0 }

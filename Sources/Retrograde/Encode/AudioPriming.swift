@@ -1,7 +1,8 @@
 import GStreamer
 import MediaTime
 
-/// What encoders put before the audio, and where times lie so that audio and video start together all the same.
+/// Samples that encoders put before the audio, and the places of times by which audio and video start
+/// together all the same.
 struct AudioPriming: Sendable, Codable {
   /// How much later than 0 everything is, where the container has no edit lists.
   private(set) var leadIn = ClockTime.zero

@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// What becomes of comments that say where a game's music loops, in sample frames (`LOOPSTART`, `LOOPLENGTH`,
-  /// `LOOPEND`).
+  /// Comments for the output that say where a game's music loops, in sample frames (`LOOPSTART`,
+  /// `LOOPLENGTH`, `LOOPEND`), and warnings about them.
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, !hasSoundtrack else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
@@ -67,7 +67,7 @@ private struct LoopComments {
     let start = fields["START"]?.name ?? "LOOPSTART"
     var comments = ["\(start)=\(place.lowerBound)"]
     if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
-    // What the loop's end was left to, the file's, is no longer where it ends.
+    // Without an end of its own the loop ended with the file, which no longer ends there.
     if fields["END"] == nil || fields["LENGTH"] != nil {
       comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
     }

@@ -41,7 +41,7 @@ extension CodecChange: Codable {
 }
 
 extension EncodingChoice {
-  /// What becomes of the codec of a video; nil where it stays, and where the source has none.
+  /// Change of a video's codec; nil where it stays, and where the source has none.
   static func change(
     from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
     _ output: String
@@ -74,7 +74,7 @@ extension EncodingChoice {
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
 
-  /// What becomes of the codec of an audio stream; nil where it stays.
+  /// Change of an audio stream's codec; nil where it stays.
   /// - Parameters:
   ///   - isUntimed: whether nothing in the container says when its packets are heard.
   ///   - raw: caps of the samples.
@@ -134,7 +134,7 @@ extension Container {
       ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"
   }
 
-  /// What holds images: the name of their format.
+  /// Name of the image format that the container holds.
   func imageName(of output: String) -> String { WrittenMedia.containerName(of: output) }
 }
 

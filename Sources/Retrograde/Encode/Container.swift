@@ -23,7 +23,8 @@ struct Container: Sendable {
   }
   /// It can say which way up the video is.
   var carriesOrientation = false
-  /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
+  /// Element that writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0`
+  /// syntax.
   var tagger: String?
   /// Whether files of the name hold ``audioCodecs`` and nothing else, whatever the muxer takes.
   var holdsNamedCodecsOnly = false
@@ -71,7 +72,7 @@ struct Container: Sendable {
   /// Images without audio, one file or one a frame, for which no muxer is needed.
   var imageFormat: ImageFormat?
 
-  /// What holds images and nothing else.
+  /// Format of a container that holds images and nothing else.
   enum ImageFormat: Sendable {
     /// One file, which players repeat for ever.
     case animation(AnimationFormat)
@@ -160,7 +161,7 @@ struct Container: Sendable {
     format.map { "\(path).\(otherNames[$0.lowercased()] ?? $0.lowercased())" } ?? path
   }
 
-  /// What other programs call formats of ours.
+  /// Names that other programs give to our formats.
   private static let otherNames = ["matroska": "mkv", "mpegts": "ts"]
 
   static var extensions: [String] { byExtension.keys.sorted() }
@@ -175,7 +176,7 @@ struct Container: Sendable {
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
     subtitles: [text], hasEditLists: true, carriesOrientation: true)
-  /// What segments of a stream are made for, which is played in browsers: pictures lie upright in it.
+  /// Container of a stream's segments, which is played in browsers: pictures lie upright in it.
   static let segments = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264], audioCodecs: [aac], hasEditLists: true)
   private static let mov = Container(

@@ -230,7 +230,7 @@ struct EncoderSettings: Sendable {
     Double(raw.int("width") ?? 1280) * Double(raw.int("height") ?? 720) * frameRate
   }
 
-  /// What can be asked of an encoder, and by which of its properties.
+  /// Settings that each encoder has a property for.
   private static let takes: [String: Set<Setting>] = [
     "x264enc": [.constantRateFactor, .bitrate, .preset], "x265enc": [.constantRateFactor, .bitrate, .preset],
     "vp8enc": [.constantRateFactor, .bitrate, .preset], "vp9enc": [.constantRateFactor, .bitrate, .preset],
@@ -271,7 +271,7 @@ struct EncoderSettings: Sendable {
     try checked(preset(of: encoder), property, encoder, .preset)
   }
 
-  /// What was asked for, or what is usual.
+  /// Preset that was asked for, or the usual one.
   private func preset(of encoder: String) -> String {
     options.preset ?? EncoderSpeed.of(encoder, options.quality)
   }
@@ -296,13 +296,13 @@ struct EncoderSettings: Sendable {
 }
 
 extension EncodingOptions {
-  /// What was asked for that only an encoder of video can do.
+  /// Settings that were asked for and that only an encoder of video can apply.
   var forOneEncoder: [Setting] {
     ofQuality
       + [(encoder != nil, Setting.encoder), (!encoderOptions.isEmpty, .encoderOptions)].compactMap { $0 ? $1 : nil }
   }
 
-  /// What was asked for in terms that not every encoder of video knows.
+  /// Settings that were asked for and that not every encoder of video knows.
   fileprivate var ofQuality: [Setting] {
     [(constantRateFactor != nil, Setting.constantRateFactor), (bitrate != nil, .bitrate), (preset != nil, .preset)]
       .compactMap { $0 ? $1 : nil }

@@ -9,9 +9,9 @@ enum EncoderSpeed {
     "x264enc": "superfast", "x265enc": "ultrafast", "vp9enc": "4", "vp8enc": "8", "av1enc": "7",
   ]
 
-  /// What an encoder does at its usual speed although that speed leaves it out. x264's `superfast` neither looks ahead nor follows blocks
-  /// from frame to frame, and refines motion least. With these it takes less time than `veryfast`, and comes nearer to `medium`
-  /// (docs/quality.md).
+  /// Properties that an encoder gets at its usual speed although that speed leaves them out. x264's
+  /// `superfast` neither looks ahead nor follows blocks from frame to frame, and refines motion least. With
+  /// these it takes less time than `veryfast`, and comes nearer to `medium` (docs/quality.md).
   private static let additions = [
     "x264enc": [("mb-tree", "true"), ("rc-lookahead", "20"), ("subme", "2"), ("trellis", "true")]
   ]

@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What the output is to be made of: container, codecs, and the encoding profile that says so to `encodebin`.
+/// Container and codecs of the output, and the encoding profile that names them to `encodebin`.
 struct EncodingChoice: Sendable {
   /// How a video stream is written.
   struct VideoChoice: Sendable {
@@ -16,7 +16,7 @@ struct EncodingChoice: Sendable {
     var profile = ""
     /// The pixel format that the encoder needs, where it can't take the source's own.
     var format: String?
-    /// What becomes of its frames' shape; nil of packets.
+    /// Change of its frames' shape; nil for packets.
     var geometry: FrameGeometry?
     /// Whether the pixels say how much of them is seen.
     var hasAlpha = false
@@ -52,7 +52,7 @@ struct EncodingChoice: Sendable {
   /// The subtitles that are written, as the container takes them.
   var subtitles: [SubtitleTrack] = []
   var warnings: [Warning] = []
-  /// What of the source becomes another codec.
+  /// Streams that change to another codec.
   var changes: [CodecChange] = []
   /// Whether interlaced frames are made whole ones.
   var deinterlaces = false

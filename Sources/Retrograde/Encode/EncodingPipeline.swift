@@ -16,7 +16,7 @@ final class EncodingPipeline: Sendable {
     var orientation: String?
     /// Which field of interlaced frames comes first.
     var fieldOrder: MatroskaHeader.FieldOrder?
-    /// What people call it.
+    /// Title of the stream.
     var title: String?
     /// Comments that hold for it, such as `NAME=text`.
     var comments: [String] = []
@@ -28,7 +28,7 @@ final class EncodingPipeline: Sendable {
     var packets: Caps?
   }
 
-  /// What is to be written, and where.
+  /// Content to write, and its places.
   struct Contents: Sendable {
     /// The pipeline, in `gst-launch-1.0` syntax.
     var description: String
@@ -37,7 +37,7 @@ final class EncodingPipeline: Sendable {
     var texts: [Stream] = []
     /// In the time of the output.
     var chapters: [Chapter] = []
-    /// What a WAVE file holds beside its samples and tags.
+    /// Chunks of a WAVE file beside its samples and tags.
     var waveChunks: [WAVEChunks.Chunk] = []
     /// Comments of the file, such as `LOOPSTART=22050`, that hold for the output.
     var comments: [String] = []
@@ -53,12 +53,12 @@ final class EncodingPipeline: Sendable {
     var lead = ClockTime.zero
     /// Where no muxer writes the file: what does, from the appsink `frames`.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
-    /// What is known of the audio's priming; nil: it is measured.
+    /// Known priming of the audio; nil: it is measured.
     var priming: AudioPriming?
     /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline
     /// decides.
     var hasEditLists: Bool?
-    /// What muxers would take from chance and the clock; nil: they do.
+    /// Values that muxers would take from chance and the clock; nil: they do.
     var origin: FileOrigin?
     /// Whether the user wrote the description down.
     var isOfUser = false
@@ -81,7 +81,7 @@ final class EncodingPipeline: Sendable {
   /// container has no other way to say so.
   let mirrorStart: ClockTime
 
-  /// What was found of the audio's encoders, or was known.
+  /// Priming of the audio's encoders, measured or known.
   let priming: AudioPriming
   let pipeline: Pipeline
   private let path: String
@@ -97,7 +97,7 @@ final class EncodingPipeline: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// What came to the streams and to the file.
+  /// Data that came to the streams and to the file.
   private let moved = Counter()
   /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before
   /// they were: a pipeline that a user wrote may.
@@ -240,7 +240,7 @@ final class EncodingPipeline: Sendable {
   /// True if frames have to lie in memory as their caps alone say (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
 
-  /// What the encoder and the muxer of the output know better than the source.
+  /// Tags that the encoder and the muxer of the output know better than the source.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "subtitle-codec", "codec", "bitrate", "minimum-bitrate",
     "maximum-bitrate",
@@ -248,7 +248,7 @@ final class EncodingPipeline: Sendable {
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
 
-  /// What the container can't hold of what was to be written.
+  /// Warnings about data for the output that the container can't hold.
   var unheld: [Warning] {
     losesChapters ? [.noChapters] : []
   }

@@ -16,7 +16,7 @@ struct Feed: Sendable {
   /// Whether audio that starts late is to be preceded by silence.
   let isPadded: Bool
   var drawing = FrameDrawing()
-  /// What becomes of the shape of each video's frames after that.
+  /// Change of the shape of each video's frames after that.
   var geometries: [FrameGeometry?] = []
   /// How the forward part of the first video is copied, if it is.
   var copy: ForwardCopy?
@@ -33,7 +33,7 @@ struct Feed: Sendable {
   /// Of all of the output.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
-  /// What gives the packets of a stream to the pipeline, all of them.
+  /// Gives all packets of a stream to the pipeline.
   struct Joined: Sendable {
     var video: @Sendable (Int, AppSource) throws -> MuxedCount.Given
     var audio: @Sendable (Int, AppSource) throws -> MuxedCount.Given
@@ -43,7 +43,8 @@ struct Feed: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [Warning] = []
-    /// What was given up for its size, which was asked for: no loss that `--strict` would be about.
+    /// Warnings about quality that was given up for a size that was asked for: no loss that `--strict` would
+    /// be about.
     var concessions: [Warning] = []
     /// From the earliest start of what was written to the latest end.
     var span: TimeSpan?
@@ -235,7 +236,8 @@ extension MuxedCount.Given {
 }
 
 extension PlaybackLegs {
-  /// What of the source is played during `span` of the output, whose time 0 is `offset`; nil where nothing is.
+  /// Part of the source that is played during `span` of the output, whose time 0 is `offset`; nil where there
+  /// is none.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
     return spans.first.map { first in

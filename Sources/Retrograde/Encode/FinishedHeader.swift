@@ -2,7 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// What is put into a file when it is written, because its muxer does not: it says what came to the muxer, whatever was planned.
+/// Header that is put into a finished file, because its muxer does not: it describes the data that came to
+/// the muxer, whatever was planned.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"

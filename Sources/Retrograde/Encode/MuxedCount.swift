@@ -5,7 +5,7 @@ import Synchronization
 
 /// Counts what of one stream comes to the muxer, or, in formats without one, to what writes the file.
 struct MuxedCount: Sendable {
-  /// What came of what was given.
+  /// Data that reached the muxer, of the data given.
   struct Reached: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
@@ -19,7 +19,7 @@ struct MuxedCount: Sendable {
     var packetRate: Double?
   }
 
-  /// What was pushed into the stream's appsrc.
+  /// Data that was pushed into the stream's appsrc.
   struct Given: Sendable {
     /// Frames, sample frames or cues.
     var count: Int

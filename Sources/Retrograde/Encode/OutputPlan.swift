@@ -2,13 +2,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What one output is to hold of a source, and how: what is encoded as what, what is copied, what is drawn, what has no room.
+/// Plan of one output of a source: codecs, copied packets, drawings, and details for which there is no room.
 struct OutputPlan: Sendable {
   let output: String
   let source: PlayableSource
   let options: ReverseOptions
   private(set) var choice: EncodingChoice
-  /// What is drawn over the frames, and before them.
+  /// Drawings over the frames, and before them.
   let drawing: FrameDrawing
   /// How the forward part is copied, if it is.
   let copy: ForwardCopy?
@@ -114,7 +114,7 @@ struct OutputPlan: Sendable {
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
-  /// What describes the source beside its frames and samples.
+  /// Details of the source beside its frames and samples.
   var details: CarriedDetails {
     // Opus counts at 48 kHz, whatever the source's rate is.
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
@@ -136,7 +136,7 @@ struct OutputPlan: Sendable {
       turnsPackets: choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
-  /// What is written, in `gst-launch-1.0` syntax and beside it.
+  /// Content to write, in `gst-launch-1.0` syntax and beside it.
   func contents(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
   ) -> EncodingPipeline.Contents {
@@ -174,7 +174,7 @@ struct OutputPlan: Sendable {
     return contents
   }
 
-  /// What the first audio stream takes, decoded.
+  /// Bytes of the first audio stream, decoded.
   private var audioBytes: Int {
     guard let track = audio.first, let duration = source.legs.duration else { return 0 }
     return duration.sampleIndex(rate: track.rate).multipliedReportingOverflow(by: track.bytesPerFrame).partialValue
@@ -188,7 +188,8 @@ struct OutputPlan: Sendable {
 }
 
 extension PlayedFrames {
-  /// What is to be said where they are shown one after the other and equally long; nil where they are that anyway, give or take most of it.
+  /// Warning about frames that are shown one after the other and equally long; nil where they are that
+  /// anyway, give or take most of it.
   /// - Parameter rate: how many there will be in a second.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate

@@ -8,7 +8,8 @@ struct PacketForm: Sendable {
   let given: Caps
   /// As the muxer takes them.
   let taken: Caps
-  /// What brings the source's packets into this form, in `gst-launch-1.0` syntax: nothing where they are in it.
+  /// Elements that bring the source's packets into this form, in `gst-launch-1.0` syntax: none where they are
+  /// in it.
   let conversion: [String]
 }
 
@@ -61,7 +62,7 @@ struct PacketOutput: Sendable {
     )
   }
 
-  /// What can only be done with frames.
+  /// Setting that was asked for and that only frames allow.
   private var asked: Setting? {
     [
       (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile),
@@ -103,7 +104,7 @@ struct PacketOutput: Sendable {
     return caps.setting("ffversion", "1")
   }
 
-  /// What brings packets of a codec, from whichever encoder, into a form that `container` takes.
+  /// Elements that bring packets of a codec, from whichever encoder, into a form that `container` takes.
   static func conversion(of codec: Codec, for container: Container) -> [String] {
     for (parser, text) in conversions[codec.caps.mediaType] ?? [] {
       if let taken = Caps(text), container.takes(taken) { return [parser, text] }

@@ -11,7 +11,7 @@ extension SubtitleTrack {
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
-    // What stands in the packets is the same in any Matroska file.
+    // The packets' content is the same in any Matroska file.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
       let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
@@ -113,7 +113,8 @@ enum SubtitleText {
   /// Fonts and struck text, and places in braces.
   private static var foreignMarks: Regex<Substring> { /<\/?(?:s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}/.ignoresCase() }
 
-  /// What is shown of a script's line, which has eight fields before it in a packet (Matroska's codec mappings, S_TEXT/ASS).
+  /// Shown text of a script's line, which has eight fields before it in a packet (Matroska's codec mappings,
+  /// S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What is in a file that was made.
+/// Content of a file that was made.
 public struct WrittenMedia: Sendable, Codable, Hashable {
   public struct Stream: Sendable, Codable, Hashable {
     public var kind: StreamKind
@@ -42,7 +42,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     return (isItself ? "" : "\(container): ") + words.joined(separator: ", ")
   }
 
-  /// What people call the container that a file's extension stands for.
+  /// Common name of the container that a file's extension stands for.
   static func containerName(of output: String) -> String {
     let name = output.dotExtension.dropFirst()
     return [

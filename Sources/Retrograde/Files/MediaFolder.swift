@@ -76,7 +76,7 @@ package enum MediaFolder {
     }
   }
 
-  /// What a plain file begins as.
+  /// Kind of a plain file, by its beginning.
   private enum Content { case media, other, unknown }
 
   /// Photographs, lists of files and subtitles are no media.

@@ -24,7 +24,7 @@ extension LoopFinder {
     }
   }
 
-  /// What is found is read once more to be written.
+  /// Checks that the source can be read once more: the loop is written after the search.
   private func checkInput() throws {
     guard Source.canBeReadAgain(input) else {
       throw RetrogradeError(

@@ -16,10 +16,11 @@ public struct LoopFinder: Sendable {
   public var input: String
   /// How long the loop may be; nil: ``usualLengths``, and less in a source that is shorter.
   public var lengths: ClosedRange<ClockTime>?
-  /// What of the source is looked at (`playback.start`, `playback.end`), for which order of play, and how what is found is encoded.
+  /// Part of the source to search (`playback.start`, `playback.end`), the order of play, and the encoding of
+  /// the loop that is found.
   public var options: ReverseOptions
 
-  /// What is looked for unless said otherwise, in sources that are long enough.
+  /// Default range of lengths, for sources that are long enough.
   public static let usualLengths = ClockTime.seconds(2)...ClockTime.seconds(6)
 
   /// - Parameters:
@@ -47,7 +48,7 @@ public struct LoopFinder: Sendable {
     }
   }
 
-  /// What writes a loop that was found.
+  /// Reverser that writes a loop that was found.
   public func reverser(of found: FoundLoop, seam: LoopSeam = .cut) -> Reverser {
     var reverser = Reverser(input, options: options)
     let (start, end) = (found.span.start, found.span.end)

@@ -43,9 +43,9 @@ struct SeamSearch {
   private static let levelsPerDecibel = 0.3
   /// In a stretch that moves less from frame to frame, on average, nothing is seen to happen: it closes well, and nobody wants it.
   private static let leastMotion = 0.2
-  /// What is not seen or heard, however still the rest is, in levels and in dB.
+  /// Largest difference that is not seen or heard, however still the rest is, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
-  /// What is not noticed among steps of 1.
+  /// Largest step that is not noticed among steps of 1.
   private static let unnoticed = 1.5
 
   private let lengths: ClosedRange<ClockTime>
@@ -86,7 +86,7 @@ struct SeamSearch {
     }
   }
 
-  /// What fits best; nil where no two frames are as far apart as a loop is long.
+  /// Best loop; nil where no two frames are as far apart as a loop is long.
   mutating func finish() -> Found? {
     if let last = frames.last {
       if !turns, rows.count > 2 { rows.removeFirst() }

@@ -46,7 +46,7 @@ public struct EncodingOptions: Sendable, Codable {
   package var isRateChosen = false
   /// The most bits per second of each audio stream; nil: as many as it usually has.
   package var audioBitrate: Int?
-  /// What of the picture is in the output, which way round, and how large.
+  /// Crop, orientation and size of the picture in the output.
   public var framing: Framing
   /// Whether video in Matroska keeps its transparency: it becomes FFV1, if no other codec is asked for. WebP, APNG
   /// and PNG always keep it. Few video players show it.

@@ -1,9 +1,10 @@
 import RetrogradeEngine
 
-/// What of a picture is in the output, which way round, and how large.
+/// Crop, orientation and size of a picture in the output.
 ///
-/// All of it is said of the picture as it is shown: upright, with square pixels. Whatever the order in which it is said, it is done in this
-/// one: the picture is cropped, then turned, then flipped, then scaled.
+/// All values refer to the picture as it is shown: upright, with square pixels. Whatever the order in which
+/// they are set, they are applied in this one: the picture is cropped, then turned, then flipped, then
+/// scaled.
 ///
 /// ```swift
 /// let story = Framing(crop: .shape(width: 9, height: 16), scale: .pad(width: 1080, height: 1920))
@@ -118,7 +119,7 @@ extension Framing {
 }
 
 extension Framing {
-  /// What is asked for, by its name.
+  /// Settings that were asked for, by their names.
   var settings: [Setting] {
     var asked: [Setting] = []
     if crop != nil { asked.append(.crop) }

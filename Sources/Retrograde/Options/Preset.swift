@@ -2,11 +2,12 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// What a place, such as a service that shows films, takes: a GStreamer encoding target, with limits of length, size and shape.
+/// Requirements of a place, such as a service that shows films: a GStreamer encoding target, with limits of
+/// length, size and shape.
 ///
-/// It is a file whose name ends in `.gep`. Beside what GStreamer reads of it, it has a group `[Retrograde]` with any of the keys
-/// `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad` (`1080x1920`), `max-seconds`, `max-size` (`16MB`) and `date`, when the place was
-/// known to take that.
+/// It is a file whose name ends in `.gep`. Beside GStreamer's own groups it has a group `[Retrograde]` with
+/// any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad` (`1080x1920`), `max-seconds`,
+/// `max-size` (`16MB`) and `date`, when the place was known to take that.
 public struct Preset: Sendable, Hashable {
   public var name: String
   public var description: String
@@ -102,7 +103,7 @@ extension OutputOptions {
       }
     }
 
-    /// What is to be said of what is recorded already, and longer than it takes.
+    /// Warning about a recording that is longer than the place takes.
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(

@@ -60,7 +60,7 @@ struct OutputPlace: Sendable {
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
-  /// What went wrong when the file was to get its name, by `errno`.
+  /// Error of giving the file its name, by `errno`.
   var failure: RetrogradeError {
     let reason = errno
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
@@ -76,7 +76,7 @@ struct OutputPlace: Sendable {
   }
 }
 
-/// What tells a file from all others, whatever its names.
+/// Identity of a file, whatever its names.
 struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let number: ino_t

@@ -75,7 +75,7 @@ final class Outputs: Sendable {
 
   /// Gives all files their names, or none.
   func commit() throws {
-    // What has gone through a pipe can't be taken back.
+    // Bytes that have gone through a pipe can't be taken back.
     let all = state.withLock { $0.parts }
     let parts = all.filter { !($0 is StandardOutput) } + all.filter { $0 is StandardOutput }
     for part in parts { try part.sync() }

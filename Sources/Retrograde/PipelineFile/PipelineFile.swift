@@ -15,7 +15,7 @@ public struct PipelineFile: Sendable {
   /// `${name}` or `${name=default}`.
   public struct Parameter: Sendable, Hashable {
     public var name: String
-    /// What it is without a value; nil where it needs one.
+    /// Default value; nil where it needs one.
     public var fallback: String?
     /// Where it stands first.
     public var place: Place
@@ -25,7 +25,7 @@ public struct PipelineFile: Sendable {
   public let name: String
   /// In the order of their first appearance.
   public let parameters: [Parameter]
-  /// What the comment at the top says.
+  /// Text of the comment at the top.
   public let summary: String
   private let lines: [Line]
 
@@ -276,7 +276,7 @@ extension ResolvedPipelines {
     return words.joined(separator: " ")
   }
 
-  /// What GStreamer's `error` about one half means, with the place of the word that it complains of.
+  /// Meaning of GStreamer's `error` about one half, with the place of the word that it complains of.
   func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
     let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)

@@ -16,9 +16,9 @@ struct PipelineIndexer: Sendable {
   let decoding: String
   /// The one file that the pipeline reads; nil if it reads none, or several.
   var source: PipelineSource?
-  /// What GStreamer's error means for whoever wrote the pipeline.
+  /// Translates GStreamer's error for the author of the pipeline.
   let failure: @Sendable (GStreamerError) -> RetrogradeError
-  /// What says when a live source is to be recorded; nil: until it ends.
+  /// Control of the times at which a live source is recorded; nil: until it ends.
   var recording: RecordingControl?
   let rate: FrameRateLimit
   let resources: Resources
@@ -203,7 +203,7 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // What is not kept is taken all the same: a source that is held up does not hear that it is to end.
+    // Samples that are not kept are taken all the same: a blocked source does not notice that it is to end.
     while let sample = next {
       switch recording?.takes(sample) {
       case .later?, .never?: break
@@ -243,7 +243,7 @@ struct PipelineIndexer: Sendable {
     case .packets(let index, let isAsDecoded):
       var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
         PipelineIndexer.prepare(pipeline, reading: source)
-        // What the other sinks gave has been taken; it must not hold up this one.
+        // The samples of the other sinks have been taken; those sinks must not hold up this one.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
@@ -317,7 +317,7 @@ private struct Job: Sendable {
   }
 }
 
-/// What came out of one appsink.
+/// Content that came out of one appsink.
 private enum PipelineFound: Sendable {
   case packets(VideoIndex, isAsDecoded: Bool)
   case frames(VideoSource)

@@ -6,7 +6,7 @@ import RetrogradeEngine
 struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]
-  /// What the file does not set.
+  /// Options that the file does not set.
   let options: ReverseOptions
   let work: Work
 
@@ -28,7 +28,7 @@ struct PipelineRun: Sendable {
     }
   }
 
-  /// What the files that are read say of themselves, and no length of the pipeline's own can tell.
+  /// Warnings about damage that the files' own bytes show, and no length of the pipeline's own can tell.
   private func damage(_ inputs: [String]) throws -> [Warning] {
     try inputs.compactMap { path in
       let facts = ContainerFacts(path) { work.cancellation.isCancelled }

@@ -3,9 +3,9 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// What segments of video are encoded in, and how.
+/// Codec of the segments of a video.
 enum SegmentCodec: String {
-  /// What every browser plays.
+  /// The codec that every browser plays.
   case h264
   case hevc, vp9
 
@@ -55,8 +55,8 @@ enum SegmentCodec: String {
     }
   }
 
-  /// What a segment takes at the most, in parts of the rate that its encoder is told: libvpx has no coarser quantizer for noise, of which it made 1.9
-  /// times as much.
+  /// Largest size of a segment, in parts of the rate that its encoder is told: libvpx has no coarser
+  /// quantizer for noise, of which it made 1.9 times as much.
   var excess: Double { self == .vp9 ? 2.2 : 1 }
 
   /// Properties of the encoder, which keep it to a quality as far as the rate goes.
@@ -83,7 +83,7 @@ enum SegmentCodec: String {
     }
   }
 
-  /// What always holds: frames come out in the order in which they are shown.
+  /// Properties that always hold: frames come out in the order in which they are shown.
   var fixedSettings: [String: String] {
     // B-frames take a sixth more time for a seventh fewer bits, and players differ in what they make of times without an edit list.
     self == .h264 ? ["bframes": "0"] : [:]

@@ -16,7 +16,7 @@ struct SegmentEncoder: Sendable {
     var isKeyframe: Bool
   }
 
-  /// What an encoder of one stretch says of all of them.
+  /// Header of all stretches, from an encoder of one.
   struct Header: Sendable {
     /// The caps of the packets.
     let caps: Caps
@@ -155,7 +155,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// What mp4mux writes of the packets into `stsd`.
+  /// Sample description (`stsd`) that mp4mux writes for the packets.
   private func sampleDescription(_ packets: PacketFile, _ cancellation: Cancellation) throws -> [UInt8]? {
     guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else { return nil }
     defer { if let name = file.name { unlink(name.cPath) } }

@@ -69,7 +69,8 @@ final class SegmentPieces: Sendable {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// What is whole: all of its packets came, and the frame after them is known, which says how long the last of them is shown.
+  /// Whole fragments: all of their packets came, and the frame after them is known, which says how long the
+  /// last of them is shown.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),

@@ -46,7 +46,7 @@ extension SegmentedMirror.Settings {
     }
   }
 
-  /// What is known of each frame and segment is held in memory, some 70 bytes of a frame: 38 hours at 30 a second.
+  /// Most frames of a video: some 70 bytes of each are held in memory, for 38 hours at 30 a second.
   private static let mostFrames = 1 << 22
   private static let longest = ClockTime(seconds: 100 * 3600)
 

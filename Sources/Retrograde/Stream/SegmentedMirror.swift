@@ -1,10 +1,12 @@
 import MediaTime
 package import RetrogradeEngine
 
-/// A source in its order of play, as segments of fragmented MP4 (CMAF), each of which is made when it is asked for.
+/// A source in its order of play, as segments of fragmented MP4 (CMAF), each of which is made when it is
+/// asked for.
 ///
-/// What is made is what ``Reverser`` makes: the same frames at the same times, the same samples. Everything may be asked for in any order and
-/// from several threads at once; each call blocks until it is done, and is to be made on a thread that may.
+/// The content is that of a file from ``Reverser``: the same frames at the same times, the same samples.
+/// Everything may be asked for in any order and from several threads at once; each call blocks until it is
+/// done, and is to be made on a thread that may.
 package final class SegmentedMirror: Sendable {
   /// The videos first, the highest of them before the others, and of the same height the one in the source's codec last.
   package let renditions: [Rendition]
@@ -16,7 +18,7 @@ package final class SegmentedMirror: Sendable {
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
-  /// What the source promises and the output lacks, as far as its index tells.
+  /// Warnings about promises of the source that the output does not keep, as far as its index tells.
   package let warnings: [Warning]
 
   private let name: String

@@ -13,7 +13,7 @@ struct AudioComparison {
   var lag: Int?
   /// How far the lag differs along the way.
   var drift = 0
-  /// What was found of each short stretch.
+  /// Findings of each short stretch.
   private(set) var windows: SampleWindows
   /// How alike both are, 1 where they are the same but for their level; nil where all is silent.
   var correlation: Double?

@@ -10,7 +10,7 @@ enum DescriptionComparison {
   static func streams(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // What a container has no place for, `reverse` leaves out with a warning.
+    // Details for which a container has no place are left out by `reverse`, with a warning.
     let holdsAudio = container.imageFormat == nil
     let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
     let videos = holdsVideo ? container.holdsOneVideo ? 1 : source.videos.count : 0

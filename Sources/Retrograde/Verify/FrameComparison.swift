@@ -19,7 +19,7 @@ struct FrameComparison {
   var misplaced: [Int] = []
   /// Parts of frames that are not the same to the pixel.
   var picture = PictureComparison()
-  /// What a plain decode says of the source's frames; nil where there is none.
+  /// Result of a plain decode of the source's frames; nil where there is none.
   var sourceFrames: SourceFrameCheck?
   /// How much later than in the presentation each frame starts.
   private var delays: [ClockTime] = []

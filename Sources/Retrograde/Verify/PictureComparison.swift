@@ -6,7 +6,7 @@ import Glibc
 /// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average they
 /// make nothing lighter or darker.
 struct PictureComparison {
-  /// What was found of one plane.
+  /// Findings of one plane.
   struct Plane {
     /// How many squares differ by so many levels.
     var differences = [Int](repeating: 0, count: 256)

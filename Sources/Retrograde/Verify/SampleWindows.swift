@@ -13,7 +13,7 @@ struct SampleWindows {
     var lost = Float32(0)
   }
 
-  /// What the windows say.
+  /// Findings of all windows.
   struct Finding {
     /// Windows that are not the source's, and those that are louder or quieter than it.
     var differing = Stretch()
@@ -160,7 +160,7 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // What is as quiet as that is louder or quieter by rounding alone.
+    // The level of a window as quiet as that differs by rounding alone.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
       // Noise that a codec adds changes one of them, and a change of level both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))

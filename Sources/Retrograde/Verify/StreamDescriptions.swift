@@ -27,8 +27,8 @@ enum StreamDescriptions {
     ]
   }
 
-  /// What lossy codecs put before the first sample, in seconds, at a rate in Hz: two frames of AAC and what its encoder
-  /// looks ahead, or what muxers take for it.
+  /// Longest priming of lossy codecs, in seconds, at a rate in Hz: two frames of AAC and its encoder's
+  /// look-ahead, or the value that muxers assume for it.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
   /// A mirror starts at once, but for what lossy audio puts first.

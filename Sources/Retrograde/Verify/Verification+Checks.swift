@@ -1,7 +1,7 @@
 import MediaTime
 import RetrogradeEngine
 
-/// What the figures of a comparison mean.
+/// Checks by the figures of a comparison.
 extension FrameComparison {
   /// - Parameters:
   ///   - judgesPixels: true if each frame's pixels are those of its source frame, but for what a codec loses.

@@ -1,13 +1,13 @@
 public import RetrogradeEngine
 
-/// What a comparison of a source and its mirror found.
+/// Findings of a comparison of a source and its mirror.
 public struct Verification: Sendable, Codable {
   /// One thing that a mirror has to have as its source has it.
   public struct Check: Sendable, Codable {
-    /// What was compared, such as `frames`, `times` or `audio 0`. Stable: programs may act on it.
+    /// Subject of the comparison, such as `frames`, `times` or `audio 0`. Stable: programs may act on it.
     public var subject: String
     public var holds: Bool
-    /// What was found, for people.
+    /// Finding, in words.
     public var finding: String
     /// The figures behind it, by name: counts, decibels, milliseconds (`ms` in the name), sample frames.
     public var figures: [String: Double]
@@ -23,7 +23,7 @@ public struct Verification: Sendable, Codable {
   public var source: String
   public var mirror: String
   public internal(set) var checks: [Check]
-  /// What was found out while both were read.
+  /// Warnings found while both were read.
   public internal(set) var warnings: [Warning]
 
   /// Whether everything holds.

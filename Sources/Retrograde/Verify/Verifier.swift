@@ -51,7 +51,7 @@ extension Verifier {
   /// All files that it reads.
   private var inputs: [String] { sources + [mirror, options.subtitles, options.soundtrack].compactMap { $0 } }
 
-  /// What people call the source.
+  /// Name of the source as users know it.
   private var sourceName: String { Reverser.name(of: sources) }
 
   /// Compares a mirror that has no name yet with its source.

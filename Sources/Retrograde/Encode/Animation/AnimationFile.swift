@@ -12,7 +12,7 @@ enum AnimationFormat: Sendable {
   /// The most frames per second that are shown as such: browsers take GIF's delays below 2 hundredths of a second for 10.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
-  /// What comes before the appsink that the file is written from, in `gst-launch-1.0` syntax.
+  /// Elements before the appsink that the file is written from, in `gst-launch-1.0` syntax.
   /// - Parameter isHalved: the frames have halved colour, and need not have another.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {
@@ -45,11 +45,11 @@ protocol AnimationFile: AnyObject {
     -> FinishedAnimation
 }
 
-/// What an animation became.
+/// Result of writing an animation.
 struct FinishedAnimation: Sendable {
-  /// What was given up for its size, which was asked for.
+  /// Warnings about quality that was given up for a size that was asked for.
   var concessions: [Warning] = []
-  /// What is left of it; nil: all.
+  /// Level that is left of it; nil: all.
   var level: AnimationLevel?
 }
 

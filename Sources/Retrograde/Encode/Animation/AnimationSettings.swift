@@ -1,6 +1,6 @@
 import RetrogradeEngine
 
-/// What an animation is to look like, and how large it may be.
+/// Look of an animation, and its largest size.
 struct AnimationSettings: Sendable {
   var quality = EncodingOptions.Quality.source
   /// Of GIF: how many colours there are, 2 to 256; nil: 256.
@@ -23,7 +23,7 @@ struct AnimationSettings: Sendable {
   }
 }
 
-/// What is given up of an animation to make it smaller.
+/// Quality of an animation, which is reduced to make it smaller.
 struct AnimationLevel: Sendable {
   /// Of GIF.
   var colors = 256
@@ -59,7 +59,7 @@ struct AnimationLevel: Sendable {
     return all
   }
 
-  /// What is lost against `first`, for people: nothing where nothing is.
+  /// Losses against `first`, in words: empty where there are none.
   /// - Parameter width: of the frames as they were to be, in pixels.
   func concessions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
@@ -86,7 +86,7 @@ struct SizeSearch {
   /// How many levels are tried at the most.
   var mostTries: Int { 3 + Int.bitWidth - levels.count.leadingZeroBitCount }
 
-  /// What was found.
+  /// Level that was found.
   struct Found {
     var level: AnimationLevel
     var size: Int

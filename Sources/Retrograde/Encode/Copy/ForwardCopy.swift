@@ -174,7 +174,7 @@ struct ForwardCopy: Sendable {
 private struct PacketEncoder: Sendable {
   let element: String
   let settings: [(name: String, value: String)]
-  /// What brings the packets into the form of the source's.
+  /// Elements that bring the packets into the form of the source's.
   let tail: String?
   let format: String?
   let raw: Caps

@@ -73,7 +73,7 @@ struct CroppedFrame: Sendable {
   ) throws -> Range<Int> {
     func down(_ value: Int, to step: Int) -> Int { value / step * step }
     let step = isFilm ? max(step, 2) : step
-    // What is a whole number but for the arithmetic is one.
+    // A number that is whole but for the arithmetic is taken as whole.
     let count = down(min(Int(length + 1e-6), whole), to: isFilm ? 2 : 1)
     guard count > 0 else {
       throw RetrogradeError(.usage, "\(setting: .crop): nothing of the picture would be left")

@@ -10,7 +10,7 @@ struct FrameGeometry: Sendable {
   private let turn: Turn
   /// The size that they are brought to, as they are stored; nil where that is their own.
   let size: (width: Int, height: Int)?
-  /// What of that is picture, as it is stored; the rest are bars.
+  /// Size of the picture in that, as it is stored; the rest are bars.
   private let picture: (width: Int, height: Int)?
   /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION; nil where its pixels lie upright.
   let orientation: String?
@@ -98,7 +98,7 @@ struct FrameGeometry: Sendable {
       size = (whole(Double(height) * shown.width / shown.height), whole(Double(height)))
     case .fit(let width, let height): size = try within(width, height, most: .infinity)
     case .limit(let width, let height):
-      // What fits as it is stays as it is.
+      // A picture that fits as it is stays as it is.
       if isSquare, shown.width <= Double(width), shown.height <= Double(height) { return nil }
       size = try within(width, height, most: 1)
     case .pad(let width, let height):
@@ -125,7 +125,7 @@ struct FrameGeometry: Sendable {
 }
 
 extension FrameGeometry {
-  /// What cuts and turns frames, in `gst-launch-1.0` syntax.
+  /// Elements that cut and turn frames, in `gst-launch-1.0` syntax.
   var cutting: [String] {
     var parts: [String] = []
     if let crop {
@@ -142,7 +142,7 @@ extension FrameGeometry {
     return parts
   }
 
-  /// What brings them to their size.
+  /// Elements that scale the frames to their size.
   var scaling: [String] {
     guard let size, let picture else { return [] }
     let caps = "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
@@ -150,7 +150,7 @@ extension FrameGeometry {
     return ["videoscale method=lanczos n-threads=2 add-borders=\(picture != size)", caps]
   }
 
-  /// What makes whole frames of interlaced ones.
+  /// Elements that make whole frames of interlaced ones.
   static let deinterlacing = [
     // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times. The order of a
     // frame's fields does not matter where one of them is kept; told of it, it would give a frame whose second field is the one
