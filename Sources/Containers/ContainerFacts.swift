@@ -11,7 +11,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var isUsuallyMPEG = false
   /// How long it is, in bytes.
   package private(set) var size = 0
-  /// What the file says that it holds; nil where its format says nothing, or is not known.
+  /// Report of the file's content by the file itself; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
   /// In order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
   package private(set) var tracks: [ContainerTrack] = []
@@ -60,7 +60,8 @@ package struct ContainerFacts: Sendable {
   /// The file, if its format shows damage only to who reads all of it.
   private var walked: String?
 
-  /// What the system said where the file could not be read (errno(3)): then what is not here may be in the file.
+  /// Error of the system if the file could not be read (errno(3)): then facts that are not here may be in the
+  /// file.
   package private(set) var readingFailure: Int32?
 
   /// - Parameters:

@@ -1,9 +1,10 @@
 package import MediaTime
 
-/// What a container says that it holds, whether or not it is there, and whether its bytes end before it does.
+/// Promises of a container about its content, whether or not that is there, and whether its bytes end before
+/// it does.
 ///
-/// Demuxers give what there is and end, as if that were all: only the container's own words tell a file that was cut
-/// from a whole one.
+/// Demuxers give the packets there are and end, as if those were all: only the container's own words tell a
+/// file that was cut from a whole one.
 package struct ContainerReport: Equatable, Sendable {
   package struct Stream: Equatable, Sendable {
     package var kind: StreamKind
@@ -46,7 +47,7 @@ package struct ContainerReport: Equatable, Sendable {
   /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing;
   /// nil: by any time, since what is said is not exact.
   package var slack: ClockTime?
-  /// What it says is a count of samples: where some are missing, the end was cut off.
+  /// True if its length is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false
   /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of others no more than two are
   /// counted.

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// What of an audio stream is heard, where its decoder does not know that.
+/// Part of an audio stream that is heard, where its decoder does not know that.
 package struct GaplessInfo: Sendable {
   /// How much later its times are than what is heard.
   package var delay = ClockTime.zero

@@ -8,7 +8,7 @@ package struct StoredAudio: Sendable {
   package let frameBytes: Int
   /// In sample frames per second.
   package let rate: Int
-  /// What of it is presented, and when; the first sample's timestamp is 0.
+  /// Part of the samples that is presented, and its times; the first sample's timestamp is 0.
   package var segment = Segment()
 
   /// - Returns: nil where there are no sample frames of that size.

@@ -8,7 +8,7 @@ extension ContainerReport {
     guard let start = field(1), let size = field(2), let encoding = field(3), let rate = field(4),
       let channels = field(5), start >= 24, size > 0, rate > 0, channels > 0
     else { return nil }
-    // What writes into a pipe does not know the length.
+    // A program that writes into a pipe does not know the length.
     guard size != 0xFFFF_FFFF else { return nil }
     // Of ADPCM nothing is said of the length, but whether its bytes are there.
     let end = bytesPerSample[encoding].map { ClockTime(sampleIndex: size / ($0 * channels), rate: rate) }

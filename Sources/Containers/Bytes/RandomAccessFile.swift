@@ -8,7 +8,7 @@ package final class RandomAccessFile {
   /// `errno` of the last reading that failed although the bytes are in the file.
   package private(set) var readingFailure: Int32?
   private let isCancelled: () -> Bool
-  /// What was read last, and where it lies: headers are walked through in small steps.
+  /// The block that was read last, and its place: headers are walked through in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
   /// The bytes of a block: few where headers lie far apart, and more with each that goes on where the last one ends.
   private static let blockSizes = 1 << 9...1 << 16
@@ -101,12 +101,12 @@ package final class RandomAccessFile {
 
 /// A file that was made could not be read or changed.
 package struct FileError: Error {
-  /// What the system says of it (errno(3)); nil: what should be in the file is not.
+  /// Error of the system (errno(3)); nil: a part of the file is missing.
   package let number: Int32?
-  /// What is missing; empty where the system failed.
+  /// The missing part; empty where the system failed.
   package let missing: String
 
-  /// What the last call that failed says.
+  /// Error of the last system call that failed.
   static var last: FileError { FileError(number: errno, missing: "") }
   static func missing(_ what: String) -> FileError { FileError(number: nil, missing: what) }
 }

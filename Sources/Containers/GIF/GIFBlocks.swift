@@ -77,6 +77,6 @@ package struct GIFBlocks: Sendable {
   /// The bytes of a table of colours.
   private static func colours(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
-  /// What a GIF ends with (27).
+  /// Last byte of a GIF (27).
   package static let trailer: UInt8 = 0x3B
 }

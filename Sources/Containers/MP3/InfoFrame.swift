@@ -13,7 +13,7 @@ package struct InfoFrame {
   /// How many frames of audio follow; nil where it does not say.
   package let frames: Int?
 
-  /// What every decoder of layer III puts before the first sample.
+  /// Samples that every decoder of layer III puts before the first one.
   package static let decoderDelay = 529
 
   /// - Returns: nil where the file does not begin with such a frame.

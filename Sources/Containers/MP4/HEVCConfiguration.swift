@@ -1,4 +1,5 @@
-/// What MP4 says of a stream of HEVC, in an `hvcC` box.
+/// MP4's description of a stream of HEVC, in an `hvcC` box.
+///
 /// Source: ISO/IEC 14496-15, 8.3.3.1.
 package struct HEVCConfiguration {
   /// As ISO/IEC 14496-15, E.3, has it: `hvc1.1.6.L120.90`.

@@ -107,7 +107,7 @@ struct MP4Corrections: FileCorrection {
 }
 
 extension MP4Corrections {
-  /// What a track's boxes say of its times (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
+  /// Times of a track by its boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
   private struct Track {
     let kind: StreamKind
     let timescale: Int
@@ -218,7 +218,7 @@ extension MP4Corrections {
       return duration < least ? least : nil
     }
 
-    /// What the last edit's duration has to be for all that is shown in it to be decoded; nil where it is that.
+    /// Duration that the last edit needs for all its frames to be decoded; nil where it has that.
     func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
       guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
         edits.dropLast().allSatisfy({ $0.start == nil }),

@@ -8,7 +8,7 @@ package import MediaTime
 package struct MP4Excerpt: FileCorrection {
   /// The place of the index in the file, its header included.
   private let place: Range<Int>
-  /// What stands there, up to a box that is free and takes the rest.
+  /// Bytes in that place, up to a free box that takes the rest.
   private let bytes: [UInt8]
   package let ends: [String: ClockTime]
 

@@ -177,8 +177,8 @@ package struct MP4Header {
     }
   }
 
-  /// What is said of tracks of a kind, such that one of them is played: others may have none that is the default, but what
-  /// is not enabled in MP4 is not played at all.
+  /// Flags of the tracks of a kind, such that one of them is played: other containers may have none that is
+  /// the default, but a track that is not enabled in MP4 is not played at all.
   private static func playable(_ enabled: [Bool?]) -> [Bool?] {
     enabled.allSatisfy { $0 == false } ? [true] + enabled.dropFirst() : enabled
   }

@@ -11,7 +11,7 @@ package struct MP4Initialization {
   package var description: [UInt8]
   /// Units of the track's time in a second.
   package var timescale: Int
-  /// What comes before the first sample that is heard, in that unit.
+  /// Priming before the first sample that is heard, in that unit.
   package var priming: Int
   /// How long what follows that is.
   package var duration: Int

@@ -22,11 +22,11 @@ struct SampleExcerpt {
   /// The tables, in boxes.
   let boxes: [UInt8]
 
-  /// What is written anew: where its number of entries stands, and the bytes of one.
+  /// Tables that are written anew: the place of the number of entries, and the bytes of an entry.
   private static let tables = [
     "stts": (4, 8), "ctts": (4, 8), "stss": (4, 4), "stsz": (8, 4), "stsc": (4, 12), "stco": (4, 4), "co64": (4, 8),
   ]
-  /// What nothing that is read here needs: which samples others depend on, and which belong together.
+  /// Boxes that are not needed for reading here: dependencies between samples, and groups of them.
   private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
   /// A sample is no longer than that, in units of the track's timescale; and how many there are at the most that stand for others.
   private static let longest = 1 << 30

@@ -8,7 +8,7 @@ struct SampleRuns {
   /// The entries, of eight bytes each.
   private let entries: Range<Int>
 
-  /// What no film of a week has, at any rate: more is damage.
+  /// Most samples of a track. No film of a week has more, at any rate: more is damage.
   static let most = 1 << 25
 
   /// - Parameters:

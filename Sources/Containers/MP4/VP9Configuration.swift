@@ -1,4 +1,5 @@
-/// What MP4 says of a stream of VP9, in a `vpcC` box.
+/// MP4's description of a stream of VP9, in a `vpcC` box.
+///
 /// Source: VP Codec ISO Media File Format Binding, 1.0.
 package struct VP9Configuration: Equatable {
   package let profile: UInt8

@@ -29,7 +29,7 @@ extension ContainerReport {
   }
 }
 
-/// What a packet's first bytes say, or a pack's, or a system header's.
+/// First bytes of a packet, a pack, or a system header.
 private struct ProgramPacket {
   /// The identifier of the stream, or of what else it is.
   let stream: UInt8

@@ -1,4 +1,4 @@
-/// What a transport stream says that it holds: its programs, and the streams of each (ISO/IEC 13818-1, 2.4.4).
+/// Tables of a transport stream: its programs, and the streams of each (ISO/IEC 13818-1, 2.4.4).
 struct ProgramTables {
   struct Program {
     /// The stream that carries its clock references.
@@ -13,7 +13,7 @@ struct ProgramTables {
 
   /// The streams that tables are still to come in.
   private var awaited = [ProgramTables.list]
-  /// What came of a section so far, by the stream that it comes in.
+  /// Bytes of a section so far, by the stream that it comes in.
   private var sections: [Int: [UInt8]] = [:]
   /// Where the list of all programs is.
   private static let list = 0
@@ -22,7 +22,7 @@ struct ProgramTables {
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {
-      // What is left of the section before comes first.
+      // The rest of the section before comes first.
       let begin = min(first + 1 + Int(bytes[first]), packet.payload.upperBound)
       add(bytes[first + 1..<begin], of: packet.stream)
       sections[packet.stream] = []
@@ -93,7 +93,7 @@ extension ProgramTables.Program {
   }
 }
 
-/// What describes a stream, or a program, in its table: a tag, a length and that many bytes each (2.6).
+/// Descriptors of a stream, or of a program, in its table: a tag, a length and that many bytes each (2.6).
 private struct Descriptors {
   private var tags: Set<UInt8> = []
   /// Who defined what is in the stream: four letters.
@@ -118,8 +118,9 @@ private struct Descriptors {
     3: "the mark of audio for the visually impaired (audio_type 3)",
   ]
 
-  /// What a stream is, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own), or, where
-  /// that only says that it is private, by what describes it (ETSI EN 300 468, 6.1, and the registered names).
+  /// Kind of a stream, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own),
+  /// or, where that only says that it is private, by its descriptors (ETSI EN 300 468, 6.1, and the
+  /// registered names).
   func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
     switch type {
     case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video

@@ -52,7 +52,7 @@ struct TransportClock: FileCorrection {
   }
 }
 
-/// What a transport stream's clock references say, beside the times of its packets of media.
+/// Clock references of a transport stream, compared with the times of its packets of media.
 struct ClockReferences {
   /// Where in the file each reference's six bytes stand.
   private(set) var places: [Int] = []

@@ -6,7 +6,7 @@ struct TransportPackets {
   /// From one to the next.
   let size: Int
 
-  /// What every packet begins with.
+  /// First byte of every packet.
   static let mark: UInt8 = 0x47
 
   /// - Returns: nil where it is no transport stream.
@@ -19,7 +19,7 @@ struct TransportPackets {
     (start, size) = found
   }
 
-  /// What ``walk(_:_:)`` comes to.
+  /// Step of ``walk(_:_:)``.
   enum Step {
     case packet(TransportPacket)
     /// No packet begins where one should. The next step is the next that does.
@@ -57,7 +57,8 @@ struct TransportPackets {
   }
 }
 
-/// What the header of one packet says (ISO/IEC 13818-1, 2.4.3.2), and that of the packet of media that begins in it (2.4.3.7).
+/// Header of one packet (ISO/IEC 13818-1, 2.4.3.2), and that of the packet of media that begins in it
+/// (2.4.3.7).
 struct TransportPacket {
   /// A PID: of 13 bits.
   let stream: Int

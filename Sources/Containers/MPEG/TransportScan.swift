@@ -1,6 +1,6 @@
 import MediaTime
 
-/// What the headers of all packets of a transport stream say. The file is read once for it.
+/// Facts from the headers of all packets of a transport stream. The file is read once for it.
 struct TransportScan {
   /// The streams of the first program, which is the one that tsdemux reads, and whether any packet of each is there.
   let streams: [(kind: StreamKind, isEmpty: Bool)]
@@ -120,7 +120,7 @@ private struct TickGaps {
     var all = TickGaps()
     all.count = max(streams.reduce(0) { $0 + $1.count }, bytes.count)
     all.start = damaged.compactMap(\.start).min()
-    // What never comes again is missing to the end.
+    // A stream that never comes again is missing to the end.
     let ends = damaged.compactMap { $0.isOpen ? bytes.last : $0.end }
     all.end = ends.max()
     return all

@@ -28,7 +28,7 @@ extension ContainerReport {
         segmentEnd = header.length > file.size - body ? file.size : body + header.length
         place = body
       case MatroskaID.info:
-        // What it says fits into far less; a damaged length is not believed.
+        // This element is far shorter; a damaged length is not believed.
         declared.end =
           file.read(body..<min(body + min(header.length, 1 << 20), file.size)).flatMap(duration) ?? declared.end
         // Clusters in a segment of known length need not be walked one by one: of a long film they are thousands.

@@ -70,7 +70,7 @@ struct FFV1RangeDecoder {
   private var low: Int
   private var range = 0xFF00
 
-  /// What a number's bits are decoded with, before the first.
+  /// States by which a number's bits are decoded, before the first.
   static var contexts: [UInt8] { Array(repeating: 128, count: 32) }
 
   init(_ bytes: UnsafeRawBufferPointer) {

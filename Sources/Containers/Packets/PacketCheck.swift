@@ -1,10 +1,11 @@
-/// Looks at the packets of a video, one after the other, for what ties them to their order or to one direction, so that they can't be
-/// given out in another one as they are. What it looks at are the first bytes of each; nothing is decoded.
+/// Looks at the packets of a video, one after the other, for dependencies on their order or on one direction,
+/// by which they can't be given out in another one as they are. It looks at the first bytes of each; nothing
+/// is decoded.
 ///
-/// What does not begin as a frame of its codec is an obstacle too: a decoder says what becomes of it. What is damaged further in stays
-/// as damaged as it was.
+/// A packet that does not begin as a frame of its codec is an obstacle too: a decoder says what becomes of
+/// it. Damage further in stays as it was.
 package struct PacketCheck: Sendable {
-  /// What a packet is by its bytes.
+  /// Property of a packet, by its bytes, that keeps it from being given out as it is.
   package enum Obstacle: Sendable, Equatable {
     /// It is decoded with the help of others, whatever its container says of it.
     case dependsOnOthers
@@ -12,7 +13,7 @@ package struct PacketCheck: Sendable {
     case hasFields
     /// It holds several frames, or one that is not shown.
     case isNotOneFrame
-    /// What it is decoded with came in another packet.
+    /// Its parameter sets came in another packet.
     case needsParameterSets
     /// It is empty, or something else than its codec has.
     case isNoFrame

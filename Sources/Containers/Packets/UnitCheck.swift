@@ -4,7 +4,7 @@ struct UnitCheck: Sendable {
   enum Family: Sendable { case h264, h265 }
 
   private let family: Family
-  /// What the container keeps beside the stream; nil where all is in it.
+  /// Configuration that the container keeps beside the stream; nil where all is in it.
   private let configuration: [UInt8]?
   /// How many bytes say how long a unit is.
   private let lengthSize: Int
@@ -19,7 +19,7 @@ struct UnitCheck: Sendable {
     lengthSize = configuration.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 } ?? 0
   }
 
-  /// What a unit is for.
+  /// Kind of a unit.
   private enum Kind {
     case independentSlice
     case otherSlice

@@ -1,4 +1,4 @@
-/// What the samples of a WAVE file are (`WAVEFORMATEX` and `WAVEFORMATEXTENSIBLE`, Microsoft).
+/// Format of a WAVE file's samples (`WAVEFORMATEX` and `WAVEFORMATEXTENSIBLE`, Microsoft).
 package struct PCMFormat: Sendable {
   /// In sample frames per second.
   package let rate: Int

@@ -1,7 +1,7 @@
 package import MediaTime
 
-/// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's
-/// Wave64.
+/// Length of the audio by the header of a WAVE file; or of one of its long relatives, RF64 (EBU Tech 3306)
+/// and Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
   /// Length of the whole sample frames in the file: less than ``duration`` if that was cut.
@@ -12,14 +12,14 @@ package struct WAVEHeader: Sendable {
   package let isIncomplete: Bool
   /// Where the audio lies; nil where the file does not hold all of it, or part of a sample frame more.
   package let stored: StoredAudio?
-  /// What the samples are, of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before it has
-  /// decoded.
+  /// Format of the samples of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before
+  /// it has decoded.
   package let wave64: PCMFormat?
   /// Sample frames per second; nil if it holds no PCM.
   package let rate: Int?
   /// Which loudspeakers its channels are for: a bit for each `GstAudioChannelPosition`; nil if it does not say it.
   package let loudspeakers: UInt64?
-  /// What else is in it.
+  /// The other chunks of the file.
   package let chunks: WAVEChunks
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
@@ -31,7 +31,8 @@ package struct WAVEHeader: Sendable {
     guard bytes > 0 else { return nil }
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
-    // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
+    // A program that writes into a pipe does not know the length, and declares the most that there can be, or
+    // nearly.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
     let isExtensible = file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE

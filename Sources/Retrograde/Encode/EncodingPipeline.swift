@@ -97,7 +97,7 @@ final class EncodingPipeline: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// Data that came to the streams and to the file.
+  /// Number of buffers that came to the streams and to the file.
   private let moved = Counter()
   /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before
   /// they were: a pipeline that a user wrote may.
