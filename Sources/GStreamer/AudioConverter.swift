@@ -42,7 +42,7 @@ package final class AudioConverter {
   /// How many samples, at the most, have gone in that wait for what follows.
   package var latency: Int { Int(gst_audio_converter_get_max_latency(raw)) }
 
-  /// What was held back.
+  /// Returns the samples that were held back.
   package func finish() throws -> [UInt8] { try run(nil, latency) }
 
   /// - Parameter samples: nil: silence.

@@ -39,7 +39,7 @@ extension Caps {
     return gst_caps_features_is_equal(features, plain) != 0
   }
 
-  /// What is in both, in the order of these caps; all of these where `other` is nil.
+  /// Caps that are in both, in the order of these caps; all of these where `other` is nil.
   package func intersection(_ other: Caps?) -> Caps {
     guard let other, let both = gst_caps_intersect_full(raw, other.raw, GST_CAPS_INTERSECT_FIRST) else { return self }
     return Caps(adopting: both)

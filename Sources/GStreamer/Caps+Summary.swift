@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// What raw caps say, in the words of the field.
+/// Summary of raw caps, in the words of the field.
 extension Caps {
   /// Of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; what is usual goes without saying. Of others
   /// nothing.

@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// What raw video's caps say of the video.
+/// Properties of raw video's caps.
 extension Caps {
   /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
   package var mirroredFields: Caps {

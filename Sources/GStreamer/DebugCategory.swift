@@ -24,7 +24,7 @@ package struct DebugCategory: @unchecked Sendable {
   }
 
   package init(_ name: String, _ description: String) {
-    // What GST_DEBUG says is read then.
+    // Initializing reads GST_DEBUG.
     try? GStreamer.initialize()
     raw = _gst_debug_category_new(name, 0, description)
   }

@@ -5,7 +5,7 @@ import Paths
 package struct EncodingTarget: Sendable {
   package var name: String
   package var description: String
-  /// What it is encoded as, as caps; nil where it does not say.
+  /// Video format of the target, as caps; nil where it does not say.
   package var video: String?
   package var audio: String?
   /// The values of a group of keys that GStreamer passes over.

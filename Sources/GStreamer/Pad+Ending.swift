@@ -2,7 +2,7 @@ import CGStreamer
 package import MediaTime
 import Synchronization
 
-/// What becomes of a stream with a buffer of it.
+/// Effect of a buffer on its stream.
 package enum StreamProgress: Sendable {
   case goesOn
   /// It ends before this buffer.

@@ -19,7 +19,7 @@ package final class Pad: @unchecked Sendable {
   /// The caps that were negotiated; nil where none are yet.
   package var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
 
-  /// What the pad's template allows.
+  /// Caps that the pad's template allows.
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
   /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are

@@ -207,7 +207,7 @@ package final class Pipeline: @unchecked Sendable {
     Element(retaining: raw).onSourceSetup(body)
   }
 
-  /// What the pipeline says its duration is.
+  /// Duration by the pipeline's own answer.
   package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }

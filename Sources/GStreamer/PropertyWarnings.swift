@@ -2,8 +2,8 @@ import CGStreamer
 import Glibc
 import Synchronization
 
-/// What GObject refuses while properties are set. It prints a warning and keeps the old value, so that whoever set the property
-/// does not learn of it.
+/// Collects GObject's refusals while properties are set. GObject prints a warning and keeps the old value, so
+/// that the setter does not learn of it.
 enum PropertyWarnings {
   /// By thread, while somebody collects.
   private static let collected = Mutex<[pthread_t: [String]]>([:])

@@ -6,7 +6,7 @@ import Paths
 package enum Shell {
   /// How a program ended.
   package struct Ending: Sendable {
-    /// What it exited with; after a signal 128 and its number.
+    /// Exit status; after a signal 128 and its number.
     package var status: Int32
     package var output: String
     package var errors: String

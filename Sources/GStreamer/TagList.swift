@@ -1,6 +1,6 @@
 package import CGStreamer
 
-/// What a stream says of itself: title, language, orientation (`GstTagList`).
+/// Tags of a stream: title, language, orientation (`GstTagList`).
 package final class TagList: @unchecked Sendable, CustomStringConvertible {
   // GstTagList is refcounted atomically and never written after creation here.
   package let raw: UnsafeMutablePointer<GstTagList>
