@@ -1,9 +1,10 @@
 import CPango
 
-/// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was given to.
+/// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was
+/// given to.
 ///
-/// What was drawn on the frame before is gone: every frame starts as it says where the context was given. The unit is the
-/// pixel, x goes to the right, y downwards, the image stands upright.
+/// Drawings on the frame before are gone: every frame starts as it says where the context was given. The unit
+/// is the pixel, x goes to the right, y downwards, the image stands upright.
 public final class DrawingContext {
   /// Of the frame, in pixels.
   public let size: Size
@@ -127,7 +128,8 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// What `text` takes when it is broken into lines no wider than `width`; with `.infinity`, only where it says so itself.
+  /// Size of `text` when it is broken into lines no wider than `width`; with `.infinity`, only at its own
+  /// line breaks.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }

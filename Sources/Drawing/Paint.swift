@@ -1,4 +1,4 @@
-/// What a shape is filled or stroked with.
+/// Colour or gradient with which a shape is filled or stroked.
 public enum Paint: Hashable, Sendable {
   case color(Color)
   /// Colours along a line, each at a place from 0 (its start) to 1 (its end).

@@ -6,7 +6,7 @@ package struct APNGFrames {
   package struct Frame {
     /// The compressed pixels.
     fileprivate var data: [UInt8]
-    /// What comes before them in a PNG file but for the size: of all frames the same, and held once.
+    /// Chunks before the data in a PNG file, but for the size: the same for all frames, and held once.
     fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
@@ -14,7 +14,7 @@ package struct APNGFrames {
     package var height: Int
     /// How long it is shown.
     package var milliseconds: Double
-    /// What becomes of its area when it is over: it stays, becomes clear, or what was there before comes back.
+    /// Disposal of its area when it is over: it stays, becomes clear, or the area before comes back.
     package var disposal: UInt8
     /// Whether it is drawn over what is there, rather than in its place.
     package var blends: Bool

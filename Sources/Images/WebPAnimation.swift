@@ -37,7 +37,7 @@ package final class WebPAnimation {
 
   deinit { WebPAnimEncoderDelete(encoder) }
 
-  /// What the bytes of a frame are.
+  /// Layout of a frame's bytes.
   package enum Layout: Sendable {
     /// 8 bits each, rows without padding.
     case rgba

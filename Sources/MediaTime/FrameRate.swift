@@ -15,7 +15,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     denominator = 1
   }
 
-  /// What image sequences are taken to have.
+  /// Default rate of image sequences.
   public static let usual = FrameRate(whole: 25)
 
   /// Reads `25`, `29.97` or `30000/1001`. Nil if it is none, or beyond 1000 frames per second or below one an hour.
