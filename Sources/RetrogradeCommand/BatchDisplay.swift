@@ -158,7 +158,7 @@ final class BatchDisplay: Sendable {
   private func draw(_ state: inout State) {
     guard display.form == .line, !state.running.isEmpty else { return }
     state.drawn = .now
-    // What fills the last column may wrap.
+    // A line that fills the last column may wrap.
     let width = Terminal.width - 1
     let names = state.running.map { $0.job.input.lastPart.withoutControls() }
     let nameWidth = min(names.map(\.columns).max() ?? 0, width / 3)

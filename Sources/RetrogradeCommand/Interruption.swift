@@ -9,7 +9,7 @@ import Synchronization
 final class Interruption {
   /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, nobody who reads, a limit on the size of files (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
-  /// What signals do, the next one first; nil where no work is under way.
+  /// Handlers of signals, the next one first; nil where no work is under way.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
   /// When SIGINT or SIGTERM cancelled the work under way; nil before that.
@@ -65,7 +65,7 @@ final class Interruption {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// What the process exits with: of work that a signal cancelled, 128 plus its number, as shells have it.
+  /// Exit status of the process: for work that a signal cancelled, 128 plus its number, as shells have it.
   func status(of error: any Error) -> Int32 {
     error is CancellationError
       ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// What a run may take of the machine.
+/// Options of the machine's resources that a run may use.
 struct ResourceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -17,7 +17,7 @@ struct ResourceArguments: ParsableArguments {
   var resources: Resources { Resources(memory: memory, spoolDirectory: spoolDir) }
 }
 
-/// What of a source is played.
+/// Options of the part of a source that is played.
 struct RangeArguments: ParsableArguments {
   @Option(
     name: [.long, .customLong("from")], parsing: .unconditional,
@@ -40,7 +40,7 @@ struct StrictArguments: ParsableArguments {
   var strict = false
 }
 
-/// What is said while it works.
+/// Options of the output while the command works.
 struct DisplayArguments: ParsableArguments {
   @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
   var progress: ProgressForm?

@@ -9,7 +9,7 @@ struct OutputArgument: ParsableArguments {
   var output: String
 }
 
-/// What every command that makes files takes, but for their names.
+/// Options of every command that makes files, but for their names.
 struct OutputArguments: ParsableArguments {
   @Flag(name: [.customShort("y"), .long], help: "Replace what is there already under an output's name.")
   var overwrite = false

@@ -2,7 +2,7 @@ import ArgumentParser
 import Paths
 import Retrograde
 
-/// What mirrors are called whose names follow from those of their sources: `{stem}-reversed.{ext}`.
+/// Pattern of mirrors' names that follow from those of their sources: `{stem}-reversed.{ext}`.
 struct OutputName: ExpressibleByArgument, Equatable {
   private let template: String
 

@@ -41,7 +41,7 @@ struct ProgressDisplay {
     switch form {
     case .none: break
     case .line:
-      // What fills the last column may wrap.
+      // A line that fills the last column may wrap.
       Terminal.write("\r" + ProgressLine(progress).text(width: Terminal.width - 1) + "\u{1B}[K", to: STDERR_FILENO)
     case .json: Terminal.error(json: ProgressReport(progress))
     }

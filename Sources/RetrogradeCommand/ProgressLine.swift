@@ -3,7 +3,7 @@ import Retrograde
 
 /// How far a run is, in one line of a terminal. Where there is not room for all, what matters most stays.
 struct ProgressLine {
-  /// What is said, in that order, and how much it matters: what has the highest number is left out first.
+  /// Facts on the line, in that order, and their ranks: the fact with the highest rank is left out first.
   private var facts: [(text: String, rank: Int)]
   /// Of the bar; nil where nothing is known of the end.
   private var share: Double?

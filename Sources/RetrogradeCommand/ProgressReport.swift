@@ -1,7 +1,7 @@
 import Glibc
 import Retrograde
 
-/// What `--progress json` prints: an object a line on standard error, told apart by `stage`.
+/// Output of `--progress json`: an object a line on standard error, told apart by `stage`.
 struct ProgressReport: Encodable {
   /// Where several files are made.
   var input: String?
@@ -55,9 +55,9 @@ struct ProgressReport: Encodable {
     /// In bytes.
     var fetched: Int?
     var windows: Int
-    /// What the file holds.
+    /// Content of the file.
     var written: WrittenMedia?
-    /// What of the source became another codec, and why.
+    /// Streams that changed to another codec, and why.
     var changes: [CodecChange]
     var warnings: [Warning]
 
@@ -87,7 +87,7 @@ struct ProgressReport: Encodable {
       var message: String
       var subject: String?
       var remedy: String?
-      /// What the command exits with, unless a signal ended it.
+      /// Exit status of the command, unless a signal ended it.
       var status: Int32
     }
     var stage = "failed"

@@ -2,7 +2,8 @@ import GStreamer
 import Retrograde
 import Paths
 
-/// What Slurm is asked for: an array of tasks that make the chunks, and a job that joins them when all tasks have succeeded.
+/// Jobs for Slurm: an array of tasks that make the chunks, and a job that joins them when all tasks have
+/// succeeded.
 struct SlurmJobs {
   /// The absolute path of this program.
   var program: String

@@ -10,7 +10,7 @@ struct InputArgument: ParsableArguments {
   var input: String
 }
 
-/// What every command that reads a source takes, but for the source itself.
+/// Options of every command that reads a source, but for the source itself.
 struct SourceArguments: ParsableArguments {
   @OptionGroup var machine: ResourceArguments
 

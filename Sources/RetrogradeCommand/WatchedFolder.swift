@@ -23,11 +23,11 @@ final class WatchedFolder: Sendable {
   let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
-  /// What is to be made, as it comes; until the folder is gone.
+  /// Mirrors that are to be made, as their sources come; ends when the folder is gone.
   let coming: AsyncStream<MirrorJob>
   private let state = Mutex(State())
 
-  /// What programs call a file that they have not finished.
+  /// File name extensions that programs give to unfinished files.
   private static let unfinished: Set = ["part", "partial", "crdownload", "download", "tmp"]
 
   /// - Parameters:
@@ -45,7 +45,7 @@ final class WatchedFolder: Sendable {
   /// Runs `body`, which takes what is ``coming``, while the folder is watched.
   /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched, or is gone.
   func watching(_ body: () async throws -> Void) async throws {
-    // What comes while the folder is looked through is told too.
+    // Files that come while the folder is looked through are reported too.
     let watch = try FolderWatch(folder) { [self] event in
       switch event {
       case .closed(let name): take(name)
@@ -135,6 +135,6 @@ final class WatchedFolder: Sendable {
 }
 
 extension String {
-  /// What follows the last dot, in small letters.
+  /// Text after the last dot, in small letters.
   fileprivate var fileExtension: String { lastIndex(of: ".").map { self[index(after: $0)...].lowercased() } ?? "" }
 }

@@ -9,7 +9,7 @@ extension Setting {
   /// The option that sets it.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
-  /// What has JSON call settings as options do.
+  /// Coding user info by which JSON names settings as options do.
   static let jsonNaming: [CodingUserInfoKey: any Sendable] =
     Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
 
@@ -39,7 +39,7 @@ extension Setting {
 }
 
 extension RetrogradeError.Code {
-  /// What the command exits with: mostly of sysexits.h.
+  /// Exit status of the command: mostly of sysexits.h.
   var exitStatus: Int32 {
     switch self {
     case .notAMirror: 1
