@@ -75,7 +75,7 @@ public final class Player: Sendable {
 
   private func play(_ report: @escaping @Sendable (Event) -> Void) async throws {
     try await onOwnThread("player", cancellation) { [self] in
-      // What comes through a pipe is read once, here, and kept while it is played.
+      // A pipe's bytes are read once, here, and kept while they are played.
       let source = try Source(input, resources: resources, cancellation: cancellation)
       let pipeline = try make(source)
       defer {

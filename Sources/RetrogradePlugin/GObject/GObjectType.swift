@@ -8,7 +8,7 @@ protocol ElementBody: AnyObject, Sendable {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
 
-/// What ties elements, which are C, to their Swift objects.
+/// Link between elements, which are C, and their Swift objects.
 enum ElementType {
   private static let quark = g_quark_from_string("retrograde-body")
 

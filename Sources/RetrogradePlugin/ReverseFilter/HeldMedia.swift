@@ -3,8 +3,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What came in since the segment began, in the order in which it came: in memory up to the budget, and from there on, the
-/// oldest first, in the spool.
+/// Buffers that came in since the segment began, in the order in which they came: in memory up to the budget,
+/// and from there on, the oldest first, in the spool.
 final class HeldMedia {
   struct Item {
     /// In the segment's time; nil where the buffer has none.
@@ -17,7 +17,7 @@ final class HeldMedia {
   }
 
   private(set) var items: [Item] = []
-  /// What is added has.
+  /// Caps of the buffers that are added.
   private var caps: Caps?
   private let window: DecodedWindow
   private let gauge: MemoryGauge

@@ -4,7 +4,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// What goes out.
+/// Buffers and events for downstream.
 extension ReverseFilter {
   /// Sends what must precede the first buffer, and caps wherever they change.
   /// - Parameter caps: nil before a gap that came before any.

@@ -4,7 +4,7 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// What comes from downstream.
+/// Events and queries from downstream.
 extension ReverseFilter {
   func sourceEvent(_ raw: UnsafeMutablePointer<GstEvent>?) -> gboolean {
     guard let event = raw else { return 0 }
@@ -99,7 +99,7 @@ extension ReverseFilter {
       guard gst_pad_peer_query(sink, query) != 0 else { return 0 }
       var (live, least): (gboolean, GstClockTime) = (0, 0)
       gst_query_parse_latency(query, &live, &least, nil)
-      // What waits here may be asked to wait for as long as anybody likes.
+      // Buffers that wait here may be asked to wait for any length of time.
       gst_query_set_latency(query, live, least, GstClockTime(noTime))
       return 1
     default:

@@ -4,13 +4,13 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// What videoreverse and audioreverse share: a filter that gives out at the end, last first, what came in since the
-/// segment began.
+/// Common part of videoreverse and audioreverse: a filter that holds the buffers since the segment began, and
+/// gives them out at the end, last first.
 ///
-/// Everything that streams happens under the sink pad's stream lock, as GStreamer's design document part-MT-refcounting
-/// has it; ``Shared`` is what other threads touch too.
+/// Everything that streams happens under the sink pad's stream lock, as GStreamer's design document
+/// part-MT-refcounting has it; ``Shared`` is for data that other threads touch too.
 final class ReverseFilter: @unchecked Sendable {
-  /// What one kind of media has of its own.
+  /// Functions that differ between kinds of media.
   struct Kind: Sendable {
     /// The caps of what is given out backwards.
     var mirroredCaps: @Sendable (Caps) -> Caps
@@ -50,7 +50,8 @@ final class ReverseFilter: @unchecked Sendable {
 
   let element: UnsafeMutablePointer<GstElement>
   let kind: Kind
-  /// What the user set, and what the element is doing: neither lock is taken under the other.
+  /// Settings by the user. They have a lock apart from the element's state: neither lock is taken under the
+  /// other.
   private let chosen = Mutex(Settings())
   let shared = Mutex(Shared())
   let log: DebugCategory
@@ -61,7 +62,7 @@ final class ReverseFilter: @unchecked Sendable {
   var held: HeldMedia?
   /// Of what is held: in ordinary memory.
   var caps: Caps?
-  /// What comes in is in other memory.
+  /// True if incoming buffers are in other memory.
   var isElsewhere = false
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0

@@ -2,7 +2,7 @@ import CGStreamer
 import GStreamer
 import RetrogradeEngine
 
-/// What the application hears.
+/// Messages to the application.
 extension ReverseSource {
   func post(_ error: RetrogradeError) {
     let (domain, code): (GQuark, Int32) =

@@ -66,7 +66,7 @@ extension ReverseSource {
     var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
     gst_event_parse_seek(event, nil, nil, &flags, &startType, nil, &stopType, nil)
     let segment = state.withLock { $0.segment }
-    // What gst_event_new_seek allows, and the direction stays.
+    // The direction stays, and the limits are those of gst_event_new_seek.
     guard legs != nil, startType == GST_SEEK_TYPE_NONE, stopType == GST_SEEK_TYPE_NONE,
       flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue == 0, (rate > 0) == (segment.rate > 0)
     else { return false }
@@ -101,7 +101,7 @@ extension ReverseSource {
         &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
         &didChange) != 0
     else { return false }
-    // What never ends has no end to begin at.
+    // An endless output has no end to begin at.
     if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
     // Speeds are followed forwards only.
     if rate < 0, !(legs?.areNatural ?? true) { return false }

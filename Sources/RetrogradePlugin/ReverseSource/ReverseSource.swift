@@ -8,13 +8,13 @@ import Synchronization
 final class ReverseSource: ElementBody, @unchecked Sendable {
   static let log = DebugCategory("reversesrc", "Decoded streams, played backwards")
 
-  /// What the element is doing.
+  /// State of the element.
   struct State {
     /// Stops everything that is under way.
     var run = Cancellation()
     var loader: Worker<Void>?
     var legs: PlaybackLegs?
-    /// What can be played before all of the source is known.
+    /// Stretches that can be played before all of the source is known.
     var stretches: SourceStretches?
     var streams: [SourceStream] = []
     var segment = GstSegment()
@@ -23,12 +23,13 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     /// A seek that came before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
     var segmentsDone = 0
-    /// What the application was told of.
+    /// Warnings that the application was told of.
     var warned: Set<String> = []
   }
 
   let element: UnsafeMutablePointer<GstElement>
-  /// What the user set, and what the element is doing: neither lock is taken under the other.
+  /// Settings by the user. They have a lock apart from the element's state: neither lock is taken under the
+  /// other.
   private let chosen = Mutex(SourceSettings())
   let state = Mutex(State())
   /// One seek, or change of state, at a time; and the sequence number of the last seek that was obeyed.
@@ -259,7 +260,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if let early { release(early) }
   }
 
-  /// What the uridecodebin takes that this element is in, if it is in one: its property `caps`.
+  /// Caps that the uridecodebin around this element takes, if it is in one: its property `caps`.
   var capsOfParent: Caps? {
     guard let parent = gst_object_get_parent(element.asObject) else { return nil }
     defer { gst_object_unref(parent) }
@@ -329,7 +330,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   func haveAllBegun(before time: ClockTime) -> Bool {
     streams.allSatisfy { stream in
       stream.shared.withLock { shared in
-        // What starts later may have to wait for the end of the one that asks: a muxer takes buffers in the order of time.
+        // A stream that starts later may have to wait for the end of the one that asks: a muxer takes buffers
+        // in the order of time.
         shared.hasBegun || shared.flow == GST_FLOW_NOT_LINKED || shared.firstStart.map { $0 >= time } ?? false
       }
     }

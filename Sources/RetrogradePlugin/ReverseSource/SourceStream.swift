@@ -20,7 +20,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// What is to be played: where from, where to, and the segment that says so downstream.
+  /// Order to play: its start and end, and the segment that says so downstream.
   struct Order: @unchecked Sendable {
     // GstSegment is plain data.
     var segment: GstSegment
@@ -78,7 +78,7 @@ final class SourceStream: @unchecked Sendable {
   let pad: UnsafeMutablePointer<GstPad>
   /// The pad's.
   let name: String
-  /// What is known first: all of the source, or its end.
+  /// The part that is known first: all of the source, or its end.
   private let first: Part
   let tags: [TagList]
   let shared = Mutex(Shared())
@@ -95,7 +95,7 @@ final class SourceStream: @unchecked Sendable {
   private var isDiscontinuous = true
   /// Whether downstream knows that planes may lie anywhere (`GstVideoMeta`).
   private var takesLayouts = true
-  /// What nobody took, since the pad was not linked.
+  /// Buffer that was not taken, since the pad was not linked.
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(
@@ -160,7 +160,7 @@ final class SourceStream: @unchecked Sendable {
     return true
   }
 
-  /// What is played from `time` on.
+  /// Part that is played from `time` on.
   /// - Returns: nil where that is not known before all of the source is.
   private func part(at time: ClockTime, _ order: Order) throws -> Part? {
     if let place = first.place, !order.isDescending {
