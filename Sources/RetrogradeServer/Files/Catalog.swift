@@ -10,7 +10,7 @@ package final class Catalog: Sendable {
   struct File: Sendable {
     let id: String
     let path: String
-    /// What people call it: its name, in what folder of the one that was named.
+    /// Display name: the file's name, and its folder within the one that was named.
     let name: String
     let folder: String
   }

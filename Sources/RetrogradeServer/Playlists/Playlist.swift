@@ -75,7 +75,7 @@ enum Playlist {
   }
 
   private static func head(_ durations: [ClockTime]) -> [String] {
-    // What EXTINF says, rounded to whole seconds, must not be more (RFC 8216, 4.3.3.1).
+    // Durations in EXTINF, rounded to whole seconds, must not be more (RFC 8216, 4.3.3.1).
     let longest = durations.max() ?? .zero
     let target = max((longest + ClockTime(seconds: 0.5)).nanoseconds / 1_000_000_000, 1)
     return [

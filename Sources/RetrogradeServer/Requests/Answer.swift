@@ -1,11 +1,11 @@
 import Soup
 
-/// What is answered, before it is told in HTTP.
+/// Answer to a request, before it is told in HTTP.
 struct Answer: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])
     case stored(StoredBytes)
-    /// What is being made.
+    /// Bytes that are being made.
     case begun(PartReader)
 
     /// nil where that is not known yet.
@@ -116,7 +116,7 @@ struct Answer: Sendable {
     return answer
   }
 
-  /// What any answer says, so that browsers do nothing with it but what it is for.
+  /// The answer with the header fields that every answer has, so that browsers use it only as intended.
   func secured(policy: String? = nil) -> Answer {
     var answer = self
     answer.fields[.xContentTypeOptions] = "nosniff"

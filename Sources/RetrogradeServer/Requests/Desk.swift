@@ -41,7 +41,7 @@ final class Desk: Sendable {
   /// asked for.
   func prepare() {
     guard catalog.isSingle, let file = catalog.files.first else { return }
-    // What stands in the way is said to who asks.
+    // An obstacle is reported to the client that asks.
     Task { [self] in
       guard let (file, content) = try? await opened(file.id),
         let stream = try? await streams.stream(file, content, .usual)
@@ -89,7 +89,7 @@ final class Desk: Sendable {
     return answer.conditioned { request.fields[$0] }
   }
 
-  /// What an error means for who asked.
+  /// Answer of `body`, or the answer to its error.
   private func checked(_ body: () async throws -> Answer) async -> Answer {
     do {
       return try await body()
@@ -162,7 +162,7 @@ final class Desk: Sendable {
     }
   }
 
-  /// What stands after addresses in answers, where the request's own had the token in it.
+  /// Suffix of addresses in answers, where the request's own had the token in it.
   private func suffix(_ isByQuery: Bool) -> String {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }

@@ -1,6 +1,7 @@
 /// The path of a request and its query, decoded, or refused: what is not written as RFC 3986 has it is nobody's name here.
 struct RequestPath: Equatable, Sendable {
-  /// What stands between the slashes. A path that ends with a slash has an empty one at its end; `/` is one empty one.
+  /// Parts between the slashes. A path that ends with a slash has an empty one at its end; `/` is one empty
+  /// one.
   var parts: [String]
   /// The first value of each name.
   var query: [String: String]
@@ -34,7 +35,8 @@ struct RequestPath: Equatable, Sendable {
     }
   }
 
-  /// What stands for itself in a path, and in a query: RFC 3986's unreserved characters, `sub-delims`, `:` and `@`; in a query `/` and `?` too.
+  /// Characters that stand for themselves in a path, and in a query: RFC 3986's unreserved characters,
+  /// `sub-delims`, `:` and `@`; in a query `/` and `?` too.
   private static let plain = Set("-._~!$&'()*+,;=:@/?".utf8)
 
   private static func decoded(_ coded: ArraySlice<UInt8>) -> String? {

@@ -4,12 +4,13 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// What is made of streams when it is asked for, once for all who ask at the same time, and kept for those who ask later.
+/// Parts of streams, made when they are asked for, once for all clients that ask at the same time, and kept
+/// for later requests.
 final class MadeParts: Sendable {
   private let store: ByteStore
   private let line: WorkLine
   private let makings: Makings
-  /// What is made unasked: what a player asks for next, most likely.
+  /// Parts that are made unasked: those that a player asks for next, most likely.
   private let ahead: Ahead
   private let crashes: CrashedFiles
   private let run: ServerRunning
@@ -196,7 +197,7 @@ final class MadeParts: Sendable {
   }
 }
 
-/// What is made unasked: some pieces at a time, as long as nobody has to wait for them.
+/// Makes parts unasked: some pieces at a time, as long as no client has to wait for them.
 final class Ahead: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]

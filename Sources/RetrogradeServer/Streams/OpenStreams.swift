@@ -86,7 +86,7 @@ final class OpenStreams: Sendable {
   }
 
   private func keep(_ stream: OpenStream, _ key: Key) {
-    // What it holds is let go when the lock is not held.
+    // The streams are released when the lock is not held.
     var gone: [OpenStream] = []
     state.withLock { state in
       state.clock += 1

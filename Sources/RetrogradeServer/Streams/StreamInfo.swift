@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// What a page needs to play a stream. Times are in seconds.
+/// Data that a page needs to play a stream. Times are in seconds.
 struct StreamInfo: Encodable {
   struct Rendition: Encodable {
     var name: String

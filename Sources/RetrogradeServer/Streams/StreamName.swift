@@ -34,7 +34,7 @@ enum StreamName: Hashable, Sendable {
     }
   }
 
-  /// What is played, where the server was told `usual`.
+  /// Playback options of the stream, where the server was told `usual`.
   func playback(_ usual: PlaybackOptions) -> PlaybackOptions {
     var playback = usual
     switch self {

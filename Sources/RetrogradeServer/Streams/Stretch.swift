@@ -78,7 +78,7 @@ struct Stretch: Hashable, Sendable {
     return words.joined(separator: " ")
   }
 
-  /// What the file is called: as its source, and as how it is played.
+  /// Name of the file: that of its source, with the order of play.
   func fileName(_ stream: OpenStream) -> String {
     let name = stream.file.name
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name

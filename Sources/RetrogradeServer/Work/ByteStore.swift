@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// What was made, kept up to a number of bytes; what was not used for longest goes first. It lies in a spool file without a name; where the
-/// file system can't give back room inside a file, in memory.
+/// Cache of made parts up to a number of bytes; the one that was not used for longest goes first. It lies in
+/// a spool file without a name; where the file system can't give back room inside a file, in memory.
 final class ByteStore: Sendable {
   private struct Entry {
     let bytes: StoredBytes

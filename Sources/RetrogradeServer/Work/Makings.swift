@@ -30,7 +30,7 @@ final class Makings: Sendable {
     case begun(PartReader)
   }
 
-  /// What `make` gives, which runs unless somebody else's for the same key does already.
+  /// Reader of the result of `make`, which runs unless another client's for the same key does already.
   func reader(_ key: String, _ make: @escaping Making) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
@@ -175,8 +175,8 @@ final class Flight: Sendable {
     case whole(StoredBytes)
   }
 
-  /// What follows on the first `offset` bytes, `most` at the most; all of it, once all of it was made.
-  /// - Parameter isWanted: whether whoever asks still does; looked at each time that something changed.
+  /// Bytes after the first `offset`, `most` at the most; all of them, once all of it was made.
+  /// - Parameter isWanted: true if the client still waits; looked at each time that something changed.
   func more(after offset: Int, most: Int, while isWanted: @escaping @Sendable () -> Bool) async throws -> Found {
     while true {
       try Task.checkCancellation()
@@ -233,7 +233,7 @@ final class PartReader: Sendable {
     flight.wake()
   }
 
-  /// What follows on the first `offset` bytes, as soon as there is anything; all of it, once all of it was made.
+  /// Bytes after the first `offset`, as soon as there are any; all of them, once all of it was made.
   /// - Throws: what the work ended with; `CancellationError` where this one left.
   func more(after offset: Int) async throws -> Flight.Found {
     try await flight.more(after: offset, most: Pace.piece) { !self.isGone.load(ordering: .acquiring) }

@@ -24,9 +24,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// How many wait for a piece of work.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
-  /// What `body` gives, which runs unless somebody else's for the same key does already.
+  /// Result of `body`, which runs unless another caller's for the same key does already.
   ///
-  /// - Parameter body: gets what tells it to stop, at once when the last of those who wait for it was cancelled.
+  /// - Parameter body: gets the cancellation, which is set at once when the last of those who wait for it was
+  ///   cancelled.
   func value(
     _ key: Key, _ body: @escaping @Sendable (Cancellation) async throws -> Value
   ) async throws -> Value {

@@ -4,11 +4,11 @@ import Synchronization
 /// line is full, nothing more is taken.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// What decorates a page: it begins only when nothing else is under way.
+    /// Decoration of a page: it begins only when nothing else is under way.
     case low
-    /// What somebody waits for.
+    /// Work that a client waits for.
     case usual
-    /// What a player is about to run out of.
+    /// Media that a player is about to run out of.
     case high
 
     static func < (a: Urgency, b: Urgency) -> Bool { a.rawValue < b.rawValue }
