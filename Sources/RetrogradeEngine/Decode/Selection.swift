@@ -8,7 +8,7 @@ package struct Selection: Sendable {
 
   /// The frames of a timeline from `range` on, thinned to what `limit` asks for.
   init(_ timeline: VideoTimeline, range: TimeSpan?, limit: FrameRateLimit) {
-    // That of the range: whoever has indexed no more of the source is to come to the same.
+    // Rate of the range: an index of no more of the source is to give the same.
     let frameRate = (range.map { timeline.clipped(to: $0).timeline } ?? timeline).frameRate
     if let rate = limit.rate(of: frameRate), let first = timeline.starts.first {
       let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))

@@ -18,7 +18,7 @@ final class PartReader: Sendable {
   }
 
   private struct State {
-    /// Those to be opened, in the order of play, and which of their frames are wanted, by their places among all.
+    /// Videos to be opened, in the order of play, and their wanted frames, by their places among all.
     var left: ArraySlice<(VideoPart, Range<Int>)>
     var open: Open?
     var warnings: [Warning] = []

@@ -36,7 +36,7 @@ struct SourcePlaces {
 }
 
 extension [Chapter] {
-  /// Those that are parts of others too.
+  /// All chapters, with those that are parts of others.
   fileprivate var all: [Chapter] { flatMap { [$0] + $0.children.all } }
 }
 
