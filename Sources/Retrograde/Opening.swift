@@ -71,7 +71,7 @@ struct Opening {
     whole.output.takesPackets = { _ in false }
     whole.output.keepsForwardWhole = false
     if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
-    // Of each no more is decoded now than tells how it is to be read.
+    // No more of each file is decoded now than tells how it is to be read.
     if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)

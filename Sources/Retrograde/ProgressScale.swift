@@ -5,7 +5,7 @@ import Synchronization
 /// A part of a run that takes time.
 enum Step: Hashable, Sendable {
   case countdown, capturing, fetching, indexing, searching, reversing, finishing, joining
-  /// Of what is compared: both files are indexed, and then each stream is read of both.
+  /// Steps of a comparison: both files are indexed, and then each stream is read of both.
   case indexingSource, indexingMirror, comparingVideo(Int), comparingAudio(Int)
 
   var stage: ReversalProgress.Stage {
@@ -35,9 +35,9 @@ struct ExpectedStep: Sendable {
 /// does not reach its end before the run does.
 final class ProgressScale: Sendable {
   private struct State {
-    /// Those to come, in order; the first one is under way.
+    /// Steps to come, in order; the first one is under way.
     var steps: [ExpectedStep] = []
-    /// Where the first one begins.
+    /// Start of the first step.
     var start = 0.0
     /// The furthest place that was told.
     var reached = 0.0

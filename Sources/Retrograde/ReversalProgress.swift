@@ -28,7 +28,7 @@ public struct ReversalProgress: Sendable, Codable {
   public var stage: Stage
   /// Frames of video, or, in a source without one, sample frames of audio, given to the encoder.
   public var done: Int
-  /// Of how many.
+  /// Total that `done` is out of.
   public var total: Int
   /// How much of the mirror that is.
   public var position: ClockTime

@@ -22,15 +22,15 @@ public struct SourceReport: Sendable, Codable {
     public var language: String?
     public var title: String?
     public var orientation: String?
-    /// Of interlaced video, which field comes first.
+    /// Field of interlaced video that comes first.
     public var fieldOrder: String?
     /// Whether it is played where nobody chooses, and whatever is chosen, where the container says so.
     public var isDefault: Bool?
     public var isForced: Bool?
-    /// Of video: the file name extensions of the containers in which its packets are turned round as they are, so that nothing is
-    /// decoded or encoded.
+    /// File name extensions of the containers in which the video's packets are reversed as they are, so that
+    /// nothing is decoded or encoded.
     public var turnsAsPacketsIn: [String]?
-    /// Of video: why there is none.
+    /// Reason why no container takes the video's packets as they are.
     public var whyDecoded: String?
   }
 
@@ -81,7 +81,7 @@ public struct SourceReport: Sendable, Codable {
 
   public var input: String
   public var duration: ClockTime
-  /// Where the container says more than there is.
+  /// Duration by the container, if that is longer than the source.
   public var declaredDuration: ClockTime?
   public var streams: [Stream]
   public var chapters: [ChapterReport]

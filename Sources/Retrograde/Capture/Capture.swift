@@ -105,7 +105,7 @@ public struct Capture: Sendable {
 
 /// A recording under way.
 public struct CaptureSession: Sendable {
-  /// Of the recording, and then of the writing.
+  /// Progress of the recording, and then of the writing.
   public let reversal: Reversal
   let control: Capture.Control
 

@@ -1,7 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Where a video is cut into chunks: at the source's groups of pictures, so that no frame is decoded for two.
+/// Places at which a video is cut into chunks: the bounds of the source's groups of pictures, so that no
+/// frame is decoded for two.
 struct ChunkCuts {
   /// A piece of the output.
   struct Piece: Equatable {

@@ -52,7 +52,8 @@ struct ChunkJoin: Sendable {
         ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
-      // Who finds the files under their names, and the folder still there, knows by this that it is these.
+      // By this event a later run that finds the files, and the folder still there, recognises them as its
+      // own.
       var event = Journal.Event(.joined)
       event.subtitles = try writeSubtitles(outputs)
       event.output = FileStamp(location)

@@ -4,7 +4,7 @@ import RetrogradeEngine
 import Paths
 
 extension ChunkPlan.SourceIdentity {
-  /// Of the file at `path`, as it is now.
+  /// Identity of the file at `path`, as it is now.
   /// - Throws: ``RetrogradeError`` of code `noInput`.
   init(_ path: String) throws {
     var info = stat()

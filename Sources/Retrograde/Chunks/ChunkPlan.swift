@@ -75,7 +75,7 @@ struct ChunkPlan: Codable, Sendable {
 
   /// A video stream of the output.
   struct Video: Codable, Sendable {
-    /// Of the appsrc that takes its frames.
+    /// Name of the appsrc that takes its frames.
     var name: String
     /// Index from the pass over the source; its packets are in the file `index-N`.
     var index: StoredVideoIndex
@@ -155,7 +155,7 @@ struct ChunkPlan: Codable, Sendable {
     var bytes: Int?
   }
 
-  /// Of the program that made it: another version may write other bytes.
+  /// Version of the program that made it: another one may write other bytes.
   var version: String
   var source: SourceIdentity
   /// The absolute path of the file to be made.
@@ -174,7 +174,7 @@ struct ChunkPlan: Codable, Sendable {
   var tags: String?
   /// Tags of the file as a whole that the muxer does not write, such as `NAME=text`.
   var comments: [String]
-  /// Those of an MP4 or MOV source that lie in it in another form.
+  /// Tags of an MP4 or MOV source that lie in it in another form.
   var mp4Tags: [MP4Tag]
   /// The pipeline that joins the chunks.
   var joining: String

@@ -44,7 +44,7 @@ struct ChunkedReversal: Sendable {
         .usage, about: reverser.input, "can't be read again by who makes the chunks", remedy: "name a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
-    // That it can be made is known before anything is done for it.
+    // Checks that the output can be made before any work is done for it.
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
@@ -67,7 +67,7 @@ struct ChunkedReversal: Sendable {
   /// How a run over several chunks went.
   struct Made: Sendable {
     var chunks: [Int] = []
-    /// Those that could not be made, and why.
+    /// Chunks that could not be made, and why.
     var failed: [(chunk: Int, error: any Error)] = []
 
     /// - Returns: the chunks that were made.

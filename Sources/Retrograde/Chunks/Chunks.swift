@@ -120,7 +120,7 @@ public struct ChunkStatus: Sendable, Codable {
     /// Part of the output that the chunk is, in seconds.
     public var start: Double
     public var end: Double
-    /// Of video; 0 of audio.
+    /// Number of frames, for video; 0 for audio.
     public var frames: Int
     public var state: State
     /// The machine, and the process there, that makes it or did.

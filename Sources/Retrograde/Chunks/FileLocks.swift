@@ -29,7 +29,7 @@ final class FileLocks: Sendable {
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
     case 0:
-      // Where the file was removed meanwhile, its locks keep nobody out.
+      // If the file was removed meanwhile, its locks keep no other process out.
       guard let own = FileStamp(descriptor: descriptor), own.number == FileStamp(path)?.number else {
         errno = ENOENT
         throw failure

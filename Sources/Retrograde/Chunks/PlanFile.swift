@@ -51,20 +51,20 @@ final class PlanFile: Sendable {
 
 /// Identity of a file, which tells it from a later file of that name, and from its own state before a change.
 package struct FileStamp: Codable, Sendable, Equatable {
-  /// Of its inode.
+  /// Number of its inode.
   var number: UInt64
   package internal(set) var size: Int
   /// Seconds and nanoseconds since 1970.
   var modified: [Int]
 
-  /// Of the file at `path`; nil where there is none.
+  /// Stamp of the file at `path`; nil where there is none.
   package init?(_ path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 
-  /// Of an open file.
+  /// Stamp of an open file.
   package init?(descriptor: Int32) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return nil }

@@ -100,7 +100,7 @@ struct WorkFolder: Sendable {
       do {
         return try locks.wait(for: Lock.plan, makesFile: true, cancellation)
       } catch let error as RetrogradeError where error.code == .noInput {
-        // Who had the lock has removed the folder.
+        // The process that had the lock has removed the folder.
         continue
       }
     }

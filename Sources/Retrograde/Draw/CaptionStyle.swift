@@ -19,13 +19,13 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
 
   /// Family and style, as Pango names them, such as `Serif Bold Italic`; without a size.
   public var font: String
-  /// Of the letters, in pixels of the picture as it is written; nil: a 14th of its shorter side.
+  /// Size of the letters, in pixels of the picture as it is written; nil: a 14th of its shorter side.
   public var size: Double?
   public var place: Place
   public var color: Color
-  /// Of the edge around the letters; nil: none.
+  /// Colour of the edge around the letters; nil: none.
   public var outline: Color?
-  /// Of a box behind the letters; nil: none.
+  /// Colour of a box behind the letters; nil: none.
   public var box: Color?
   /// From when on it is shown, in the time of the output; nil: from its start.
   public var start: ClockTime?

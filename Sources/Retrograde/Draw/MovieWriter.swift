@@ -43,9 +43,9 @@ public final class MovieWriter: Sendable {
   private struct State: Sendable {
     /// Frames taken so far.
     var count = 0
-    /// Where frames go as they come.
+    /// Encoder of frames as they come.
     var stream: MovieStream?
-    /// Where they wait to be looped.
+    /// Store of frames that wait to be looped.
     var recording: RecordedVideo?
     var isFinished = false
   }

@@ -171,7 +171,7 @@ extension TagList {
     return time.hasPrefix(date)
   }
 
-  /// Where it was recorded, in the words of ISO 6709.
+  /// Place of the recording, in the words of ISO 6709.
   fileprivate var place: String? {
     guard let latitude = double("geo-location-latitude"), let longitude = double("geo-location-longitude") else {
       return nil

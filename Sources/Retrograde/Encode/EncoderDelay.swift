@@ -62,7 +62,7 @@ struct EncoderDelay {
     return lag(of: heard, against: noise)
   }
 
-  /// Where in `heard` the middle of `noise` is found, by cross-correlation, less where it was.
+  /// Delay of `noise` in `heard`, found by cross-correlation of its middle.
   private static func lag(of heard: [Float32], against noise: [Float32]) -> Int {
     let start = (length - probe) / 2
     var best = (lag: 0, score: Float32.leastNormalMagnitude)

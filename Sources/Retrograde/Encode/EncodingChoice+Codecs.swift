@@ -51,7 +51,7 @@ extension EncodingChoice {
     let usual = container.audioCodecs.compactMap { Codec($0) }
     // Muxers take PCM where few players expect it.
     let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
-    // Where audio has no timestamps, beside video, only a codec without priming keeps sync.
+    // If the container has no timestamps for audio, beside video, only a codec without priming keeps sync.
     let mustBeExact = container.needsAudioFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }

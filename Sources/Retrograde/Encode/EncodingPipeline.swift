@@ -24,7 +24,7 @@ final class EncodingPipeline: Sendable {
     var sampleCount: Int?
     /// Properties of the encoder, in place of what the description says of them.
     var encoderOptions: [String: String] = [:]
-    /// Of what is given as packets, their caps; nil where frames or samples are given.
+    /// Caps of the packets, if packets are given; nil where frames or samples are given.
     var packets: Caps?
   }
 
@@ -51,7 +51,8 @@ final class EncodingPipeline: Sendable {
     var duration: ClockTime?
     /// How much later than 0 everything is, at the least.
     var lead = ClockTime.zero
-    /// Where no muxer writes the file: what does, from the appsink `frames`.
+    /// Format and settings of an animation that is written from the appsink `frames`; nil if a muxer writes
+    /// the file.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// Known priming of the audio; nil: it is measured.
     var priming: AudioPriming?
@@ -70,7 +71,7 @@ final class EncodingPipeline: Sendable {
     /// Whether any stream has a name.
     var hasTitles: Bool { (videos + audio + texts).contains { $0.title != nil } }
 
-    /// Of each audio stream, in sample frames per second.
+    /// Rate of each audio stream, in sample frames per second.
     var rates: [Int] { audio.map { $0.caps.int("rate") ?? 0 } }
   }
 

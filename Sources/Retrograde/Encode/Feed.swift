@@ -6,7 +6,7 @@ import RetrogradeEngine
 /// Gives what is played to the pipeline that encodes it: each stream on a thread of its own.
 struct Feed: Sendable {
   let legs: PlaybackLegs
-  /// Those of the audio.
+  /// Legs of the audio.
   let heard: PlaybackLegs
   let timing: Timing
   /// Progress is that of the first.
@@ -30,7 +30,7 @@ struct Feed: Sendable {
   /// How much later everything is than in what is played: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
-  /// Of all of the output.
+  /// Length of the whole output.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
   /// Gives all packets of a stream to the pipeline.
@@ -212,7 +212,7 @@ struct Feed: Sendable {
       try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
       let elapsed = watch.elapsed
-      // Where nothing is encoded there are thousands a second.
+      // If nothing is encoded, there are thousands a second.
       if isMain, told == .zero || given.count == total || elapsed >= told + Feed.tellingStep {
         told = elapsed
         work.report(

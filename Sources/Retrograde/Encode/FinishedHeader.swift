@@ -69,7 +69,7 @@ struct FinishedHeader: Sendable {
     return []
   }
 
-  /// Where the header does not stand where it could grow.
+  /// Warning about comments for which the header has no room, because it does not stand where it could grow.
   private var noComments: [Warning] {
     let names = contents.comments.compactMap { NamedTag(comment: $0)?.name }.unique
     guard !names.isEmpty else { return [] }

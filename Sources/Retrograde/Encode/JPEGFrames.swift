@@ -21,7 +21,7 @@ struct JPEGFrames {
   ///   - width: of the frames that are encoded, in pixels.
   init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
-    // Of several, the converter would choose 4:4:4.
+    // From several formats the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212"].contains {
       format.hasPrefix($0)

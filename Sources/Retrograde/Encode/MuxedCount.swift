@@ -12,7 +12,7 @@ struct MuxedCount: Sendable {
     /// From the earliest start to the latest end; nil where nothing came.
     var span: TimeSpan?
     var warning: Warning?
-    /// Of what came to the muxer, and of what came to the encoder, where there is one; nil where nothing did.
+    /// Caps of the data at the muxer, and at the encoder, where there is one; nil where nothing came.
     var caps: Caps?
     var raw: Caps?
     /// Packets a second, on average; nil of fewer than two.
@@ -28,7 +28,7 @@ struct MuxedCount: Sendable {
   }
 
   private let packets = PacketCount()
-  /// Of what is encoded, what comes to the encoder.
+  /// Count at the encoder's input, for an encoded stream.
   private let raw: PacketCount?
   private let rateChangers: [Element]
   /// Whether elements that the user wrote down are there to change how much there is.
@@ -57,10 +57,10 @@ struct MuxedCount: Sendable {
   /// How many have come so far.
   var packetCount: Int { packets.total.packets }
 
-  /// Of `given` frames.
+  /// Count of `given` frames that reached the muxer.
   func frames(of given: Given) -> Reached { described(countedFrames(of: given)) }
 
-  /// Of `given` sample frames at `rate`.
+  /// Count of `given` sample frames at `rate` that reached the muxer.
   func samples(of given: Given, rate: Int) -> Reached { described(countedSamples(of: given, rate: rate)) }
 
   /// With what it is made of.
@@ -132,7 +132,7 @@ struct MuxedCount: Sendable {
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
-  /// Of sample frames that were encoded elsewhere: the packets must last as long.
+  /// Count of sample frames that were encoded elsewhere: the packets must last as long.
   private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> Reached {
     let lasting = (packets.span?.duration ?? .zero) + packets.longest
     let missing = max(given - lasting.sampleIndex(rate: rate), 0)
@@ -141,7 +141,7 @@ struct MuxedCount: Sendable {
       warning: missing > 0 ? MuxedCount.missing(missing, of: given, "samples", packets.span) : nil)
   }
 
-  /// Of `given` cues.
+  /// Count of `given` cues that reached the muxer.
   func cues(of given: Given) -> Reached {
     let passed = packets.total
     return Reached(
@@ -163,7 +163,7 @@ extension MuxedCount.Given {
   /// Timestamps are rounded on their way, and the last packet of a stream may be filled up.
   private static let tolerance = ClockTime(nanoseconds: 2_000_000)
 
-  /// Where what did not come to `reached` lies: before it, after it, or somewhere in all of it.
+  /// Part of the given data that did not come to `reached`: before it, after it, or somewhere in all of it.
   func missing(from reached: TimeSpan?) -> TimeSpan? {
     guard let span, let reached else { return span }
     let isLate = reached.start > span.start + Self.tolerance
@@ -188,7 +188,7 @@ private final class PacketCount: Sendable {
     var lastStart: ClockTime?
     /// How long the longest packet is.
     var longest = ClockTime.zero
-    /// Of the first packet.
+    /// Caps of the first packet.
     var caps: Caps?
     fileprivate var last: ClockTime?
     /// When what starts second starts.

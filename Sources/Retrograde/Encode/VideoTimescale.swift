@@ -6,7 +6,7 @@ enum VideoTimescale {
   /// most 6 µs off.
   /// - Parameter rate: frames per second, as caps name it; nil if they do not.
   static func units(for rate: (numerator: Int, denominator: Int)?) -> Int {
-    // Of 24000/1001, 30000/1001 and the like the usual scale has no whole frames.
+    // At 24000/1001, 30000/1001 and the like the usual scale has no whole frames.
     guard let rate, rate.denominator == 1001, (1000...120_000).contains(rate.numerator) else { return 90_000 }
     return rate.numerator * 10
   }

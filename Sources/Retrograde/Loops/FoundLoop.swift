@@ -21,7 +21,7 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   public var span: TimeSpan
   /// The order of play that it fits.
   public var loop: Loop
-  /// Of a loop that turns, the picture hardly moves where it does.
+  /// Fit of the picture; in a loop that turns, the picture hardly moves at the turn.
   public var picture: Fit
   /// nil where there is no audio, or where it turns, as the picture does.
   public var audio: Fit?

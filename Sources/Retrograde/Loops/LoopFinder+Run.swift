@@ -79,7 +79,7 @@ extension LoopFinder {
     }
   }
 
-  /// Of a source that is too short for what is usual, a third of it at the least.
+  /// Range of lengths; in a source that is too short for the usual ones, the least is a third of the source.
   private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
     min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
   }
@@ -94,7 +94,7 @@ extension LoopFinder {
     }
   }
 
-  /// Where the loop has to lie so that it can be given such a seam.
+  /// Part of the source in which the loop has to lie for such a seam.
   private func room(for seam: LoopSeam, in span: TimeSpan, _ lengths: ClosedRange<ClockTime>) throws -> TimeSpan {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {

@@ -55,7 +55,7 @@ struct SeamSearch {
   private var frames: [Frame] = []
   /// The number of the first frame that is kept.
   private var first = 0
-  /// Of the frames that came last: the newest at the end.
+  /// Rows of the last frames: the newest at the end.
   private var rows: [Row] = []
   private var best: (moving: Candidate?, still: Candidate?)
 

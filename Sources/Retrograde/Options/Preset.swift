@@ -13,7 +13,7 @@ public struct Preset: Sendable, Hashable {
   public var description: String
   /// When the limits were looked up, as a date of ISO 8601 or the beginning of one; nil: it does not say.
   public var date: String?
-  /// Those of files that it takes; none: any.
+  /// File name extensions that the place takes; none: any.
   public var extensions: [String]
   public var crop: Framing.Crop?
   public var scale: Framing.Scale?
@@ -78,7 +78,7 @@ public struct Preset: Sendable, Hashable {
 }
 
 extension OutputOptions {
-  /// Where the output is to go, and what of it that place takes.
+  /// Place that the output is made for, and its limits.
   public struct Place: Sendable, Codable, Hashable {
     public var name: String
     /// File name extensions, in small letters; none: any.

@@ -12,7 +12,7 @@ final class OutputFolder: OutputPart {
   private struct State {
     /// Outputs that were asked for: file names, or patterns of them.
     var places: [OutputPlace] = []
-    /// Where files are until all are whole.
+    /// Folder of the files until all are whole.
     var workFolder: String?
     /// Whether the folder was not there before.
     var isMade = false

@@ -93,7 +93,7 @@ struct FileIdentity: Hashable, Sendable {
     self.init(info)
   }
 
-  /// Those of what is read as `input`.
+  /// Identities of the files that are read as `input`.
   static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
 
   /// The paths of what is read as `input`: a file, `-`, or a pattern of numbered files.

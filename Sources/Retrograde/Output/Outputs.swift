@@ -65,7 +65,7 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Where `path`, which was begun, is to be written. What nobody asks for is not made.
+  /// Path to which `path`, which was begun, is to be written. An output that is never asked for is not made.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
       throw RetrogradeError(.internalFailure, about: path, "was not begun")
@@ -103,7 +103,7 @@ final class Outputs: Sendable {
 
 /// One file that is made, or the many of one folder.
 protocol OutputPart: Sendable {
-  /// Where what was asked for is written until it is whole.
+  /// Path to which an output is written until it is whole.
   func location(of place: OutputPlace) throws -> String
   /// Brings the bytes to the disk.
   func sync() throws

@@ -17,7 +17,7 @@ public struct PipelineFile: Sendable {
     public var name: String
     /// Default value; nil where it needs one.
     public var fallback: String?
-    /// Where it stands first.
+    /// First place at which it stands.
     public var place: Place
   }
 

@@ -44,7 +44,7 @@ struct PacketGrid: Sendable {
     return first..<max(first, min((packets.upperBound + PacketGrid.after) * packet, samples))
   }
 
-  /// Of the last one there may be less.
+  /// Length of a packet; the last one may be shorter.
   func length(ofPacket number: Int) -> Int { min(packet, max(samples + priming - number * packet, 1)) }
 
   /// When each segment is heard.

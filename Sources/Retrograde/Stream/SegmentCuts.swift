@@ -1,8 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Where the frames of an output are cut into segments: near the source's groups of pictures, so that few frames are decoded for two
-/// segments, and at any frame where those are far apart.
+/// Places at which an output's frames are cut into segments: near the source's groups of pictures, so that
+/// few frames are decoded for two segments, and at any frame where those are far apart.
 struct SegmentCuts: Sendable {
   /// When each frame is shown, in units of the track's time, and last of all when the output ends; the first is on show from 0 on.
   let times: [Int]
@@ -23,7 +23,7 @@ struct SegmentCuts: Sendable {
   init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {
     self.timescale = timescale
     let frames = played.frames
-    // Those that begin in the same unit as the one before are a unit later.
+    // A frame that begins in the same unit as the one before is made a unit later.
     var times: [Int] = []
     times.reserveCapacity(frames.count + 1)
     for frame in frames {
@@ -39,7 +39,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Of frames of which no more is known than when they are shown.
+  /// Cuts of frames of which only the times are known.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {

@@ -40,7 +40,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Of a pipeline that encodes, in `gst-launch-1.0` syntax; nothing takes the packets.
+  /// Pipeline that encodes, in `gst-launch-1.0` syntax; nothing takes the packets.
   let description: String
   let stream: EncodingPipeline.Stream
   let kind: StreamKind

@@ -85,7 +85,7 @@ final class SegmentPieces: Sendable {
   /// - Parameter count: of packets, from the first that is not out on.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
-    // Of frames that are missing, the one before stays on show.
+    // If frames are missing, the one before stays on show.
     let isStart = state.count == state.packets.count
     let starts = state.places.prefix(count).enumerated().map { place, frame in
       cuts.times[isStart && place == 0 ? frames.lowerBound : frame]

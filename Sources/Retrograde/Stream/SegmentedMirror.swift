@@ -218,6 +218,6 @@ package final class SegmentedMirror: Sendable {
 }
 
 extension StreamSelection {
-  /// Of videos one is shown.
+  /// Streams that are streamed: only one of the videos.
   fileprivate static let streamed = StreamSelection(parsing: "video:0,audio,subtitles,chapters")
 }

@@ -7,7 +7,8 @@ struct AudioComparison {
   /// Sample frames, at the mirror's rate, with the silence before and after them while the video goes on.
   private(set) var expected = 0
   private(set) var found = 0
-  /// Those that are in the files, where they can be counted to the sample: no codec primes or pads, or none is meant to.
+  /// Sample frames in the files, where they can be counted to the sample: no codec primes or pads, or none is
+  /// meant to.
   var stored: (expected: Int, found: Int)?
   /// How much later the mirror's audio is, in its sample frames; nil where there is nothing loud enough to tell by.
   var lag: Int?
@@ -98,8 +99,8 @@ struct AudioComparison {
     return blocks
   }
 
-  /// Where lags are looked for: the loudest block of each quarter; and the first and the last that are not quiet, since
-  /// a tone is like itself a period later everywhere but where it begins and ends.
+  /// Places at which lags are looked for: the loudest block of each quarter; and the first and the last that
+  /// are not quiet, since a tone is like itself a period later everywhere but where it begins and ends.
   /// - Parameter length: of all, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int

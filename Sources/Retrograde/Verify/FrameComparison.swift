@@ -54,7 +54,7 @@ struct FrameComparison {
     var wanted = try ThumbnailedFrames(
       source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
-    // Where the pixels themselves were turned, those of the source have to be turned too.
+    // If the pixels themselves were turned, those of the source have to be turned too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
     while let frame = try given.next() {
@@ -156,7 +156,7 @@ private struct ThumbnailedFrames {
     self.cancellation = cancellation
   }
 
-  /// Of the frame that was given last.
+  /// Neighbours of the frame that was given last.
   var neighbours: [Thumbnail] { behind + ahead.map(\.thumbnail) }
 
   mutating func next() throws -> Frame? {

@@ -13,7 +13,8 @@ struct PictureComparison {
     /// The square that is farthest from the levels of its source square and the eight around that, in levels:
     /// codecs blur and move edges, and make no level that is not there.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
-    /// Of squares of about the same level in the source: how many, the sum of their differences in sixteenths.
+    /// Differences by the squares' level in the source, in steps of about the same level: the number of
+    /// squares, and the sum of their differences in sixteenths.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
     /// The largest mean difference of a frame, in levels.
     var worstFrame = (difference: 0.0, frame: 0)

@@ -7,7 +7,7 @@ struct SampleWindows {
   private struct Window {
     var own = 0.0
     var other = 0.0
-    /// Of the squares of the differences.
+    /// Sum of the squares of the differences.
     var difference = 0.0
     /// Level in the source of its loudest part that is silent in the mirror.
     var lost = Float32(0)

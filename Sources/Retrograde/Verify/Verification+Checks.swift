@@ -64,7 +64,7 @@ extension FrameComparison {
   private static let mostDifference = 24.0
   /// So much lighter or darker, or of another colour, may frames be on average, and those of one level.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
-  /// Of the strongest colours codecs lose more than of brightness.
+  /// Limit for chroma: codecs lose more of the strongest colours than of brightness.
   private static let mostChroma = 5.0
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
@@ -243,7 +243,7 @@ extension AudioComparison {
       // A start that is no whole millisecond may be rounded either way.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
-      // Where everything is later, as priming of another stream has it, video frames' times are rounded too.
+      // If everything is later, as priming of another stream has it, video frames' times are rounded too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }

@@ -3,9 +3,9 @@ import RetrogradeEngine
 /// Look of an animation, and its largest size.
 struct AnimationSettings: Sendable {
   var quality = EncodingOptions.Quality.source
-  /// Of GIF: how many colours there are, 2 to 256; nil: 256.
+  /// Number of colours of a GIF, 2 to 256; nil: 256.
   var colors: Int?
-  /// Of GIF: how much is dithered, 0 to 1; nil: as much as looks best.
+  /// Strength of a GIF's dithering, 0 to 1; nil: as much as looks best.
   var dither: Double?
   /// How many bytes the file may have; nil: as many as it takes.
   var limit: ByteCount?
@@ -25,13 +25,15 @@ struct AnimationSettings: Sendable {
 
 /// Quality of an animation, which is reduced to make it smaller.
 struct AnimationLevel: Sendable {
-  /// Of GIF.
+  /// Number of colours of a GIF.
   var colors = 256
-  /// Of GIF: 0 to 1. More makes noise, which takes bytes and likeness; less makes bands.
+  /// Strength of a GIF's dithering, 0 to 1. More makes noise, which takes bytes and likeness; less makes
+  /// bands.
   var dither = 0.35
-  /// Of GIF: how far a part of a pixel's colour, of 0 to 255, may be from what is on show to stay as it is.
+  /// Largest difference, in a GIF, of a part of a pixel's colour, of 0 to 255, from the frame on show at
+  /// which it stays as it is.
   var tolerance = 0
-  /// Of WebP: 0 to 100.
+  /// Quality of a WebP, 0 to 100.
   var quality = 75.0
   /// How much of the width and the height is left.
   var scale = 1.0

@@ -37,7 +37,7 @@ struct FrameGeometry: Sendable {
     let (own, whole) = (Turn(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
-    // Who asks for another orientation wants it seen by players too that look at pixels alone.
+    // A user who asks for another orientation wants it in players too that look at pixels alone.
     let turnsPixels = own != .none || !container.carriesOrientation
     turn = turnsPixels ? frame.turn.then(own) : .none
     self.orientation = turnsPixels ? nil : orientation
