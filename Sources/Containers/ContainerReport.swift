@@ -22,7 +22,7 @@ package struct ContainerReport: Equatable, Sendable {
     }
   }
 
-  /// Where packets that are counted, or bytes between them, are missing.
+  /// Gaps of packets that are counted, or of bytes between them.
   package struct Gaps: Equatable, Sendable {
     /// Whose packets they are, in words.
     package var of = "the transport stream"
@@ -52,7 +52,7 @@ package struct ContainerReport: Equatable, Sendable {
   /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of others no more than two are
   /// counted.
   package private(set) var links = 1
-  /// Where the second of them begins, in bytes.
+  /// Start of the second of them, in bytes.
   package private(set) var nextFile: Int?
 
   /// nil where nothing is missing, or nothing is counted.

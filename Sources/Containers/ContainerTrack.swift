@@ -30,6 +30,7 @@ package struct ContainerTrack: Sendable {
   /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's
   /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero
-  /// Where the samples lie, of audio of which the container says that; whether they are PCM, it need not say.
+  /// Places of the samples, for audio of which the container says that; whether they are PCM, it need not
+  /// say.
   package var stored: StoredAudio?
 }

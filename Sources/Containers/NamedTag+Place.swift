@@ -1,5 +1,6 @@
 extension NamedTag {
-  /// Where it was recorded, in the words of ISO 6709. FFmpeg calls it the same in Matroska and in Ogg.
+  /// Name of the tag for the place of the recording, in the words of ISO 6709. FFmpeg calls it the same in
+  /// Matroska and in Ogg.
   package static let location = "LOCATION"
 
   /// A place in the words of ISO 6709, such as `+48.8584+002.2945/`.

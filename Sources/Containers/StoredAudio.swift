@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// Where the samples of PCM audio lie in a file as they are, whole sample frames one after the other.
+/// Places of PCM audio's samples in a file as they are, whole sample frames one after the other.
 package struct StoredAudio: Sendable {
   /// The places of their bytes, in the order in which they are heard.
   package private(set) var runs: [Range<Int>] = []

@@ -134,7 +134,7 @@ enum ASFTags {
 }
 
 extension ArraySlice<UInt8> {
-  /// Of UTF-16, without what follows a zero.
+  /// Text of UTF-16, up to the first zero.
   fileprivate var text: String {
     let units = stride(from: startIndex, to: endIndex - 1, by: 2).map { UInt16(self[$0]) | UInt16(self[$0 + 1]) << 8 }
     return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)

@@ -10,7 +10,7 @@ extension ContainerReport {
     else { return nil }
     // A program that writes into a pipe does not know the length.
     guard size != 0xFFFF_FFFF else { return nil }
-    // Of ADPCM nothing is said of the length, but whether its bytes are there.
+    // For ADPCM the length is not known, only whether its bytes are there.
     let end = bytesPerSample[encoding].map { ClockTime(sampleIndex: size / ($0 * channels), rate: rate) }
     return ContainerReport(
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])

@@ -48,8 +48,8 @@ package final class RandomAccessFile {
     return Array(block.bytes[start..<start + range.count])
   }
 
-  /// Where the chunks of a name and a length of 0 end that begin at `place`, in steps of eight bytes: a file may have
-  /// billions.
+  /// End of the chunks of a name and a length of 0 that begin at `place`, in steps of eight bytes: a file may
+  /// have billions.
   func endOfEmptyChunks(at place: Int) -> Int {
     let step = 1 << 20
     var next = place

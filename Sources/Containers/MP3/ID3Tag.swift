@@ -1,6 +1,6 @@
 /// The tags before the first frame of an MP3 file, and in a chunk of AIFF (ID3v2.4).
 enum ID3Tag {
-  /// Where the audio begins behind them.
+  /// Start of the audio behind the tags.
   static func end(in file: RandomAccessFile) -> Int {
     var place = 0
     while let header = file.read(place..<place + 10), header.starts(with: "ID3".utf8) {

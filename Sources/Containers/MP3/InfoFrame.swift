@@ -3,10 +3,10 @@ import MediaTime
 /// The frame at the start of an MP3 file that holds no audio, but says how much there is: Xing's, with LAME's addition, which
 /// FFmpeg writes too ("Mp3 Info Tag rev 1 specifications", LAME).
 package struct InfoFrame {
-  /// Where it starts in the file.
+  /// Place at which it starts in the file.
   package let start: Int
   package let bytes: [UInt8]
-  /// Where in it Xing's part starts.
+  /// Place in it at which Xing's part starts.
   package let info: Int
   package let rate: Int
   package let samplesPerFrame: Int

@@ -61,8 +61,8 @@ enum MP4Chapters {
   /// More than any movie has chapters: what a damaged table promises is not believed.
   private static let most = 100_000
 
-  /// Where the samples of a track of text lie, and when each starts, in the media's timescale (ISO/IEC 14496-12, 8.6.1); nil where
-  /// the table is damaged.
+  /// Places of the samples of a track of text, and the start of each, in the media's timescale (ISO/IEC
+  /// 14496-12, 8.6.1); nil where the table is damaged.
   private static func samples(
     _ bytes: [UInt8], _ table: Range<Int>
   ) -> [(place: Range<Int>, start: Int, duration: Int)]? {

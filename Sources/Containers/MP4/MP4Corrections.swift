@@ -5,7 +5,7 @@ import MediaTime
 /// to cut more (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
-    /// Where it stands in the file.
+    /// Place of the patch in the file.
     var place: Range<Int>
     var bytes: [UInt8]
 
@@ -111,7 +111,7 @@ extension MP4Corrections {
   private struct Track {
     let kind: StreamKind
     let timescale: Int
-    /// Of the media, and where it stands.
+    /// Duration of the media, and its place.
     let duration: Int
     let durationField: Range<Int>
     let unknownDuration: Int
@@ -190,13 +190,15 @@ extension MP4Corrections {
       return min(product + (rest * other + timescale - 1) / timescale, longest)
     }
 
-    /// Where the edits end in the presentation, at the movie's timescale; nil where there are none, or damaged ones.
+    /// End of the edits in the presentation, at the movie's timescale; nil where there are none, or damaged
+    /// ones.
     var editsEnd: Int? {
       guard !edits.isEmpty, edits.allSatisfy({ $0.duration < 1 << 40 }) else { return nil }
       return edits.prefix(1 << 16).reduce(0) { $0 + $1.duration }
     }
 
-    /// Where the edits end in the media, one after the other, at the movie's timescale; nil where there are none.
+    /// End of the edits in the media, one after the other, at the movie's timescale; nil where there are
+    /// none.
     func end(_ movieTimescale: Int) -> Int? {
       editsEnd.map { end in
         edits.prefix(1 << 16).compactMap(\.start).reduce(end) { $0 + Track.scaled($1, timescale, to: movieTimescale) }
@@ -230,7 +232,7 @@ extension MP4Corrections {
 }
 
 extension [UInt8] {
-  /// Where the duration stands in an `mvhd` or `mdhd` box.
+  /// Place of the duration in an `mvhd` or `mdhd` box.
   func durationField(_ body: Range<Int>) -> Range<Int>? {
     guard !body.isEmpty else { return nil }
     let isWide = self[body.lowerBound] == 1

@@ -14,7 +14,7 @@ package struct MP4Excerpt: FileCorrection {
 
   package var demuxer: String { "qtdemux" }
 
-  /// Of fewer samples nothing is gained.
+  /// Least number of samples: for fewer nothing is gained.
   package static let least = 1 << 16
 
   /// - Parameters:

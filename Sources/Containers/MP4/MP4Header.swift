@@ -225,8 +225,8 @@ package struct MP4Header {
     movie.set(movie.integer(edit + 4) + preSkip, at: edit + 4)
   }
 
-  /// Where the entry of a track's edit list lies that plays the track: its duration, then its start in the media. The
-  /// entry before it, if any, is an empty edit: the track starts late.
+  /// Place of the entry of a track's edit list that plays the track: its duration, then its start in the
+  /// media. The entry before it, if any, is an empty edit: the track starts late.
   private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
     guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }

@@ -2,7 +2,7 @@
 struct MP4Index {
   /// The body of the box.
   private(set) var bytes: [UInt8]
-  /// Where in the file it lies.
+  /// Its place in the file.
   let place: Range<Int>
 
   /// - Returns: nil where there is none, or one of 256 MiB and more, which is damage.

@@ -50,7 +50,7 @@ struct MP4Matrix {
     [0, 4, 12, 16].map { Double(Int32(truncatingIfNeeded: bytes.integer(place + $0))) / 65536 }
   }
 
-  /// Where the matrix lies in the body of a `tkhd` box; nil where there is no room for it.
+  /// Place of the matrix in the body of a `tkhd` box; nil where there is no room for it.
   static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? { place(header, 40, of: bytes) }
 
   /// - Parameter offset: of the matrix in version 0. Version 1 has 64-bit times: 12 bytes more before it.

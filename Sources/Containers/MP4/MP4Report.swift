@@ -166,7 +166,7 @@ extension [UInt8] {
   /// - Parameter timescale: the movie's.
   fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
     guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }
-    // Of more than a thousand years in any unit is damage; sums stay far from overflowing.
+    // A length of more than a thousand years in any unit is damage; sums stay far from overflowing.
     let longest = Double(1 << 45)
     let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
     let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }

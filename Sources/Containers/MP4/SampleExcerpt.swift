@@ -54,7 +54,8 @@ struct SampleExcerpt {
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
     let listed = pieces.map(\.listed)
-    // Of a table of offsets qtdemux believes no more than the least and the greatest allow, and without `cslg` it shifts all by the least.
+    // In a table of offsets qtdemux believes no more than the least and the greatest allow, and without
+    // `cslg` it shifts all by the least.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
       pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,
@@ -73,7 +74,7 @@ struct SampleExcerpt {
       written.append(SampleExcerpt.runs("ctts", version: version, SampleExcerpt.values(offsets, pieces)))
     }
     if let keyframes = bytes.box("stss", in: table) {
-      // Of an empty table qtdemux takes all samples for keyframes.
+      // If the table is empty, qtdemux takes all samples for keyframes.
       guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces), !numbers.isEmpty else { return nil }
       written.append(Box.full("stss", .big(UInt32(numbers.count)), .big(all: numbers)))
     }
@@ -165,7 +166,7 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// Where samples of the excerpt lie side by side, and how many.
+  /// Runs of samples of the excerpt that lie side by side: their places and lengths.
   /// - Returns: nil where chunks are missing, or lie where no file reaches.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []

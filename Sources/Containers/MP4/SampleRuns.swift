@@ -64,7 +64,7 @@ struct SampleRuns {
     }
   }
 
-  /// Of a table of durations, the samples that are decoded during `span`, in the time of the media.
+  /// Samples that are decoded during `span`, in the time of the media; the table is one of durations.
   func samples(in span: Range<ClockTime>, _ timescale: Int) -> Range<Int> {
     let start = max(span.lowerBound.sampleIndex(rate: timescale), 0)
     let end = max(span.upperBound.sampleIndex(rate: timescale), start)

@@ -1,4 +1,4 @@
-/// Where the samples of a track lie in the file (ISO/IEC 14496-12, 8.7).
+/// Places of a track's samples in the file (ISO/IEC 14496-12, 8.7).
 struct SampleTable {
   /// How many samples there are.
   let count: Int

@@ -52,7 +52,7 @@ private struct ProgramPacket {
     }
   }
 
-  /// Where the first pack behind `place` begins; nil where none follows.
+  /// Start of the first pack behind `place`; nil where none follows.
   static func nextPack(in file: RandomAccessFile, after place: Int) -> Int? {
     var start = place + 1
     while start + 4 <= file.size, let bytes = file.read(start..<min(start + 1 << 16, file.size)) {

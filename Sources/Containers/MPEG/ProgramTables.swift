@@ -8,14 +8,14 @@ struct ProgramTables {
     let marks: [ContainerDetail]
   }
 
-  /// Those whose streams are known, in the order in which the file tells them; as it tells them first.
+  /// Programs whose streams are known, in the order in which the file tells them; as it tells them first.
   private(set) var programs: [Program] = []
 
   /// The streams that tables are still to come in.
   private var awaited = [ProgramTables.list]
   /// Bytes of a section so far, by the stream that it comes in.
   private var sections: [Int: [UInt8]] = [:]
-  /// Where the list of all programs is.
+  /// Stream of the list of all programs.
   private static let list = 0
 
   /// - Parameter bytes: what the payload of `packet` is in.
@@ -96,7 +96,7 @@ extension ProgramTables.Program {
 /// Descriptors of a stream, or of a program, in its table: a tag, a length and that many bytes each (2.6).
 private struct Descriptors {
   private var tags: Set<UInt8> = []
-  /// Who defined what is in the stream: four letters.
+  /// Owner of the stream's format: four letters.
   private(set) var registration: String?
   /// Whom audio is for (`audio_type` of its language's descriptor, 2.6.19); nil: for all.
   private(set) var mark: String?

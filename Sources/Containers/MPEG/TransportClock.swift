@@ -5,7 +5,7 @@ import MediaTime
 /// They serve a receiver's clock; a file's times are in its packets alone (PTS, ISO/IEC
 /// 13818-1, 2.4.3.7). So where those go on without a jump, all references are made one and the same.
 struct TransportClock: FileCorrection {
-  /// Where each reference's six bytes stand in the file, ascending.
+  /// Places of each reference's six bytes in the file, ascending.
   private let places: [Int]
   /// The time that they are to say, in ticks of 90 kHz.
   let time: Int
@@ -54,7 +54,7 @@ struct TransportClock: FileCorrection {
 
 /// Clock references of a transport stream, compared with the times of its packets of media.
 struct ClockReferences {
-  /// Where in the file each reference's six bytes stand.
+  /// Places of each reference's six bytes in the file.
   private(set) var places: [Int] = []
   /// The streams that carry references, and the last of each.
   private(set) var clocks: [Int: Int] = [:]

@@ -1,7 +1,7 @@
 /// How the packets of a transport stream follow each other: alone, each of 188 bytes (ISO/IEC 13818-1, 2.4.3.2), or each behind
 /// a time of four bytes, as on discs and in cameras.
 struct TransportPackets {
-  /// Where the first begins.
+  /// Start of the first packet.
   let start: Int
   /// From one to the next.
   let size: Int
@@ -48,7 +48,8 @@ struct TransportPackets {
     return place
   }
 
-  /// Where packets begin again: three of them, as far as `bytes` go; else where to look on.
+  /// Place where packets begin again: three of them, as far as `bytes` go; else the place from which to look
+  /// on.
   private func next(in bytes: [UInt8], after lost: Int) -> Int {
     let end = bytes.count
     return (lost + 1..<end).first { first in

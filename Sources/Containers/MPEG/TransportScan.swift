@@ -10,7 +10,7 @@ struct TransportScan {
   let furtherPrograms: Int
   /// Marks in their descriptions that no output can hold.
   let marks: [ContainerDetail]
-  /// Where packets of these streams are missing.
+  /// Gaps at which packets of these streams are missing.
   let gaps: ContainerReport.Gaps?
   /// The file ends in the middle of a packet.
   let isCut: Bool
@@ -22,7 +22,7 @@ struct TransportScan {
     var references = ClockReferences()
     var clock = ElapsedTicks()
     var streams = [PacketStream](repeating: PacketStream(), count: 1 << 13)
-    // Of bytes that are no packets nobody knows which stream's they were.
+    // Lost bytes can't be attributed to a stream.
     var bytesLost = TickGaps()
     let end = packets.walk(file) { step, bytes in
       guard case .packet(let packet) = step else {
@@ -88,7 +88,7 @@ private struct PacketStream {
   }
 }
 
-/// Where something is missing: how often, and between which times, in ticks of 90 kHz.
+/// Gaps of a stream: their number, and the times between which they are, in ticks of 90 kHz.
 private struct TickGaps {
   private(set) var count = 0
   private var start: Int?
@@ -113,7 +113,7 @@ private struct TickGaps {
     last = time
   }
 
-  /// Of several streams, and of bytes that may have been any of theirs.
+  /// Gaps of several streams, and of bytes that may have been any of theirs.
   static func all(_ streams: [TickGaps], _ bytes: TickGaps) -> TickGaps? {
     let damaged = (streams + [bytes]).filter { $0.count > 0 }
     guard !damaged.isEmpty else { return nil }

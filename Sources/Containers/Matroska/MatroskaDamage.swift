@@ -204,7 +204,8 @@ struct MatroskaDamage {
     }
   }
 
-  /// Where the next cluster begins within `range`: its identifier, a length, and an element that it can begin with.
+  /// Start of the next cluster within `range`: its identifier, a length, and an element that it can begin
+  /// with.
   private func nextCluster(_ range: Range<Int>) -> Int? {
     // Longer steps the farther it is: damaged clusters may lie close together.
     var step = 1 << 10

@@ -21,7 +21,7 @@ package struct MatroskaHeader {
   /// Header fields of a track.
   package struct Track {
     var disposition: Disposition?
-    /// Of interlaced video.
+    /// Field order of interlaced video.
     var fieldOrder: FieldOrder?
     /// Width and height of a pixel.
     var pixelAspectRatio: (width: Int, height: Int)?

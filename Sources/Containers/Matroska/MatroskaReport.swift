@@ -5,7 +5,7 @@ extension ContainerReport {
   static func matroska(_ file: RandomAccessFile) -> ContainerReport? {
     var declared = ContainerReport(slack: ClockTime(seconds: 1))
     var place = 0
-    /// Where the segment ends whose elements are being read, if it says so.
+    /// End of the segment whose elements are being read, if it says so.
     var segmentEnd: Int?
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {

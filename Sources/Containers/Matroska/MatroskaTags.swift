@@ -33,7 +33,7 @@ enum MatroskaTags {
     return found
   }
 
-  /// Where the elements begin that hold names which are not ASCII, in bytes.
+  /// Starts of the elements that hold names which are not ASCII, in bytes.
   static func placesOfForeignNames(in file: RandomAccessFile) -> [Int] {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)

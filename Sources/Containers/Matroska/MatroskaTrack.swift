@@ -4,7 +4,7 @@ import MediaTime
 enum MatroskaTrack {
   /// In order, and what no output holds of them.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
-    // Of a long film the clusters that follow are thousands, each another place of the disk.
+    // A long film has thousands of clusters after these, each another place of the disk.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
       segment.id == MatroskaID.segment,
       let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,

@@ -103,7 +103,7 @@ struct FFV1RangeDecoder {
     var value = 1
     for place in (0..<length).reversed() { value = value << 1 | (bit(&contexts[22 + min(place, 9)], states) ? 1 : 0) }
     if isSigned, bit(&contexts[11 + min(length, 10)], states) { value = -value }
-    // Of 32 bits, as in FFmpeg, which writes a coder_type of -1.
+    // The number has 32 bits, as in FFmpeg, which writes a coder_type of -1.
     return Int(Int32(truncatingIfNeeded: value))
   }
 }

@@ -24,7 +24,7 @@ struct UnitCheck: Sendable {
     case independentSlice
     case otherSlice
     case parameterSet
-    /// Of a further layer or view.
+    /// Unit of a further layer or view.
     case furtherLayer
     case other
   }
@@ -118,7 +118,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Where the units are, each of which has its length before it.
+  /// Places of the units, each of which has its length before it.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []
     var place = 0
@@ -132,12 +132,13 @@ struct UnitCheck: Sendable {
     return units
   }
 
-  /// Where the units are, each of which has 0, 0, 1 before it (ITU-T H.264 and H.265, Annex B). Zeros at the end belong to none.
+  /// Places of the units, each of which has 0, 0, 1 before it (ITU-T H.264 and H.265, Annex B). Zeros at the
+  /// end belong to none.
   private static func startCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var starts: [Int] = []
     var place = 2
     while place < packet.count {
-      // Of three bytes, the last one that is more than 1 rules out three places.
+      // A third byte of more than 1 rules out a start code at three places.
       if packet[place] > 1 {
         place += 3
       } else if packet[place] == 1, packet[place - 1] == 0, packet[place - 2] == 0 {

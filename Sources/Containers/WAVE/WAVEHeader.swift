@@ -10,7 +10,7 @@ package struct WAVEHeader: Sendable {
   package let isCutShort: Bool
   /// The file ends before the audio does, of which it says how long it is.
   package let isIncomplete: Bool
-  /// Where the audio lies; nil where the file does not hold all of it, or part of a sample frame more.
+  /// Place of the audio; nil where the file does not hold all of it, or part of a sample frame more.
   package let stored: StoredAudio?
   /// Format of the samples of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before
   /// it has decoded.
@@ -39,7 +39,7 @@ package struct WAVEHeader: Sendable {
     let mask = isExtensible && format.size >= 24 ? file.number(at: format.body + 20, 4, isLittleEndian: true) : nil
     loudspeakers = mask.flatMap { $0 == 0 ? nil : WAVEMask.places(of: $0) }
     let pcm = PCMFormat(file, at: format)
-    // Of compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
+    // For compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
     if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
       let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
       let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
@@ -115,7 +115,7 @@ package struct WAVEHeader: Sendable {
     chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
   }
 
-  /// Where the chunk after the samples begins; past the end of the file if the byte that pads them is missing.
+  /// Start of the chunk after the samples; past the end of the file if the byte that pads them is missing.
   static func endOfSamples(in file: RandomAccessFile) -> Int? {
     var end: Int?
     forEachChunk(in: file) {
