@@ -1,6 +1,7 @@
 import CGStreamer
 
-/// Where frames lie: in ordinary memory, or in that of a graphics processor (caps features such as `memory:GLMemory`).
+/// Memory of frames: ordinary memory, or that of a graphics processor (caps features such as
+/// `memory:GLMemory`).
 extension Caps {
   /// Memory that `gst_video_frame_map` copies to where the processor can read it. Not `memory:DMABuf`: that marks what can't be mapped,
   /// or makes no sense when it is (gst/allocators/gstdmabuf.h).

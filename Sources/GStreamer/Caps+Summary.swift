@@ -2,8 +2,8 @@ import CGStreamer
 
 /// Summary of raw caps, in the words of the field.
 extension Caps {
-  /// Of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; what is usual goes without saying. Of others
-  /// nothing.
+  /// Facts of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; usual values go
+  /// without saying. Empty for other media.
   package var summary: [String] {
     switch mediaType {
     case "video/x-raw": videoSummary

@@ -1,5 +1,5 @@
 import CGStreamer
-// Whoever has buffers has their times.
+// Users of buffers need their times.
 import MediaTime
 import Paths
 

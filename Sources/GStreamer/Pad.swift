@@ -72,7 +72,8 @@ package final class Pad: @unchecked Sendable {
   /// The pad that this one is linked to.
   package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
-  /// Where what leaves this source pad comes in: an element, and its own pad, also out of the bin that this one is in.
+  /// Destination of this source pad's data: an element, and its own pad, also out of the bin that this one is
+  /// in.
   var destination: (element: Element, pad: Pad)? {
     var next = peer
     // The inside of a bin's own source pad; the outside is linked on.

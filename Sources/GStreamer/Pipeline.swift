@@ -195,7 +195,7 @@ package final class Pipeline: @unchecked Sendable {
   /// of each source; somebody must take it.
   package func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
-  /// Where it is, in stream time.
+  /// Position, in stream time.
   package var position: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_position(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }

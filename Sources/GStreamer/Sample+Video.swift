@@ -60,8 +60,8 @@ extension Sample {
 }
 
 extension GstVideoInfo {
-  /// Where the planes lie, and how long their rows are, without padding.
-  /// - Returns: the bytes of the frame; nil of formats whose pixels do not lie in bytes of their own.
+  /// Offsets of the planes, and lengths of their rows, without padding.
+  /// - Returns: the bytes of the frame; nil for formats whose pixels do not lie in bytes of their own.
   fileprivate func unpadded(_ offsets: inout [gsize], _ strides: inout [gint]) -> Int? {
     guard let format = finfo?.pointee, format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue == 0 else {
       return nil
