@@ -6,7 +6,7 @@ import CPango
 /// Drawings on the frame before are gone: every frame starts as it says where the context was given. The unit
 /// is the pixel, x goes to the right, y downwards, the image stands upright.
 public final class DrawingContext {
-  /// Of the frame, in pixels.
+  /// Size of the frame, in pixels.
   public let size: Size
   private let context: OpaquePointer
 
@@ -200,7 +200,7 @@ public final class DrawingContext {
   }
 }
 
-/// Where a place comes to lie: x is `xx` of the place's x and `xy` of its y and `x0`, and so on.
+/// Transform of a place: x is `xx` of the place's x and `xy` of its y and `x0`, and so on.
 package struct Transform: Hashable, Sendable {
   package var (xx, xy, x0, yx, yy, y0): (Double, Double, Double, Double, Double, Double)
 
@@ -218,7 +218,7 @@ package struct Transform: Hashable, Sendable {
     Transform(xx: 1, xy: 0, x0: x, yx: 0, yy: 1, y0: y)
   }
 
-  /// Where a place comes to lie.
+  /// The place after the transform.
   package func callAsFunction(_ place: Point) -> Point {
     Point(x: xx * place.x + xy * place.y + x0, y: yx * place.x + yy * place.y + y0)
   }

@@ -31,7 +31,7 @@ package struct APNGFrames {
 
   package let width: Int
   package let height: Int
-  /// Those that are whole, and before any that is not.
+  /// Whole frames, up to the first one that is not.
   package private(set) var frames: [Frame] = []
   /// How many there are by the file's own account (`acTL`).
   package let promised: Int
@@ -39,7 +39,7 @@ package struct APNGFrames {
   package let plays: Int
   /// It ends before its last chunk.
   package let isCut: Bool
-  /// Where another file begins behind it, in bytes.
+  /// Start of another file behind it, in bytes.
   package let next: Int?
 
   /// Whether a file that starts so is a PNG, animated or not.
@@ -109,7 +109,7 @@ package struct APNGFrames {
       default: break
       }
     }
-    // Where the file is cut, more of the last frame may have followed.
+    // If the file is cut, more of the last frame may have followed.
     if !isCut, let frame = close() { frames.append(frame) }
     let (width, height) = (width, height)
     frames = Array(frames.prefix { $0.x + $0.width <= width && $0.y + $0.height <= height })

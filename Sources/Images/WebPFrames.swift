@@ -5,7 +5,7 @@ package struct WebPFrames {
   package struct Frame {
     /// How long it is shown.
     package var milliseconds: Int
-    /// Where its chunk begins in the file.
+    /// Start of its chunk in the file.
     package var offset: Int
   }
 
@@ -20,12 +20,12 @@ package struct WebPFrames {
 
   package let width: Int
   package let height: Int
-  /// Those that are whole, and before any damage.
+  /// Whole frames, up to any damage.
   package private(set) var frames: [Frame] = []
   package private(set) var damage: Damage?
   /// How often they are played; 0: without end.
   package private(set) var plays = 0
-  /// Where another file begins behind it, in bytes.
+  /// Start of another file behind it, in bytes.
   package let next: Int?
   /// The file, up to where the last of them ends.
   private let whole: [UInt8]

@@ -63,7 +63,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return count
   }
 
-  /// That of the same frames, played at another speed; nil where no fraction of thousandths says it.
+  /// Rate of the same frames, played at another speed; nil where no fraction of thousandths says it.
   package func times(_ speed: Double) -> FrameRate? {
     let thousandths = speed * 1000
     guard thousandths == thousandths.rounded(), let factor = Int(exactly: thousandths), factor > 0 else { return nil }

@@ -20,6 +20,6 @@ package struct Segment: Sendable, Hashable {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
-  /// Where in stream time the segment ends, if it does.
+  /// End of the segment in stream time, if it ends.
   package var streamEnd: ClockTime? { stop.map { streamTime(of: $0) } }
 }

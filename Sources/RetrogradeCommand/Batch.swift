@@ -13,7 +13,7 @@ struct MirrorJob: Sendable {
   var input: String { reverser.input }
   /// Work for the process that makes it.
   var task: ChildTask { .reverse(inputs: reverser.inputs, reverser.options, output: output) }
-  /// Of the source, in bytes; 0 where that is not known.
+  /// Size of the source, in bytes; 0 where that is not known.
   var size: Double {
     var info = stat()
     return stat(input.cPath, &info) == 0 ? Double(info.st_size) : 0

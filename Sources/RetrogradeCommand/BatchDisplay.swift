@@ -17,7 +17,7 @@ final class BatchDisplay: Sendable {
     var running: [Running] = []
     /// All that were begun and did not succeed.
     var begun: [MirrorJob] = []
-    /// Of those that have ended, in bytes of their sources.
+    /// Size of the jobs that have ended, in bytes of their sources.
     var ended = 0.0
     var made: Set<Int> = []
     var failures: [(job: MirrorJob, error: any Error)] = []

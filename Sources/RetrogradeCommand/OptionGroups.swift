@@ -56,7 +56,7 @@ struct DisplayArguments: ParsableArguments {
 }
 
 extension ArgumentHelp {
-  /// Of `--loop`.
+  /// Help of `--loop`.
   static let loop = ArgumentHelp(
     "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
       + "shown once, and the audio loses the same stretch.", valueName: "order")

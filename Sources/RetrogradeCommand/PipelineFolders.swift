@@ -23,8 +23,8 @@ struct PipelineFolders {
   /// The files in these folders, by name.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// Where the file is that a user calls `name`: a path, or a file in the current folder, is that file; another name, with or
-  /// without `.pipeline`, stands for one in these folders.
+  /// Path of the file that a user calls `name`: a path, or a file in the current folder, is that file;
+  /// another name, with or without `.pipeline`, stands for one in these folders.
   /// - Throws: ``RetrogradeError`` of code `noInput`, with the folders that were looked into.
   func path(of name: String) throws -> String {
     if name.contains("/") || exists(at: name) { return name }

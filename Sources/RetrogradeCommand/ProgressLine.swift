@@ -5,7 +5,7 @@ import Retrograde
 struct ProgressLine {
   /// Facts on the line, in that order, and their ranks: the fact with the highest rank is left out first.
   private var facts: [(text: String, rank: Int)]
-  /// Of the bar; nil where nothing is known of the end.
+  /// Share of the bar that is filled; nil where nothing is known of the end.
   private var share: Double?
 
   init(_ progress: ReversalProgress) {

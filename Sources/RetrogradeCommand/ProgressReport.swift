@@ -3,7 +3,7 @@ import Retrograde
 
 /// Output of `--progress json`: an object a line on standard error, told apart by `stage`.
 struct ProgressReport: Encodable {
-  /// Where several files are made.
+  /// Present if several files are made.
   var input: String?
   var output: String?
   var stage: String
@@ -40,7 +40,7 @@ struct ProgressReport: Encodable {
   /// The last line of what went well.
   struct Done: Encodable {
     var stage = "done"
-    /// Where several files are made.
+    /// Present if several files are made.
     var input: String?
     var output: String
     var frames: Int
@@ -91,7 +91,7 @@ struct ProgressReport: Encodable {
       var status: Int32
     }
     var stage = "failed"
-    /// Where several files are made.
+    /// Present if several files are made.
     var input: String?
     var output: String?
     var error: Reason

@@ -11,7 +11,7 @@ struct SlurmJobs {
   var folder: String
   /// How many chunks the plan has.
   var chunkCount: Int
-  /// Those that are still to be made.
+  /// Chunks that are still to be made.
   var wanted: [Int]
   /// How many tasks an array may have.
   var tasksAtMost: Int

@@ -6,7 +6,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Where messages for people go.
+/// Output of messages for people.
 enum Terminal {
   /// Ends the process, when what was printed is written. Threads may still be at work, loading a plugin for one: exit(3) would take the libraries
   /// down under them, and the loader would begin those anew (glibc's `_dl_fini` marks them as not begun), at which GObject aborts.

@@ -8,12 +8,12 @@ import Paths
 /// A folder of which each file that is whole becomes a mirror in another one, once.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Those that wait or are being made, by the bytes of their names, with what they were then. Strings are equal that
-    /// spell the same letters in other ways.
+    /// Files that wait or are being made, by the bytes of their names, with their stamps then. Strings are
+    /// equal that spell the same letters in other ways.
     var underWay: [[UInt8]: FileStamp] = [:]
-    /// Those that came anew meanwhile.
+    /// Files that came anew meanwhile.
     var again: Set<[UInt8]> = []
-    /// Those that failed for a reason that is not in the file, as they were then.
+    /// Files that failed for a reason that is not in the file, with their stamps then.
     var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false

@@ -55,7 +55,7 @@ extension RetrogradeError.Code {
 }
 
 extension SourceReport.Stream {
-  /// Of video: where its packets are turned round as they are, or why nowhere.
+  /// Containers in which a video's packets are reversed as they are, or the reason why there is none.
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")

@@ -23,7 +23,7 @@ import Synchronization
 /// window.
 public final class Player: Sendable {
   public enum Event: Sendable {
-    /// Where it is; several times a second.
+    /// Current position; several times a second.
     case position(ClockTime, of: ClockTime?, isPaused: Bool)
     /// A key was pressed in the window: a character, or a name such as `space`, `Left`, `Right`.
     case key(String)

@@ -1,7 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Where what is played is shown and heard, in `gst-launch-1.0` syntax.
+/// Sinks that show the video and play the audio, in `gst-launch-1.0` syntax.
 struct PlayerSinks: Sendable {
   /// Nil: a window.
   var video: String?

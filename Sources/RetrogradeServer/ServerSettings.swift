@@ -11,7 +11,7 @@ package struct ServerSettings: Sendable {
   package var token: String?
   /// Part and order of play of each file, unless an address says otherwise.
   package var playback: PlaybackOptions
-  /// Of the pictures; none: the source's own, and no more than 1080.
+  /// Heights of the pictures; none: the source's own, and no more than 1080.
   package var heights: [Int]
   /// For all that is made at a time.
   package var resources: Resources

@@ -69,8 +69,8 @@ extension ReverseFilter {
     return live != 0
   }
 
-  /// Where the presentation ends that is turned round, in the segment's time: streams of one file that end at different
-  /// times must be turned round one and the same point, or they lose their sync.
+  /// End of the presentation that is reversed, in the segment's time: streams of one file that end at
+  /// different times must be reversed about one and the same point, or they lose their sync.
   func end(of held: HeldMedia) -> ClockTime {
     let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
     if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
@@ -98,8 +98,8 @@ extension ReverseFilter {
   func drain(_ held: HeldMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
-    // Where the mirror of `time` lies: at the segment's start what was at its end; after the forward half, what was
-    // before the turn.
+    // Place of the mirror of `time`: at the segment's start is the end of the source; after the forward half,
+    // the time before the turn.
     var turn = end
     var origin = start
     var next: ClockTime?

@@ -40,7 +40,7 @@ extension ReverseFilter {
     let isPingPong = settings.isPingPong
     let begin = startType == GST_SEEK_TYPE_SET ? from : 0
     let end = stopType == GST_SEEK_TYPE_SET && to >= 0 ? to : length
-    // Of a ping-pong, the forward half has to come before there is another.
+    // In a ping-pong, the forward half has to come before there is another.
     guard begin >= 0, begin < min(end, length), !isPingPong || begin == 0 && end >= length else { return 0 }
     let exact = GstSeekFlags(
       (flags.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue) & ~GST_SEEK_FLAG_KEY_UNIT.rawValue)
@@ -54,7 +54,7 @@ extension ReverseFilter {
     return gst_pad_push_event(sink, mirrored)
   }
 
-  /// Where the mirror ends, if upstream can seek, which seeks in the mirror become; else nil.
+  /// End of the mirror, if upstream can seek: seeks in the mirror become seeks from there. Else nil.
   private var seekableEnd: gint64? {
     guard let query = gst_query_new_seeking(GST_FORMAT_TIME) else { return nil }
     defer { gst_mini_object_unref(query.asMiniObject) }

@@ -40,7 +40,7 @@ final class ReverseFilter: @unchecked Sendable {
   }
 
   struct Shared {
-    /// Of what goes out, in stream time.
+    /// Position of the output, in stream time.
     var position: ClockTime?
     /// A seek that was sent upstream, and where in the mirror it goes.
     var seek: (number: UInt32, time: ClockTime)?
@@ -60,7 +60,7 @@ final class ReverseFilter: @unchecked Sendable {
 
   // Under the stream lock.
   var held: HeldMedia?
-  /// Of what is held: in ordinary memory.
+  /// Caps of the held buffers: in ordinary memory.
   var caps: Caps?
   /// True if incoming buffers are in other memory.
   var isElsewhere = false

@@ -92,7 +92,7 @@ extension ReverseSource {
     debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
     let streams = streams
     var segment = state.withLock { $0.segment }
-    // Where nothing has been given out yet, it is where the segment begins.
+    // If nothing has been given out yet, the position is the segment's start.
     let positions = streams.compactMap { $0.shared.withLock { $0.position } }
     if let reached = segment.rate < 0 ? positions.min() : positions.max() { segment.position = guint64(reached.raw) }
     var didChange: gboolean = 0

@@ -29,7 +29,7 @@ final class SourceStream: @unchecked Sendable {
     var to: ClockTime?
     var cancellation: Cancellation
 
-    /// Where it begins.
+    /// Position at which it begins.
     var beginning: ClockTime { isDescending ? to ?? from : from }
 
     /// Players that go too fast for audio ask for none of it.
@@ -71,7 +71,7 @@ final class SourceStream: @unchecked Sendable {
   struct Part: Sendable {
     var media: Media
     var legs: PlaybackLegs
-    /// Where in the order of play that stretch is; nil of all of it.
+    /// Place of that stretch in the order of play; nil for all of it.
     var place: TimeSpan?
   }
 
@@ -207,7 +207,7 @@ final class SourceStream: @unchecked Sendable {
       return (order, shared.isNew, isLinked, shared.links)
     }
     guard let order = current else { return }
-    // Whoever is not listening costs no decoding.
+    // A pad that is not linked costs no decoding.
     guard isLinked else {
       stop(order, GST_FLOW_NOT_LINKED, links)
       return

@@ -79,7 +79,7 @@ package final class Catalog: Sendable {
     let isDue = state.withLock { state in
       let now = ContinuousClock.now
       guard state.looked.map({ now - $0 > .seconds(1) }) ?? true else { return false }
-      // Whoever asks meanwhile is answered from what is known.
+      // Requests meanwhile are answered from the known files.
       state.looked = now
       return true
     }

@@ -12,7 +12,7 @@ enum Playlist {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
     let audios = stream.renditions.filter { !$0.isVideo }
     var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
-    // Where there is no video, each audio stream is a variant by itself.
+    // If there is no video, each audio stream is a variant by itself.
     if !videos.isEmpty {
       for (number, audio) in audios.enumerated() {
         lines.append(

@@ -23,7 +23,7 @@ enum ByteRange: Equatable, Sendable {
     }
   }
 
-  /// Of up to 18 digits, which no overflow comes of.
+  /// Number of up to 18 digits, which can't overflow.
   private static func number(_ text: String) -> Int? {
     guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int(text)

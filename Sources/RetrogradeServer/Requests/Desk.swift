@@ -80,7 +80,7 @@ final class Desk: Sendable {
       answer.fields[.setCookie] =
         "\(Guard.cookie)=\(token.percentEncoded); Path=/; HttpOnly; SameSite=Strict"
     }
-    // Of what is asked for in parts, or only about, all has to be known.
+    // A request for a part, or only for the head, needs the whole.
     if request.method == .head || request.fields[.range] != nil {
       let begun = answer
       answer = await checked { try await begun.whole() }

@@ -1,4 +1,4 @@
-/// Who may ask: programs of this machine's own users, or those who know the token.
+/// Access control: programs of this machine's own users may ask, or clients that know the token.
 struct Guard: Sendable {
   /// nil: nothing is asked for.
   let token: String?

@@ -172,7 +172,7 @@ final class MadeParts: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // Of a long film they are megabytes.
+      // For a long film they are megabytes.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)

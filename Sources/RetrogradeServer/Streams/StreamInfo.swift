@@ -18,7 +18,7 @@ struct StreamInfo: Encodable {
     var height: Int?
     var frameRate: Double?
     var bandwidth: Int
-    /// Where its segments start, and where the last one ends.
+    /// Starts of its segments, and the end of the last one.
     var times: [Double]
   }
 

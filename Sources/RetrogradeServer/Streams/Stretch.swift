@@ -37,7 +37,7 @@ struct Stretch: Hashable, Sendable {
       frames.nearest(min(to ?? duration, duration), or: duration)
     )
     guard from < to else { return playback }
-    // Where the source's stretch, of which all of the output is made, begins, and how long it is.
+    // Start and length of the source's stretch of which all of the output is made.
     let first = playback.start?.time ?? .zero
     // The frame at the turn is shown once, and so is in the middle; with its end all of the source has been played.
     let turn = frames.first { $0 > duration / 2 } ?? (frames.isEmpty ? duration / 2 : duration)

@@ -105,7 +105,7 @@ final class StoredBytes: Sendable {
 
   var isSpooled: Bool { if case .spool = place { true } else { false } }
 
-  /// Those in a range, as far as there are any. Blocks.
+  /// Bytes in a range, as far as there are any. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     let range = range.clamped(to: 0..<count)
     switch place {

@@ -200,7 +200,7 @@ final class Flight: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // Whoever cancels, or leaves, does so before this or sees who waits.
+          // A cancellation, or a reader that leaves, comes before this check, or finds the waiter.
           if state.outcome != nil || offset < state.bytes.count || Task.isCancelled || !isWanted() { return true }
           state.waiting[number] = continuation
           return false
@@ -216,7 +216,7 @@ final class Flight: Sendable {
   func wake() { change { _ in } }
 }
 
-/// Who wants bytes that are being made, until it is let go or leaves.
+/// Reader of bytes that are being made, until it is released or leaves.
 final class PartReader: Sendable {
   private let flight: Flight
   private let isGone = Atomic(false)

@@ -72,7 +72,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let abandoned: Flight? = state.withLock { state in
       guard var flight = state.flights[key], flight.number == number else { return nil }
       flight.waiting -= 1
-      // Whoever comes now has it done anew.
+      // A caller that comes now starts the work anew.
       state.flights[key] = flight.waiting > 0 ? flight : nil
       return flight.waiting > 0 ? nil : flight
     }

@@ -29,7 +29,7 @@ final class WorkLine: Sendable {
     var urgent = 0
     var line: [Waiter] = []
     var count = 0
-    /// Those whose task was cancelled before they stood in line.
+    /// Waiters whose task was cancelled before they stood in line.
     var cancelled: Set<Int> = []
 
     /// Takes a slot, if there is one for such work.
