@@ -1,6 +1,7 @@
 import Paths
 
-/// A sentence without a full stop, for people, in which settings are called whatever whoever shows it calls them.
+/// A sentence without a full stop, for people. Settings in it get the names that the program which shows it
+/// has for them.
 public struct Message: Sendable, Hashable, CustomStringConvertible {
   fileprivate enum Part: Hashable, Sendable {
     case text(String)
@@ -15,7 +16,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   /// With settings as the library calls them, in backquotes.
   public var description: String { naming { "`\($0.rawValue)`" } }
 
-  /// - Parameter name: what a setting is called.
+  /// - Parameter name: returns the name of a setting.
   public func naming(_ name: (Setting) -> String) -> String {
     parts.map { part in
       switch part {

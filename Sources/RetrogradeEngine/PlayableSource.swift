@@ -14,7 +14,7 @@ package struct PlayableSource: Sendable {
   /// Part of the source that is played, in stream time, if one was asked for; nil: all of it.
   package let range: TimeSpan?
   package var index: SourceIndex
-  /// Keeps what came through a pipe.
+  /// The source that was opened; keeps the spooled bytes of a pipe.
   private let stored: Source?
   /// Facts in the file's bytes that GStreamer does not tell; nil if it is made of several sources, or of none
   /// that is a file.
@@ -32,7 +32,7 @@ package struct PlayableSource: Sendable {
   /// Indexes a source, no more of it than is to be played.
   ///
   /// - Parameters:
-  ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
+  ///   - seam: frames and samples from there on, in stream time, are played by another source; nil: none.
   ///   - progress: told how far the index is.
   /// - Throws: ``RetrogradeError``.
   package init(
@@ -47,13 +47,13 @@ package struct PlayableSource: Sendable {
       return
     }
     var index = try PlayableSource.index(all: opened, indexer)
-    // Frames and times of a part are counted in what is known of all.
+    // Frames and times of a part are counted in the index of all.
     if settings.playback.start != nil || settings.playback.end != nil { try index.askDecoderForTimes(settings) }
     let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// The same, without reading all of a long source first where it can be done without: what is played is no other.
+  /// The same, without reading all of a long source first where that is possible: the same is played.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -88,7 +88,7 @@ package struct PlayableSource: Sendable {
   /// The index of no more of the source than is to be played; nil where all of it is to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frames are counted from the first one on, and what is copied is copied whole.
+    // Frames are counted from the first one on, and a copied part is copied whole.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -137,7 +137,7 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: from where to where the source is presented of which a part is played; nil: what is played is all of it.
+  /// - Parameter whole: the presentation of a source of which a part is played; nil: all of it is played.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -185,7 +185,7 @@ package struct PlayableSource: Sendable {
     return (legs.duration ?? length) - length
   }
 
-  /// Frames per second of what is played, on average.
+  /// Frames per second of the part that is played, on average.
   package var frameRate: Double {
     let rate = (video?.shown.timeline.frameRate ?? 0) * legs.meanSpeed
     return min(legs.frameRate?.value ?? rate, rate)

@@ -60,7 +60,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// With what has no name of its own, in the spool, called what people call it.
+  /// The error with the name that users know in place of a spool file's, which has none of its own.
   package func naming(spooled name: String) -> RetrogradeError {
     guard let subject, subject.hasPrefix("/proc/"), subject.contains("/fd/") else { return self }
     return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
@@ -172,7 +172,7 @@ package enum PackageHint {
 
 extension RetrogradeError {
   /// A file that was made could not be finished.
-  /// - Parameter output: what messages call it.
+  /// - Parameter output: its name in messages.
   package init(finishing output: String, _ error: FileError) {
     self.init(
       .inputOutput,
@@ -185,7 +185,7 @@ extension RetrogradeError {
 
 extension RetrogradeError {
   /// - Parameters:
-  ///   - name: what messages call the file.
+  ///   - name: name of the file in messages.
   ///   - number: why it can't be read, errno(3).
   package init(reading name: String, errno number: Int32) {
     self.init(.inputOutput, about: name, "can't be read: \(String(cString: strerror(number)))")
@@ -193,7 +193,7 @@ extension RetrogradeError {
 }
 
 extension RandomAccessFile {
-  /// - Parameter name: what messages call the file.
+  /// - Parameter name: name of the file in messages.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, where reading it failed.
   package func checkReading(_ name: String) throws {
     if let readingFailure { throw RetrogradeError(reading: name, errno: readingFailure) }

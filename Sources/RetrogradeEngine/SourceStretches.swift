@@ -18,8 +18,8 @@ package struct SourceStretch: Sendable {
   }
 }
 
-/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end first, and
-/// what is sought.
+/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end
+/// first, and stretches that are sought.
 package final class SourceStretches: Sendable {
   /// The end of the source.
   package let tail: SourceStretch
@@ -166,7 +166,7 @@ extension SourceStretch {
     let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
     guard whole.start <= start, start < end else { return nil }
     let range = TimeSpan(start: start, end: end)
-    // All pads are made of what is at the end.
+    // All pads are made for the streams at the end.
     guard index.audio.count == stretches.trackCount,
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true

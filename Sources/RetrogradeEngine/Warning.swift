@@ -1,6 +1,6 @@
 import MediaTime
 
-/// Something that the source promises and the mirror does not hold as it was: what, how much of it, and when.
+/// A promise of the source that the mirror does not keep as it was: the kind, the amount, and the time.
 public struct Warning: Sendable, Hashable, CustomStringConvertible {
   /// Kind of warning. The raw values are stable: programs may act on them.
   public struct Code: RawRepresentable, Sendable, Hashable, Codable {
@@ -20,7 +20,7 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
     public static let detailLeftOut = Code(rawValue: "detail-left-out")
     /// Frames, samples or times were changed so that they fit: another size, layout or rate on the way.
     public static let converted = Code(rawValue: "converted")
-    /// Times that contradict each other were put right; nothing is missing.
+    /// Times that contradict each other were corrected; nothing is missing.
     public static let timesRepaired = Code(rawValue: "times-repaired")
     /// Not everything that was given to the encoder reached the file.
     public static let notWritten = Code(rawValue: "not-written")
@@ -46,7 +46,7 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// Whether the mirror lacks something: all but times that were put right.
+  /// True if the mirror lacks something: for all warnings but corrected times.
   public var isLoss: Bool { code != .timesRepaired }
 }
 
@@ -82,7 +82,7 @@ extension Warning: Codable {
 }
 
 extension Message {
-  /// The whole text, with settings called what the encoder's user wants them called: ``Warning/naming``.
+  /// The whole text, with the names of settings that the encoder's user asked for: ``Warning/naming``.
   package func text(for encoder: any Encoder) -> String {
     let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
     return naming.map { self.naming($0) } ?? description

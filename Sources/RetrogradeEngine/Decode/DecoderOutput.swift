@@ -16,13 +16,13 @@ final class DecoderOutput: Sendable {
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
-  /// Buffers that went into elements: a decoder on its way from a keyframe to what was asked for is not stuck.
+  /// Buffers that went into elements: a decoder on its way from a keyframe to the wanted frame is not stuck.
   private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
   /// Nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
   private let stall: ClockTime
-  /// How long a sample is waited for at a time. After an error, this is also how long what is left may take.
+  /// Longest wait for a sample at a time. After an error, also the longest wait for the remaining ones.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
   /// Why frames are decoded.
@@ -66,7 +66,8 @@ final class DecoderOutput: Sendable {
 
   deinit { close() }
 
-  /// Stops, and gives up what the decoder holds: its pool keeps the memory of all frames that were ever held at once. Nothing comes after.
+  /// Stops, and releases the decoder's frames: its pool keeps the memory of all frames that were ever held at
+  /// once. Nothing comes after.
   func close() { pipeline.set(.null) }
 
   /// gst-libav gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
@@ -85,8 +86,9 @@ final class DecoderOutput: Sendable {
     var idle = IdleTime(count: moved.value)
     while true {
       try cancellation.check()
-      // An element may go on after an error; where nothing does, all that could come lies in the appsink. After one of the disk,
-      // what goes on reads what is not there (avdemux_gif, without end).
+      // An element may go on after an error; where nothing does, all samples that could come lie in the
+      // appsink. After an error of the disk, an element that goes on reads bytes that are not there
+      // (avdemux_gif, without end).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) { return sample }

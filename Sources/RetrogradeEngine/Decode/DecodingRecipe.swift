@@ -5,7 +5,7 @@ package import GStreamer
 package struct DecodingRecipe: Sendable {
   /// In `gst-launch-1.0` syntax.
   package var description: String
-  /// The way to what it decodes, where that is not the stream's own.
+  /// Path to the stream that it decodes, if that is not the video's own.
   private(set) var path: StreamPath?
   /// The part of the description that follows the parser.
   package var tail = ""
@@ -118,7 +118,7 @@ package struct DecodingRecipe: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
-  /// - Parameter wantsAlpha: decode also what lies in a second stream beside the video (VP8 and VP9).
+  /// - Parameter wantsAlpha: decode also the transparency in a second stream beside the video (VP8 and VP9).
   init(
     _ video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
   ) throws {
@@ -174,7 +174,7 @@ extension Topology {
 }
 
 extension JPEG2000Packet {
-  /// The decoder that gives what it holds, if that is not the first by rank.
+  /// Decoder that keeps the stream's content, if that is not the first by rank.
   fileprivate var decoder: String? {
     let isEightBits = components.allSatisfy { $0.depth == 8 }
     let isKnown =

@@ -1,8 +1,9 @@
 import GStreamer
 import MediaTime
 
-/// The picture that goes while another comes: what a leg would go on with if it did not end, mixed into the frames of the one that
-/// follows. Each has the share that it has at the middle of the time for which it is on show.
+/// Cross-dissolve from one leg to the next: the frames with which the first would go on if it did not end are
+/// mixed into those of the second. Each has the share that it has at the middle of the time for which it is
+/// on show.
 struct Dissolve {
   private let start: ClockTime
   private let length: ClockTime
@@ -11,7 +12,7 @@ struct Dissolve {
   private var ahead: VideoPlayer.Frame?
 
   /// - Parameters:
-  ///   - leg: what ends; `next` is what follows.
+  ///   - leg: the leg that ends; `next` follows it.
   ///   - from: where in the output to begin.
   init?(
     _ video: VideoSource, _ leg: PlaybackLeg, into next: PlaybackLeg, of legs: PlaybackLegs, from: ClockTime,
@@ -25,7 +26,8 @@ struct Dissolve {
       timing: .mirror, cancellation)
   }
 
-  /// `frame`, which is on show during `shown`, with what goes on in it; nil where nothing does any more.
+  /// `frame`, which is on show during `shown`, with the other frame mixed into it; nil when the dissolve is
+  /// over.
   mutating func mix(into frame: Buffer, _ shown: TimeSpan, _ caps: Caps) throws -> Buffer? {
     let middle = shown.start - start + ClockTime(nanoseconds: shown.duration.nanoseconds / 2)
     guard middle < length else { return nil }

@@ -2,10 +2,10 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what;
-/// and that they come with captions, which no mirror keeps.
+/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were different,
+/// and how; also that they come with captions, which no mirror keeps.
 ///
-/// Several decoders of one video share it: what they decode twice counts once.
+/// Several decoders of one video share it: frames that they decode twice count once.
 final class FormatChanges: Sendable {
   private enum Kind: CaseIterable {
     /// Size or pixel format: scaled and converted.

@@ -12,8 +12,9 @@ package final class FrameConverter: Sendable {
 
   /// - Parameters:
   ///   - caps: of the frames that are given.
-  ///   - elements: what they go through, in `gst-launch-1.0` syntax: one frame comes out for each that goes in, at once.
-  ///   - form: the caps of what comes out, in caps syntax.
+  ///   - elements: the elements that the frames go through, in `gst-launch-1.0` syntax: one frame comes out
+  ///     for each that goes in, at once.
+  ///   - form: the caps of the output, in caps syntax.
   package init(_ caps: Caps, _ elements: [String], to form: String, _ cancellation: Cancellation) throws {
     let chain = elements.map { "\($0) ! " }.joined()
     pipeline = try Pipeline(

@@ -19,7 +19,7 @@ struct PacedAudio: LegAudio {
   /// Position at which reading of the source begins, in the direction of the audio.
   private let place: ClockTime
 
-  /// - Parameter leg: what is left of `whole` for the output.
+  /// - Parameter leg: the part of `whole` that is left for the output.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, of whole: PlaybackLeg, in legs: PlaybackLegs, partSize: Int) {
     (self.track, self.leg, self.partSize, keepsPitch) = (track, leg, partSize, legs.keepsPitch)
     (self.whole, self.legs) = (whole, legs)
@@ -87,7 +87,7 @@ struct PacedAudio: LegAudio {
     return try ending(part, samples + track.silence(part.upperBound - to))
   }
 
-  /// With what moved before faded out, where it stops in `part`.
+  /// `samples`, with the audio before faded out, if it stops in `part`.
   private mutating func ending(_ part: Range<Int>, _ samples: [UInt8]) throws -> [UInt8] {
     guard !moving.isEmpty, moving.upperBound < part.upperBound, part.lowerBound <= moving.upperBound else {
       return samples
@@ -96,7 +96,7 @@ struct PacedAudio: LegAudio {
     return try Crossfade.mix(tail, into: samples, at: moving.upperBound - part.lowerBound, track)
   }
 
-  /// The next sample frames of what moves.
+  /// The next sample frames of the audio that moves.
   private mutating func heard(_ count: Int) throws -> [UInt8] {
     guard leg.audio != .mute, count > 0 else { return track.silence(count) }
     let samples = try samples ?? pacedSamples()

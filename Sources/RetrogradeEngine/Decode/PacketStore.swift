@@ -112,7 +112,7 @@ final class PacketStore: Sendable {
   /// How many there are.
   var count: Int { entries.count }
 
-  /// The packet at `place`, and what it is.
+  /// The packet at `place`, and its caps.
   func packet(at place: Int) throws -> (buffer: Buffer, caps: Caps) {
     let entry = entries[place]
     let buffer = try Buffer(entry.header, size: entry.bytes) { room in

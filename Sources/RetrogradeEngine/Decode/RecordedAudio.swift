@@ -13,7 +13,7 @@ package struct RecordedAudio {
     spool = try Spool(directory: resources.spoolDirectory)
   }
 
-  /// Takes what follows on what came before.
+  /// Appends samples.
   package mutating func add(_ samples: UnsafeRawBufferPointer) throws {
     _ = try spool.append(samples)
     bytes += samples.count

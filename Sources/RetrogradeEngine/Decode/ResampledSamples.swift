@@ -1,10 +1,11 @@
 import GStreamer
 import MediaTime
 
-/// As a tape that runs at another speed: pitch follows. Beyond the end of the stretch it runs on at the speed there.
+/// Audio as from a tape that runs at another speed: pitch follows. Beyond the end of the stretch it runs on
+/// at the speed there.
 ///
-/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of the one that comes out, so units are
-/// coarse; what a block comes out too long or too short by is made up for in the next one.
+/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of the output
+/// rate, so units are coarse; the next block makes up for a block that comes out too long or too short.
 final class ResampledSamples: PacedSamples {
   private let track: AudioTrack
   private let leg: PlaybackLeg

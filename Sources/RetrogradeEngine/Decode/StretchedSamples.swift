@@ -21,17 +21,19 @@ final class StretchedSamples: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let state: Mutex<State>
-  /// Reads one stretch after the other. Held while it does, and not while all is decoded: whoever plays does not wait for that.
+  /// Reads one stretch after the other. Held while it does, and not while all is decoded: players do not wait
+  /// for that.
   private let indexer = Mutex<StretchIndexer?>(nil)
   /// Held while all is decoded.
   private let decoding = Mutex(())
 
-  /// How long a stretch is: about what is asked for at a time, and much longer than what has to be decoded before it.
+  /// Length of a stretch: about as much as is asked for at a time, and much longer than the audio that has to
+  /// be decoded before it.
   private static let length = ClockTime(seconds: 8)
   /// How many are kept: of players at different places, and of the two to whom a stretch belongs that lies across two of these.
   private static let most = 6
 
-  /// - Parameter known: what was decoded already: a stretch and its audio.
+  /// - Parameter known: a stretch that was decoded already, and its audio.
   init(_ opened: OpenedSource, _ settings: PlaybackSettings, known: (span: TimeSpan, tracks: [AudioTrack])) {
     self.opened = opened
     var settings = settings

@@ -24,7 +24,7 @@ final class VideoDecoder: Sendable {
   private let source: String
   /// Whether nothing decodes the frames.
   private let isRaw: Bool
-  /// Whether what it gives are packets.
+  /// Outputs packets, not frames.
   let arePackets: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
@@ -127,7 +127,7 @@ final class VideoDecoder: Sendable {
     _ = output.sink.seek(toKeyframeBefore: time)
   }
 
-  /// Stops, and gives up what it holds. Nothing comes after.
+  /// Stops, and releases its frames. Nothing comes after.
   func close() {
     first.withLock { $0 = nil }
     output.close()
@@ -289,7 +289,7 @@ final class VideoDecoder: Sendable {
       } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
-      // A spool that fails is no damage of the source: what came so far is not the mirror.
+      // A spool that fails is no damage of the source: the frames so far are not the mirror.
       guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
   }

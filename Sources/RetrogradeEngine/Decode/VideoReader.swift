@@ -15,7 +15,7 @@ struct SourceFrame: Sendable {
 /// Backwards, windows are decoded on a thread of its own, the next one while the frames of this one are taken. Forwards,
 /// the decoder's own thread is a frame or two ahead.
 final class VideoReader: Sendable {
-  /// Frames, to be popped from the end, and what is known of each.
+  /// Frames, to be popped from the end, and the known facts of each.
   private struct Part: Sendable {
     var window: DecodedWindow
     /// The place of the window's first frame in the source.
@@ -42,7 +42,7 @@ final class VideoReader: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - span: what to read, in stream time.
+  ///   - span: the part to read, in stream time.
   ///   - isLast: nothing is going to be read after it.
   init(
     _ source: VideoSource, over span: TimeSpan, _ direction: Direction, isLast: Bool = false,
@@ -81,7 +81,7 @@ final class VideoReader: Sendable {
   }
 
   /// Ends the reading, whether or not everything was read.
-  /// - Returns: what was found out on the way.
+  /// - Returns: warnings found on the way.
   func close() throws -> [Warning] {
     parts.close()
     let forward = state.withLock { state in

@@ -43,16 +43,18 @@ package final class VideoSource: Sendable {
   /// second of 160x120, with GStreamer 1.22).
   private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
-  /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
+  /// Budget of packets, in bytes. Packets wait for no decoder: more of them at a time would only keep the
+  /// consumer waiting, and need fresh memory.
   private static let packetBudget = 32 << 20
 
-  /// So much of the end is decoded first where somebody waits for it and the last group of pictures does not fit into memory.
+  /// Length of the end that is decoded first where a user waits for it and the last group of pictures does
+  /// not fit into memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameters:
-  ///   - range: what of the source is wanted, in stream time; nil for all of it.
-  ///   - part: what of that is read; nil for all of it.
+  ///   - range: the wanted part of the source, in stream time; nil for all of it.
+  ///   - part: the part of that to read; nil for all of it.
   package convenience init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, part: TimeSpan? = nil, rate: FrameRateLimit,
     resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
@@ -64,7 +66,7 @@ package final class VideoSource: Sendable {
 
   /// - Parameters:
   ///   - opened: a decoder made by `recipe`; nil: one is opened.
-  ///   - purpose: what its frames are decoded for.
+  ///   - purpose: the purpose of decoding its frames.
   init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
     part: TimeSpan? = nil, rate: FrameRateLimit, purpose: PlaybackSettings.Purpose = .output, resources: Resources,
@@ -82,8 +84,8 @@ package final class VideoSource: Sendable {
     var packets =
       opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
       ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
-    // Frames that don't say when they are shown, in another order than they are decoded in: their decoder knows it. If
-    // the packets can't be stored, nobody knows whether they are such.
+    // If frames have no times of their own, and are shown in another order than they are decoded in, only the
+    // decoder knows it. If the packets can't be stored, it is not known whether they are such.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.seeksByGuess, !isReordered { packets = nil }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
@@ -170,7 +172,7 @@ package final class VideoSource: Sendable {
   /// - Parameters:
   ///   - video: made from the frames themselves.
   ///   - store: all frames.
-  ///   - changes: what was noted of them.
+  ///   - changes: changes of format that were noted.
   init(
     _ video: VideoIndex, store: DecodedWindow, _ changes: FormatChanges, description: String, planner: Planner,
     rate: FrameRateLimit, resources: Resources,
@@ -203,7 +205,7 @@ package final class VideoSource: Sendable {
   /// Several videos, one after the other.
   /// - Parameters:
   ///   - parts: at least one; the frames of all are like those of the first.
-  ///   - range: what of it is wanted, in stream time; nil for all of it.
+  ///   - range: the wanted part, in stream time; nil for all of it.
   ///   - resources: for all that is read at once.
   init(
     joining parts: [VideoPart], range: TimeSpan?, rate: FrameRateLimit, resources: Resources, gauge: MemoryGauge
@@ -251,11 +253,12 @@ package final class VideoSource: Sendable {
     return all
   }
 
-  /// Gives up what is held until it is read next.
+  /// Releases the decoders and their frames until it is read next.
   package func rest() {
     idle.withLock { $0 = nil }
     ready.withLock { $0 = nil }
-    // The threads of the next decoder get memory of their own; what those of this one had would stay with the process.
+    // The threads of the next decoder get memory of their own; that of this one's threads would stay with the
+    // process.
     system_release_memory()
   }
 
@@ -288,7 +291,7 @@ package final class VideoSource: Sendable {
     return plan.split(before: first.frames.first { starts[$0] > from } ?? last)
   }
 
-  /// A decoder that nobody uses, or a new one.
+  /// An idle decoder, or a new one.
   func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
     if let decoder = idle.withLock({ $0.take() }) { return decoder }
     guard let recipe else { throw VideoDecoder.Mismatch() }
@@ -340,8 +343,9 @@ package final class VideoSource: Sendable {
   }
 
   /// Takes back a decoder that is fit to be used again.
-  /// - Parameter isLast: nothing more is going to be decoded, unless somebody who watches seeks. It is closed then: its pool, which would keep the
-  ///   memory of all its frames until the end, frees each when it was used, while others are encoded.
+  /// - Parameter isLast: nothing more is going to be decoded, unless a user who watches seeks. It is closed
+  ///   then: its pool, which would keep the memory of all its frames until the end, frees each when it was
+  ///   used, while others are encoded.
   func giveBack(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }

@@ -40,7 +40,7 @@ package enum Address: Sendable, Hashable {
     if let address = try? Address(input), case .web = address { true } else { false }
   }
 
-  /// The path of what is read as `input`, where that is a file's URI; `input` itself where it is not.
+  /// Path of the source that is read as `input`, where that is a file's URI; `input` itself where it is not.
   package static func path(of input: String) -> String {
     if let address = try? Address(input), case .file(let path) = address { path } else { input }
   }

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Brings what lies behind an address into the spool.
+/// Fetches the media at an address into the spool.
 struct Fetch {
   /// Name of the source as users know it.
   let name: String
@@ -58,7 +58,7 @@ struct Fetch {
   // MARK: what playlists name
 
   /// The media that a playlist names, as one file: the variant of the highest rate.
-  /// - Parameter reader: the element that reads the playlist, and nothing else reads what it names.
+  /// - Parameter reader: the element that reads the playlist; no other element reads the names in it.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
     if playlist.isLive { throw live }
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
@@ -276,7 +276,8 @@ extension GStreamerError {
   /// True if souphttpsrc asked for a part of the file, and the server sent all of it.
   fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
 
-  /// souphttpsrc says to programmers what the server answered, "Not Found (404), URL: …", and adaptive demuxers which address that was.
+  /// Reason of a failed transfer. souphttpsrc tells only programmers what the server answered, "Not Found
+  /// (404), URL: …", and adaptive demuxers which address that was.
   fileprivate var reasonInTransfer: String {
     guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {
       return cause

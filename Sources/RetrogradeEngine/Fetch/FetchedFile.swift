@@ -8,7 +8,7 @@ import Paths
 /// from there like any file. A mirror needs to read the media more than once and in any order, and one
 /// transfer of all of it is never longer than that.
 package final class FetchedFile: Sendable {
-  /// How many bytes were kept, and how many there are; 0 where nobody says.
+  /// Number of bytes that were kept, and of all; 0 if the total is not known.
   package typealias Report = @Sendable (_ done: Int, _ total: Int) -> Void
 
   private let spool: Spool
@@ -16,7 +16,7 @@ package final class FetchedFile: Sendable {
   package let size: Int
   let warnings: [Warning]
   private let name: String
-  /// Whether somebody said how much there is, or where it ends.
+  /// True if the server or the playlist declared the length, or the end.
   private let isWhole: Bool
   /// Path that GStreamer, and others, read it from.
   package var path: String { spool.path }

@@ -34,7 +34,7 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  /// Length of all that came so far, but for what the converter holds back.
+  /// Length of all samples so far, but for those that the converter holds back.
   var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
   /// In sample frames.
   private var count = 0

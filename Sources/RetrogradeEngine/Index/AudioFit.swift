@@ -1,11 +1,11 @@
 import MediaTime
 
-/// By what decoded audio from the middle of a source is put where a pass over all of the source would put it. Pure
-/// arithmetic.
+/// Anchor by which decoded audio from the middle of a source is put where a pass over all of the source would
+/// put it. Pure arithmetic.
 ///
-/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may be
-/// rounded to a millisecond. But from one packet to another there is a whole number of packets, so that it suffices
-/// to know the place of one, and how many samples they have.
+/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may
+/// be rounded to a millisecond. But from one packet to another there is a whole number of packets, so that it
+/// suffices to know the place of one, and how many samples they have.
 struct AudioAnchor: Hashable, Sendable {
   /// The place of a buffer, in sample frames from stream time 0.
   var position: Int
@@ -16,7 +16,8 @@ struct AudioAnchor: Hashable, Sendable {
   /// The latest of them less the earliest.
   var spread: Int
 
-  /// Until here a decoder may leave out samples, as Opus's does: what it gives has no regular size.
+  /// Time up to which a decoder may leave out samples, as Opus's does: its first buffers have no regular
+  /// size.
   private static let settling = ClockTime(nanoseconds: 250_000_000)
   private static let rounding = ClockTime(nanoseconds: 1_000_000)
 
@@ -28,7 +29,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard let start = positions.first else { return nil }
     let settled = AudioAnchor.settling.sampleIndex(rate: rate)
     guard let first = positions.firstIndex(where: { $0 - start >= settled }) else { return nil }
-    // The last ones may come out shorter when a decoder is drained; what follows a gap has been placed anew.
+    // The last ones may come out shorter when a decoder is drained; buffers after a gap have been placed
+    // anew.
     var numbers: [Int] = []
     for number in first..<max(first, buffers.count - 2) {
       if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }

@@ -40,9 +40,9 @@ struct AudioLayout: Sendable {
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
-  /// - Parameter fit: what is wanted of what was decoded.
-  /// - Returns: the chunks, ascending and without overlap, cut to the segment, what tells where they are, and whether that
-  ///   is known to the sample.
+  /// - Parameter fit: the wanted part of the decoded audio.
+  /// - Returns: the chunks, ascending and without overlap, cut to the segment, the anchor that places them,
+  ///   and whether the place is known to the sample.
   /// - Throws: ``InexactStretch`` where `fit` asks for more than can be known.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
@@ -64,7 +64,7 @@ struct AudioLayout: Sendable {
     return (chunks(buffers, at: positions, fillings, fit), anchor, isPlaced)
   }
 
-  /// `chunks`, and behind them those of what lies from `offset` on in the spool, as far as they are later.
+  /// `chunks`, followed by `more`, whose samples lie from `offset` on in the spool, as far as they are later.
   static func append(_ more: [AudioChunk], offset: Int, to chunks: [AudioChunk]) -> [AudioChunk] {
     var all = chunks
     for var chunk in more {
@@ -129,7 +129,7 @@ struct AudioLayout: Sendable {
     return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
       if fillings.contains(index) { return position }
-      // Timestamps that run back are put right: audio goes on where it was.
+      // Timestamps that run back are corrected: audio goes on where it was.
       if let nominal, let next {
         let undecoded = undecoded(before: index, in: buffers)
         if undecoded > 0, abs(nominal - next - undecoded) < buffers[index].count / 2 {

@@ -19,9 +19,9 @@ extension ContainerReport {
   /// Warnings about promised data that is not in `found`.
   /// - Parameters:
   ///   - isDamaged: it is known already that not all could be read, so that all of it is counted.
-  ///   - isWhole: no stream was left out because nobody wanted it.
+  ///   - isWhole: no stream was left out at the user's wish.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
-    // Subtitles may end later than what is missing.
+    // Subtitles may end later than the missing data.
     guard let whole = found.map(\.end).max(),
       let last = found.filter({ $0.kind != .subtitles }).map(\.end).max()
     else { return [] }

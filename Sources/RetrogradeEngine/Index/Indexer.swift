@@ -43,7 +43,7 @@ struct Indexer: Sendable {
     return result
   }
 
-  /// The streams that are read, and what is to be said of the others.
+  /// The streams that are read, and warnings about the others.
   func choose() throws -> ChosenStreams {
     var warnings: [Warning] = []
     let videos = topology.videos(playback)
@@ -129,7 +129,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // Streams end after an error too, and what an element then gave may be all that it could have given.
+      // Streams end after an error too, and the element's output until then may be all that it could have
+      // given.
       let what =
         failure.kind == .inputOutput
         ? "reading it failed at \(position)" : "read until \(position), and of the file GStreamer says"

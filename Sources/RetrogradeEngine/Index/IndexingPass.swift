@@ -1,7 +1,7 @@
 package import MediaTime
 
-/// Decides when an indexing pass is over. The thread that watches the pipeline tells it what it sees, again and again; it
-/// knows neither GStreamer nor threads.
+/// Decides when an indexing pass is over. The thread that watches the pipeline reports its state, again and
+/// again; this type knows neither GStreamer nor threads.
 package struct IndexingPass: Sendable {
   /// Reason for the end of a pass.
   package enum End: Equatable, Sendable {
@@ -56,7 +56,7 @@ package struct IndexingPass: Sendable {
   /// reads the others.
   package mutating func fail() { hasFailed = true }
 
-  /// - Returns: what ends the pass now; nil if it goes on.
+  /// - Returns: the reason for the pass to end now; nil if it goes on.
   package mutating func end(seeing sight: Sight) -> End? {
     if sight.isCancelled { return .cancelled }
     if sight.hasReaderFailed { return .readerFailed }

@@ -82,7 +82,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// The last segment as it came, before it was opened; nil where nobody opened it.
+  /// The last segment as it came, before it was opened; nil if it was not opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
   /// The decoded audio of each segment, in order. A segment that goes on with the timestamps of the one before is one
@@ -107,7 +107,7 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Takes what another clock noted of segments that came opened to this one.
+  /// Takes over another clock's notes of segments that came opened to this one.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }

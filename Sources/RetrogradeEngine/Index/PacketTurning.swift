@@ -1,8 +1,8 @@
 import Containers
 import GStreamer
 
-/// Finds out, while a video is indexed, whether its packets can be given out in another order as they are: each has to be a frame by
-/// itself, in a codec of which it is known what that takes.
+/// Finds out, while a video is indexed, whether its packets can be given out in another order as they are:
+/// each has to be a frame by itself, in a codec with a known rule for that.
 struct PacketTurning {
   private let codec: PacketCheck.Codec?
   private var check: PacketCheck?
@@ -14,7 +14,7 @@ struct PacketTurning {
     codec = PacketTurning.codec(caps)
     check = codec.map { PacketCheck($0) }
     found = check == nil ? "\(caps.codecName) is not known to have frames that stand by themselves" : nil
-    // Parsers and demuxers know that of most codecs; what they don't is seen in the packets.
+    // Parsers and demuxers know that of most codecs; for the others the packets show it.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
       found = PacketTurning.words(.hasFields)

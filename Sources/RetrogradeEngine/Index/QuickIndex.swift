@@ -1,10 +1,10 @@
 import Containers
 import MediaTime
 
-/// The index of a long source without a pass over all of it: its beginning and its end are read, its container's tables say when the frames
-/// between are shown, and its audio is decoded when it is asked for.
+/// The index of a long source without a pass over all of it: its beginning and its end are read, its
+/// container's tables say when the frames between are shown, and its audio is decoded when it is asked for.
 ///
-/// That is exact, or it is not done: the tables have to say of all that was read what reading it said.
+/// That is exact, or it is not done: the tables have to agree with all that was read.
 enum QuickIndex {
   /// Length of the part that is read at the end. Below three times this, a full index is as fast.
   private static let tail = ClockTime(seconds: 8)

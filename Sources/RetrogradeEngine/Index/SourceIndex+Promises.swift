@@ -2,7 +2,7 @@ import Containers
 
 /// Comparison of the container's promises with the source's content.
 extension SourceIndex {
-  /// Warns of what is missing.
+  /// Adds warnings about missing data.
   mutating func compare(with opened: OpenedSource, _ videos: [VideoSource], _ settings: PlaybackSettings) {
     let (facts, playback) = (opened.stored.facts, settings.playback)
     if part == nil {

@@ -11,7 +11,7 @@ package struct VideoPacket: Hashable, Sendable {
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
-  /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if nobody read them.
+  /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if they were not counted.
   var pictureBytes: Int?
   /// It decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
@@ -19,7 +19,7 @@ package struct VideoPacket: Hashable, Sendable {
   /// - Parameter caps: of the stream.
   /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
   package init(_ buffer: Buffer, _ segment: Segment, _ caps: Caps) throws {
-    // Decoding starts before an edit does; what is decoded only for that is not shown.
+    // Decoding starts before an edit does; frames that are decoded only for that are not shown.
     let isOutside = buffer.pts.map { !segment.presents($0) } ?? false
     // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
     let isInvisible = try caps.mediaType == "video/x-vp8" && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
@@ -77,7 +77,8 @@ package struct VideoIndex: Sendable {
   var pixelFormat: FFV1PixelFormat?
   /// Whether it is PNG of RGB with 16 bits a sample (`Quirk.pngdecDeepRGB`).
   var isDeepRGB = false
-  /// Whether it lies beside its packets what their colours are: without that they are taken for others.
+  /// True if the description of the colours lies in the container, beside the packets: without it they are
+  /// taken for others.
   package var needsItsContainer = false
   /// Names of metadata in the first packet that go with each picture, such as HDR10+, and that no decoder hands on.
   var dynamicMetadata: [String] = []
@@ -156,8 +157,8 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameRhythm(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // MP4 says how long it is until the next packet is decoded. If a frame that is shown earlier is decoded last, its
-    // packet has what is left at the end.
+    // MP4 says how long it is until the next packet is decoded. If a frame that is shown earlier is decoded
+    // last, its packet has the remaining time at the end.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameRhythm.rounding
     {

@@ -2,12 +2,12 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// The index of a video as it is kept in a file, so that who decodes a stretch of it need not read all of the source again.
+/// The index of a video as it is kept in a file, so that decoding a stretch of it does not take reading all
+/// of the source again.
 ///
-/// The packets are in a file of their own, in decoding order, six numbers of 64 bits each, least
-/// significant byte first: when its frame is shown and when it is decoded, in nanoseconds, and for how
-/// long, its bytes, those of its pictures (`Int64.min` for what is not known), and its flags (1 keyframe,
-/// 2 hidden).
+/// The packets are in a file of their own, in decoding order, six numbers of 64 bits each, least significant
+/// byte first: when its frame is shown and when it is decoded, in nanoseconds, and for how long, its bytes,
+/// those of its pictures (`Int64.min` if not known), and its flags (1 keyframe, 2 hidden).
 package struct StoredVideoIndex: Codable, Sendable {
   /// How many packets there are.
   package let packets: Int

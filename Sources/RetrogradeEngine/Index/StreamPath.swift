@@ -40,7 +40,7 @@ package struct StreamPath: Sendable {
 
   /// The container names another codec than the parser finds, as transport streams of discs name AC-3 E-AC-3.
   let isMisnamed: Bool
-  /// The file is the stream: what decodes it also reads it, where it likes.
+  /// The file is the stream: its decoder also reads it, where it likes.
   var isFile: Bool { steps.isEmpty }
   /// False for video without an installed decoder. Audio is checked by `AudioDecoder`.
   var isDecodable: Bool {
@@ -121,8 +121,9 @@ extension StreamPath {
   /// `Quirk.mpegaudioparseFFmpegPadding`, `Quirk.qtdemuxGapless`), and the default stream.
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
-    // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a
-    // file that is read to its end is none either. sfdec fills its last buffer where the file is cut.
+    // libsndfile, which GStreamer reads Wave64 with, takes the last chunk's padding for audio; bytes after
+    // the audio in a file that is read to its end are none either. sfdec fills its last buffer where the file
+    // is cut.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
@@ -137,8 +138,9 @@ extension StreamPath {
     if let wave = facts.wave, wave.loudspeakers == nil, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not the usual
-    // ones (gst_audio_channel_get_fallback_mask): what knows them would mix or move channels.
+    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not
+    // the usual ones (gst_audio_channel_get_fallback_mask): elements that know them would mix or move
+    // channels.
     if passes("matroskademux"), caps.mediaType == "audio/x-raw", [3, 7].contains(caps.int("channels")) {
       stream.caps = caps.removing(["channel-mask"])
     }
@@ -227,7 +229,7 @@ extension NamedTag {
     name.hasSuffix("[xxx]") ? NamedTag(name: String(name.dropLast(5)), text: text) : self
   }
 
-  /// The name without what QuickTime puts before names that others have too (`com.apple.quicktime.title`).
+  /// The name without QuickTime's prefix of common names (`com.apple.quicktime.title`).
   fileprivate var bare: String {
     let prefix = "com.apple.quicktime."
     guard name.hasPrefix(prefix) else { return name }
@@ -287,7 +289,7 @@ extension StreamPath {
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
-      // parsebin's capsfilters only say what a parser may give out; linking says that too.
+      // parsebin's capsfilters only name a parser's output; linking does that too.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType

@@ -10,14 +10,14 @@ package struct StreamReader: Sendable {
 
   package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
 
-  /// - Parameter rightOfWay: what goes before reading, where anything does.
+  /// - Parameter rightOfWay: the priority of other work over reading, if there is any.
   init(_ sink: AppSink, _ tally: StreamTally, _ rightOfWay: RightOfWay?) {
     self.sink = sink
     self.tally = tally
     self.rightOfWay = rightOfWay
   }
 
-  /// Runs what reads the stream, and counts how that ended.
+  /// Runs `body`, which reads the stream, and counts how it ended.
   package func read<Value>(_ body: (StreamReader) throws -> Value) throws -> Value {
     do {
       let value = try body(self)

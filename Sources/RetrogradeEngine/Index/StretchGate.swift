@@ -15,7 +15,7 @@ final class StretchGate: Sendable {
     var past = 0
     var isClosed = false
 
-    /// Whether nothing that comes after a packet of `time` belongs to what is before `end`.
+    /// True if no packet after one of `time` belongs to the part before `end`.
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
       // No codec has more than 16 frames come after ones that are shown later (H.264, A.3.1; H.265, A.4.2); each may be two fields.
@@ -63,7 +63,7 @@ final class StretchGate: Sendable {
   /// called before the pipeline starts.
   /// - Returns: false where no demuxer leads to it.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
-    // Demuxers are linked when they know what is in the file.
+    // Demuxers are linked when they know the streams of the file.
     guard let first = sink.upstream.last, first.isOpenEnded, let pad = first.firstSinkPad else { return false }
     let number = state.withLock { state in
       state.streams.append(Stream(kind: kind))
@@ -95,7 +95,7 @@ final class StretchGate: Sendable {
   /// Which streams ended here, and not with the source.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
-  /// - Returns: what becomes of stream `number` with its packet of `time`.
+  /// - Returns: the effect on stream `number` of its packet of `time`.
   private func pass(_ number: Int, _ time: ClockTime) -> StreamProgress {
     let (over, isEnd) = state.withLock { state in
       let over = state.pass(number, time)

@@ -111,7 +111,7 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
+  /// True if FFmpeg's demuxer of GIF reads it, which needs several corrections.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
   /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before
@@ -142,8 +142,8 @@ package struct Topology: Sendable {
     Log.index.info("\(source): avdemux_gif is told where the file ends")
     let asked = Counter()
     pipeline.element("source")?.staticPad("src")?.onPull { offset in
-      // It also reads to the end once while it opens the file, before it has a pad; and what its parser still holds when
-      // it first finds nothing comes out when it finds nothing again.
+      // It also reads to the end once while it opens the file, before it has a pad; and packets that its
+      // parser still holds when it first finds nothing come out when it finds nothing again.
       guard offset >= size, let pad = demux?.staticPad(demuxer.pad) else { return }
       if asked.add() == 4 { pad.pushEndOfStream() }
     }
@@ -169,8 +169,9 @@ extension Topology {
     var refused: [RefusedElement] = []
   }
 
-  /// Finds out what is in the file at `path`.
-  /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
+  /// Finds the streams of the file at `path`.
+  /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where no stream in
+  ///   it can be read.
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
     // typefind: the path to a stream begins after it.
@@ -216,7 +217,7 @@ extension Topology {
       case nil:
         hasStopped = !pipeline.isStreaming
         idle.add(step, count: 0)
-        // Nothing is being read: an element waits for what never comes.
+        // Nothing is being read: an element waits for data that never come.
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -330,7 +331,7 @@ extension Topology {
 
 extension RetrogradeError {
   /// The file at `path` holds no media, but names others.
-  /// - Parameter element: what GStreamer wanted to read them with; nil if it has nothing for that.
+  /// - Parameter element: the element by which GStreamer wanted to read them; nil if it has none for that.
   init(namingOthers path: String, _ element: RefusedElement? = nil) {
     let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(

@@ -104,7 +104,7 @@ extension AudioTrack {
     return try track(min(end - start, try spool.size / other.bytesPerFrame), spool)
   }
 
-  /// More than what comes out late because of rounding.
+  /// Upper bound of the sample frames that come out late because of rounding.
   private static let echo = 64
   /// How many sample frames are converted at a time.
   private static let block = 1 << 14

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// A stretch of the source that is played in one direction: what an order of play is made of.
+/// A stretch of the source that is played in one direction: an element of an order of play.
 package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var direction: Direction
   /// Part of the source that is played.
@@ -36,7 +36,8 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var end: ClockTime { moving.end + heldAfter }
   package var duration: ClockTime { end - start }
 
-  /// Whether it is played as it is in the source, or as that turned round: at the same speed, with nothing held or muted.
+  /// True if it is played as it is in the source, or as its reversal: at the same speed, with nothing held or
+  /// muted.
   package var isNatural: Bool {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }

@@ -17,8 +17,8 @@ package struct PlaybackLegs: Sendable, Codable {
   package let interpolates: Bool
   /// Whether audio keeps its pitch at another speed.
   package let keepsPitch: Bool
-  /// The most frames a second of the output that are shown; nil: all. Nil where all legs are natural: what of the source is shown is
-  /// thinned then, the same frames in both directions.
+  /// Most frames a second of the output that are shown; nil: all. Nil where all legs are natural: the
+  /// source's frames are thinned then, the same frames in both directions.
   package let frameRate: FrameRate?
   /// The legs of the first round, of those between, and of the last one.
   private let opening: [PlaybackLeg]
@@ -164,7 +164,7 @@ private struct Turns {
       let frame = shown.starts.endOfPrefix { $0 < leg.span.end } - 1
       return frame < 0 ? .zero : leg.span.end - shown.starts[frame]
     case .backward:
-      // Before the first frame there is none on show: what is heard there belongs to it.
+      // Before the first frame there is none on show: the audio there belongs to it.
       let frame = max(shown.starts.endOfPrefix { $0 <= leg.span.start } - 1, 0)
       return max(.zero, shown.span(of: frame).end - leg.span.start)
     }

@@ -18,8 +18,9 @@ public struct TimeSpan: Hashable, Sendable, Codable {
   }
 }
 
-/// The one timeline that all streams of a source are on, and what turning it round means: what is shown during `[a, b)`
-/// in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's length.
+/// The one timeline that all streams of a source are on, and the definition of its mirror: a frame that is
+/// shown during `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's
+/// length.
 package struct Presentation: Hashable, Sendable, Codable {
   /// From the earliest start of any stream to the latest end of any.
   package var span: TimeSpan
@@ -36,7 +37,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
 /// How the frames of the mirror are timed.
 public enum Timing: String, Sendable, CaseIterable, Codable {
-  /// Each frame is shown as long as it was in the source: a variable frame rate keeps its rhythm, turned round.
+  /// Each frame is shown as long as it was in the source: a variable frame rate keeps its rhythm, reversed.
   case mirror
   /// The i-th frame of the output starts when the i-th frame of the source did.
   case source
@@ -50,7 +51,8 @@ package struct VideoTimeline: Hashable, Sendable {
   package let end: ClockTime
 
   /// - Parameters:
-  ///   - starts: each frame's start, ascending. Equal or backward times are put right by ``init(untidy:end:)``.
+  ///   - starts: each frame's start, ascending. Equal or backward times are corrected by
+  ///     ``init(untidy:end:)``.
   ///   - end: where the last frame's display ends; not before its start.
   package init(starts: [ClockTime], end: ClockTime) {
     self.starts = starts

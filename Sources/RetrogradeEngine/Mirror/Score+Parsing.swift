@@ -111,7 +111,7 @@ extension Score.Stretch {
 
   private static let words = "a stretch may have a speed (x2, ramp 1..0.25), and one of mirror, forward, mute"
 
-  /// The place with which a text begins, and what follows it.
+  /// The place with which a text begins, and the text after it.
   private static func place(_ text: String) throws -> (SourcePosition, String) {
     var place = ""
     var quote: Character?

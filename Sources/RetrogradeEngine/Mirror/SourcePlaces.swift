@@ -8,7 +8,7 @@ struct SourcePlaces {
   let frames: [ClockTime]?
   let chapters: [Chapter]
 
-  /// - Parameter setting: what asks for it; nil: whoever asks says so.
+  /// - Parameter setting: the setting that asks for it; nil: the caller names it.
   /// - Returns: in stream time; it may lie outside the source.
   /// - Throws: ``RetrogradeError`` of code `usage` where there is no such place.
   func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {

@@ -12,7 +12,7 @@ public struct Speed: Hashable, Sendable, Codable {
   /// Range of valid speeds.
   public static let limits = 0.01...100.0
 
-  /// - Parameter speed: what is outside ``limits`` is taken for the nearest in it.
+  /// - Parameter speed: a speed outside ``limits`` is taken for the nearest in it.
   public init(_ speed: Double) { self.init(from: speed, to: speed) }
 
   /// A ramp.

@@ -8,7 +8,7 @@ package struct OutputRequirements: Sendable {
   package var fastest: FrameRate?
   /// Whether players repeat it.
   package var isRepeated = false
-  /// Whether what is played forwards is taken as it is in the source, and so from its first frame to its last.
+  /// True if the forward parts are taken as they are in the source, and so from its first frame to its last.
   package var keepsForwardWhole = false
   /// Which videos it takes as packets, as they are.
   package var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }

@@ -1,4 +1,4 @@
-/// How a source is to be played, for what, and what may be used for it.
+/// Settings for playing a source: the options, the purpose, and the resources.
 package struct PlaybackSettings: Sendable {
   package var playback: PlaybackOptions
   /// How often the loop is played; nil for ever.
@@ -13,7 +13,7 @@ package struct PlaybackSettings: Sendable {
   package enum Purpose: Sendable {
     /// All of it is going to be played.
     case output
-    /// Somebody waits for the first frame, so that no more of a long source is read than that takes.
+    /// A user waits for the first frame, so that no more of a long source is read than that takes.
     case watching
     /// Nothing is going to be played. What is decoded all the same is counted, and not kept: that takes no room on the
     /// disk.

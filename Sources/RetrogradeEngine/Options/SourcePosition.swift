@@ -29,8 +29,8 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
     }
   }
 
-  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`), `end`, what lies before that
-  /// (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
+  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`),
+  /// `end`, a time before the end (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
   public init?(parsing text: String) {
     if text.count > 2, let quote = text.first, "\"'".contains(quote), text.last == quote {
       self = .chapter(String(text.dropFirst().dropLast()))

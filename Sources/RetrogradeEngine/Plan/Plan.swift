@@ -15,8 +15,7 @@ public struct Window: Hashable, Sendable, Codable {
   public var decoded: Int { frames.upperBound - keyframe }
 }
 
-/// How a video is to be read backwards: the windows, last first, for a given memory budget. A plain value, that
-/// depends on nothing but what it was made from.
+/// Plan of reading a video backwards: the windows, last first, for a given memory budget. A plain value.
 public struct Plan: Hashable, Sendable, Codable {
   /// How the video is read.
   public enum Method: String, Hashable, Sendable, Codable {

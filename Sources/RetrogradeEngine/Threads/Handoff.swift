@@ -36,7 +36,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     return try taken?.get()
   }
 
-  /// Says that the taker wants no more; wakes whoever waits.
+  /// Says that the taker wants no more; wakes blocked threads.
   func close() {
     monitor.locked {
       isClosed = true
