@@ -25,7 +25,7 @@ public typealias StreamKind = Containers::StreamKind
 public typealias StreamSelection = RetrogradeEngine::StreamSelection
 public typealias Timing = RetrogradeEngine::Timing
 
-/// Interleaved samples in memory, turned round in place.
+/// Interleaved samples in memory, reversed in place.
 public typealias SampleFrames = RetrogradeEngine::SampleFrames
 
 // Results and messages.

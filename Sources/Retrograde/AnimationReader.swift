@@ -24,8 +24,8 @@ struct AnimationReader {
   private let playback: PlaybackOptions
   private let output: OutputRequirements
 
-  /// Finds out what is in the file at `location`; decodes nothing.
-  /// - Parameter name: what people call it; nil: by its path.
+  /// Finds the frames of the file at `location`; decodes nothing.
+  /// - Parameter name: name of the file as users know it; nil: its path.
   /// - Returns: nil where it is neither.
   /// - Throws: ``RetrogradeError``.
   init?(
@@ -33,7 +33,7 @@ struct AnimationReader {
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
-    // RIFF is also what WAV and AVI are, of any length.
+    // WAV and AVI are RIFF too, of any length.
     guard let file = RandomAccessFile(location) else { return nil }
     let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
@@ -41,7 +41,7 @@ struct AnimationReader {
     // An unreadable file must not pass for a frame that does not move.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // The file as it is, and taken apart; the canvas, what was on it before, and a frame on its way.
+    // The file as it is, and taken apart; the canvas, the canvas before the frame, and a frame on its way.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(

@@ -1,6 +1,6 @@
 import GStreamer
 
-/// A codec, and what of GStreamer makes and reads it on this machine.
+/// A codec, and GStreamer's elements on this machine that make and read it.
 public struct CodecReport: Codable, Sendable {
   /// An element that encodes or decodes.
   public struct Element: Codable, Sendable {

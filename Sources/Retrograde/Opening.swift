@@ -17,7 +17,7 @@ struct Opening {
     try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.purpose == .watching)
   }
 
-  /// Fetches what is at an address.
+  /// Fetches the media at an address.
   private func fetched(_ input: String, _ number: Int) throws -> FetchedFile? {
     try FetchedFile(input, settings.resources, work.cancellation) { done, total in
       work.report(
@@ -31,7 +31,8 @@ struct Opening {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
 
-  /// - Parameter isQuick: no more is read of a long source than watching it takes; what is damaged in it is not known then.
+  /// - Parameter isQuick: no more is read of a long source than watching it takes; damage in the rest is not
+  ///   known then.
   private func indexed(
     _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings, isQuick: Bool = false
   ) throws -> PlayableSource {

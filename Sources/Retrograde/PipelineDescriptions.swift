@@ -1,8 +1,8 @@
 /// The two pipelines of a reversal, in `gst-launch-1.0` syntax, that this library joins.
 public struct PipelineDescriptions: Sendable {
-  /// Decodes; what comes out of its appsinks is turned round.
+  /// Pipeline that decodes; the output of its appsinks is reversed.
   public var decoding: String
-  /// Encodes and writes what is put into its appsrcs, which have the same names.
+  /// Pipeline that encodes and writes the input of its appsrcs, which have the same names.
   public var encoding: String
   /// Settings that ``PipelineFile`` writes as `@name value`: the order of play, tags, orientation.
   public var settings: [String]
@@ -18,7 +18,7 @@ public struct PipelineDescriptions: Sendable {
 }
 
 extension Reverser {
-  /// The pipelines with which the source would be turned round into `output`. Nothing is written.
+  /// The pipelines that would reverse the source into `output`. Nothing is written.
   ///
   /// - Throws: ``RetrogradeError``.
   public func pipelines(to output: String) async throws -> PipelineDescriptions {

@@ -9,7 +9,8 @@ public struct ReversalProgress: Sendable, Codable {
     case countdown
     /// Frames from a camera are kept.
     case capturing
-    /// Bringing what an address or a playlist leads to into the spool: `done` of `total` bytes; 0 where nobody says how many there are.
+    /// Fetching the media at an address or behind a playlist into the spool: `done` of `total` bytes; 0 if
+    /// the total is not known.
     case fetching
     /// Reading all packets, and decoding the audio.
     case indexing
@@ -38,7 +39,8 @@ public struct ReversalProgress: Sendable, Codable {
   public var elapsed: ClockTime
   /// Bytes of decoded media held now.
   public var memoryHeld: Int
-  /// How much of all of the work is done, from 0 to 1, whatever its stage. It never goes back, and does not reach 1 before the run has ended.
+  /// How much of all of the work is done, from 0 to 1, over all stages. It never goes back, and does not
+  /// reach 1 before the run has ended.
   public var fraction: Double
   /// Time left, if things go on as they do; nil while there is nothing to tell it by.
   public var remaining: ClockTime?

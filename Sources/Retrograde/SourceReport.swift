@@ -24,7 +24,8 @@ public struct SourceReport: Sendable, Codable {
     public var orientation: String?
     /// Field of interlaced video that comes first.
     public var fieldOrder: String?
-    /// Whether it is played where nobody chooses, and whatever is chosen, where the container says so.
+    /// Whether it is played by default, and whatever the viewer chooses (forced), where the container says
+    /// so.
     public var isDefault: Bool?
     public var isForced: Bool?
     /// File name extensions of the containers in which the video's packets are reversed as they are, so that

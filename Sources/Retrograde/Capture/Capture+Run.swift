@@ -44,8 +44,8 @@ extension Capture {
     return [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)]
   }
 
-  /// Keeps what comes until there is enough.
-  /// - Returns: what was kept, and the number of frames.
+  /// Records until there is enough.
+  /// - Returns: the recording, and the number of frames.
   private func record(
     _ control: RecordingControl, _ requirements: OutputRequirements, _ work: Work
   ) throws -> (PlayableSource, Int) {

@@ -23,7 +23,7 @@ public struct Capture: Sendable {
   public var source: String
   /// Source of the audio, in the same syntax; nil: no audio.
   public var microphone: String?
-  /// Whether a window shows what the camera sees. It never holds up the recording; closing it ends that.
+  /// True if a window shows the camera's picture. It never holds up the recording; closing it ends that.
   public var showsPreview: Bool
   /// How long to wait, with the camera running, before frames are kept.
   public var countdown: ClockTime
@@ -109,6 +109,6 @@ public struct CaptureSession: Sendable {
   public let reversal: Reversal
   let control: Capture.Control
 
-  /// Ends the recording; the clip is made of what there is.
+  /// Ends the recording; the clip is made of the frames so far.
   public func stop() { control.stop() }
 }

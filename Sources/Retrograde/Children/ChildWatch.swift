@@ -61,7 +61,7 @@ struct ChildWatch {
     if messageCount <= ChildWatch.mostMessages { said(message) }
   }
 
-  /// Takes what it wrote before its end.
+  /// Takes the process's output from before its end.
   mutating func finish(take: (_ output: Int32) -> Bool) {
     while isOutputOpen || messages.isOpen, wait(0, take: take) {}
     if messageCount > ChildWatch.mostMessages {

@@ -61,7 +61,8 @@ struct ChunkCuts {
 }
 
 extension ChunkLength {
-  /// A joint costs a keyframe and the encoder's first guess at what comes, which are less than a hundredth of this (docs/chunks.md).
+  /// A joint costs a keyframe and the encoder's first guess at the frames that follow, which are less than a
+  /// hundredth of this (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
   /// How long a chunk is, of a video that is `whole` long.

@@ -13,7 +13,7 @@ struct FileOrigin: Codable, Sendable, Equatable {
   var date: Int
 }
 
-/// A warning that is kept: settings in it are called what whoever shows it calls them.
+/// A warning that is kept. Settings in it get the names that the program which shows it has for them.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -41,8 +41,8 @@ struct KeptChange: Codable, Sendable {
   var change: CodecChange { CodecChange(kind: kind, source: source, output: output, reason: reason) }
 }
 
-/// How an output is made in pieces that depend on nothing but this and the source: what `plan.json` in a work folder holds. Times are in
-/// seconds. docs/chunks.md describes each field.
+/// Plan of making an output in pieces that depend on nothing but this and the source: the content of
+/// `plan.json` in a work folder. Times are in seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
   /// Identity of the source when the plan was made: another one is refused.
   struct SourceIdentity: Codable, Sendable, Equatable {
@@ -85,7 +85,8 @@ struct ChunkPlan: Codable, Sendable {
     var encoding: String
     /// The encoder, where it was asked for by name.
     var encoder: String?
-    /// Its properties, in place of what the pipeline says: what output must not depend on is fixed here, such as threads.
+    /// Its properties, in place of the pipeline's: properties on which the output must not depend, such as
+    /// threads, are fixed here.
     var settings: [String: String]
     var frames: Int
     /// How long a frame is shown, more or less.
@@ -216,9 +217,9 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan {
-  /// As many chunks at once as fill this machine: encoders have a thread or two (`EncoderHeader`). Each gets room for some frames: with
-  /// less it would be busy with the spool.
-  /// - Parameter memory: what all of them share.
+  /// Number of chunks at once that fill this machine: encoders have a thread or two (`EncoderHeader`). Each
+  /// gets room for some frames: with less it would be busy with the spool.
+  /// - Parameter memory: the budget that all of them share.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0
     let fitting = memory.bytes / max(frame * ChunkPlan.framesOfAJob, 1)

@@ -15,7 +15,7 @@ struct ChunkStates: Sendable {
     done = last
   }
 
-  /// Takes in what has been written since.
+  /// Reads the events that were written since.
   mutating func update(from journal: Journal) throws {
     let (events, end) = try journal.events(from: place)
     place = end

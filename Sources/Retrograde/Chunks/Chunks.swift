@@ -13,8 +13,9 @@ public enum ChunkLength: Sendable, Hashable {
 }
 
 extension Reverser {
-  /// Begins to write the mirror to `output` in chunks, which wait in `folder`, or goes on with what an earlier run left there. Several
-  /// processes may do so at once, on several machines: they share the work. The folder is gone when the output is whole.
+  /// Begins to write the mirror to `output` in chunks, which wait in `folder`, or resumes an earlier run
+  /// there. Several processes may do so at once, on several machines: they share the work. The folder is gone
+  /// when the output is whole.
   ///
   /// - Parameters:
   ///   - output: its extension chooses the container.
@@ -59,12 +60,12 @@ public struct ChunkFolder: Sendable {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes chunks that nobody has made. Those that are named are all there when it is done: it waits for what somebody else is making,
-  /// and makes it if they die.
+  /// Makes chunks that are not made yet. The wanted ones are all there when it is done: it waits for other
+  /// processes that make some of them, and makes those if they die.
   ///
   /// - Parameters:
-  ///   - wanted: which of them; nil: the next one that nobody is making.
-  ///   - resources: what each run may take of the machine.
+  ///   - wanted: which of them; nil: the next one that is not being made.
+  ///   - resources: limits on the machine's resources for each run.
   ///   - jobs: how many are made at once.
   /// - Returns: the numbers of those that were made.
   /// - Throws: ``RetrogradeError``, in the words of the first that failed when all others were tried.
@@ -101,9 +102,11 @@ public struct ChunkFolder: Sendable {
 
   /// Makes the output, when all chunks are there.
   ///
-  /// - Parameter resources: what comparing the output with its source may take of the machine, where the plan asks for that.
-  /// - Returns: what was done.
-  /// - Throws: ``RetrogradeError``; of code `usage` where chunks are missing, of code `damagedInput` where some are not what they were.
+  /// - Parameter resources: limits on the machine's resources for comparing the output with its source, if
+  ///   the plan asks for that.
+  /// - Returns: the progress and the result.
+  /// - Throws: ``RetrogradeError``; of code `usage` where chunks are missing, of code `damagedInput` where
+  ///   some were changed.
   public func join(resources: Resources = Resources()) -> Reversal {
     Reversal { try ChunkedReversal(path, $0).joinAll(resources) }
   }

@@ -42,7 +42,7 @@ enum EncoderHeader {
     first.merging(second) { "\($0):\($1)" }
   }
 
-  /// The level of a stream of one black frame: it does not depend on what is in the frames.
+  /// The level of a stream of one black frame: it does not depend on the frames' content.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

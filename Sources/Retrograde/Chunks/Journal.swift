@@ -27,17 +27,17 @@ final class Journal: Sendable {
 
   struct Event: Codable, Sendable {
     enum Kind: String, Codable, Sendable {
-      /// Somebody has begun to make the chunk.
+      /// A process has begun to make the chunk.
       case begun
       case done
       case failed
-      /// It is no longer there, or no longer what it was.
+      /// The chunk's file is no longer there, or was changed.
       case lost
       /// The output is whole, and is about to get its name.
       case joined
     }
     var event: Kind
-    /// Nil of what is not one chunk's.
+    /// nil for job-wide events.
     var chunk: Int?
     var host: String
     var process: Int32

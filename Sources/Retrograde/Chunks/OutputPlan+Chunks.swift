@@ -50,7 +50,7 @@ extension OutputPlan {
         sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
         comments: stream.comments)
     }
-    // Audio first: what is long by itself is not to begin last.
+    // Audio first: a chunk that is long by itself is not to begin last.
     chunks =
       sounds.indices.map {
         ChunkPlan.Chunk(
@@ -183,7 +183,7 @@ struct ChunkRates {
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
     let share = own / piece.span.duration.seconds / (Double(total) / length.seconds * meanSpeed)
     let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
-    // A petabit a second is more than anybody means.
+    // A petabit a second is beyond any use.
     return Int(min(max(rate, 1000), 1e15))
   }
 

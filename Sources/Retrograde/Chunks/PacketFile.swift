@@ -10,7 +10,7 @@ struct PacketFile: Sendable {
   /// Elements that write such a file, in `gst-launch-1.0` syntax.
   static let writing = ["gdppay", "filesink name=file"]
 
-  /// - Parameter target: what it is read for, for messages.
+  /// - Parameter target: the file that it is read for, in messages.
   func open(for target: String) throws -> PacketStream {
     try PacketStream("filesrc location=\(Description.quoted(path)) ! gdpdepay", target)
   }

@@ -34,7 +34,7 @@ final class PlanFile: Sendable {
     return Data(bytes)
   }
 
-  /// Whether the file that was read still has its name: nobody has removed it, or begun anew.
+  /// True if the file that was read still has its name: it was not removed, or replaced by a new plan.
   var isThere: Bool {
     guard let known, let now = FileStamp(path) else { return false }
     return known.number == now.number

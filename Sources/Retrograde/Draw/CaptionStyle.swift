@@ -53,9 +53,10 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
 }
 
 extension CaptionStyle {
-  /// Reads `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5`: any of them, in any order;
-  /// the others are as usual. A box takes the place of the outline unless that is asked for too.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with what can't be read, and what can.
+  /// Reads `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5`:
+  /// any of them, in any order; the others are as usual. A box takes the place of the outline unless that is
+  /// asked for too.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the part that can't be read, and the valid ones.
   public init(parsing text: String) throws {
     self.init()
     var isOutlined = false

@@ -50,8 +50,8 @@ extension VideoPlayer.Frame {
 }
 
 extension FramePainter {
-  /// For the frames of `video`.
-  /// - Parameter geometry: what becomes of them afterwards; nil: nothing.
+  /// Painter of the frames of `video`.
+  /// - Parameter geometry: change of the frames afterwards; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
     self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))

@@ -9,14 +9,14 @@ struct AudioPriming: Sendable, Codable {
   /// Sample frames of priming, by stream.
   private(set) var samples: [Int]
 
-  /// - Parameters: what was found where they were encoded: see the properties of the same names.
+  /// - Parameters: priming found where they were encoded: see the properties of the same names.
   init(leadIn: ClockTime, samples: [Int]) {
     self.leadIn = leadIn
     self.samples = samples
   }
 
-  /// Finds the encoder of each stream in the pipeline, and, where the container has no edit lists, has its packets say when what
-  /// they hold is really heard.
+  /// Finds the encoder of each stream in the pipeline. If the container has no edit lists, it gives the
+  /// packets the times at which their samples are really heard.
   init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
     samples = audio.map { _ in 0 }
     for (index, stream) in audio.enumerated() {

@@ -35,7 +35,7 @@ extension NamedTag {
 
 /// The comments of a file that say where its loop is.
 private struct LoopComments {
-  /// As they are spelled, by what they say: `START`, `LENGTH`, `END`.
+  /// The comments by their meaning: `START`, `LENGTH`, `END`; each with its spelling.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
   init(_ comments: [String]) {

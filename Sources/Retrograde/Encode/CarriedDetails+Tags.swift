@@ -89,7 +89,8 @@ extension CarriedDetails {
   /// The tags of a stream that are not the whole file's, too.
   private func streamOnly(_ tags: TagList?) -> TagList? { tags?.removing(source.index.tags?.names ?? []) }
 
-  /// Tags that have a warning of their own, or that say what the output says by itself.
+  /// Tags that have a warning of their own, or that describe the source in a way in which the output
+  /// describes itself.
   private static let others = Set(
     EncodingPipeline.technical + [
       "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",

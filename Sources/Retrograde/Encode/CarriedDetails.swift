@@ -83,7 +83,8 @@ struct CarriedDetails: Sendable {
     }
   }
 
-  /// Subtitles that are shown whatever is chosen, in MP4 and MOV, whose muxer can't say it.
+  /// Warnings about subtitles that are shown whatever the viewer chooses, in MP4 and MOV, whose muxer can't
+  /// say it.
   private var unheldForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
@@ -145,7 +146,7 @@ extension TagList {
     return tag.merging(self)
   }
 
-  /// Title that somebody gave to a stream; nil for titles that matroskamux makes up
+  /// Title of a stream by its author; nil for titles that matroskamux makes up
   /// (`gst_matroska_mux_request_new_pad`).
   var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }

@@ -46,7 +46,7 @@ extension Warning {
 }
 
 extension Chapter {
-  /// True if neither is what the other is rounded to.
+  /// True if neither time is the other one rounded.
   fileprivate func endsBefore(_ next: ClockTime) -> Bool { next - span.end > .milliseconds(1) }
 
   /// How many chapters are parts of it.

@@ -15,7 +15,7 @@ struct Container: Sendable {
   var holdsOneVideo = false
   /// The subtitles that it holds, as caps, best first.
   var subtitles: [String] = []
-  /// It can say that what its codec puts before the first sample is not to be heard (MP4's edit lists).
+  /// True if it can say that its codec's priming is not to be heard (MP4's edit lists).
   var hasEditLists = false
   /// It names the language of each stream: a field of its own, not one that a codec's tags may have.
   var carriesLanguages: Bool {
@@ -26,7 +26,7 @@ struct Container: Sendable {
   /// Element that writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0`
   /// syntax.
   var tagger: String?
-  /// Whether files of the name hold ``audioCodecs`` and nothing else, whatever the muxer takes.
+  /// True if files of the name hold ``audioCodecs`` and nothing else, even if the muxer takes more.
   var holdsNamedCodecsOnly = false
   /// How many cover pictures it has room for (`Quirk.matroskamuxCoverArt`). Of Ogg that is said by the codec
   /// (``EncodingChoice/mostCovers``).
@@ -35,7 +35,7 @@ struct Container: Sendable {
     // gst_qt_mux_add_mp4_cover writes the first.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
-  /// It can say what each stream is called.
+  /// True if it can hold a title for each stream.
   var holdsTitles: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
   }
@@ -61,7 +61,7 @@ struct Container: Sendable {
   var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }
-  /// Its muxers name their pads after what identifies the streams' packets.
+  /// Its muxers name their pads after the identifiers of the streams' packets.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
   /// Its readers take as much of raw audio at a time as they like (WAV has no packets, MOV says how long a sample is,
@@ -77,7 +77,7 @@ struct Container: Sendable {
     /// One file, which players repeat for ever.
     case animation(AnimationFormat)
     /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
-    /// - Parameter opaque: caps of what it takes of frames without transparency.
+    /// - Parameter opaque: caps that the encoder takes for frames without transparency.
     case sequence(encoder: String, opaque: String)
     /// One file of all that this encoder gives out: a single image, or raw frames one after the other.
     /// - Parameter opaque: as of a sequence; nil where the encoder knows no transparency.
@@ -246,8 +246,8 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// The container that a pipeline of the user's writes, by its muxer or, without one, what stands in its place; nil if
-  /// none of these writes it.
+  /// The container that a user's pipeline writes, by its muxer or, without one, by the element in its place;
+  /// nil if none of these writes it.
   static func written(by pipeline: Pipeline) -> Container? {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }

@@ -65,7 +65,7 @@ extension EncodingChoice {
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
     }
-    // Only what takes the samples as they are loses nothing.
+    // Only a codec that takes the samples as they are loses nothing.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(

@@ -22,10 +22,10 @@ struct EncodingChoice: Sendable {
     var hasAlpha = false
     /// Whether an encoder of images gets them with the halved colour that they have.
     var isHalved = false
-    /// The form in which packets are written that nobody encodes; nil where frames are encoded.
+    /// The form in which packets are written that are not encoded; nil where frames are encoded.
     var packets: PacketForm?
 
-    /// Whether interlaced frames are made whole ones for what is to become of them.
+    /// True if the change of shape needs whole frames, made of interlaced ones.
     var deinterlaces: Bool { geometry?.deinterlaces ?? false }
 
     /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION.
@@ -68,8 +68,9 @@ struct EncodingChoice: Sendable {
   }
 
   /// - Parameters:
-  ///   - container: nil: what the output's name, or the format that is asked for, says.
-  ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and their form.
+  ///   - container: nil: the container by the output's name, or by the format that is asked for.
+  ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and
+  ///     their form.
   ///   - heard: the legs of the audio.
   ///   - frameRate: the average number of frames per second.
   init(
@@ -114,7 +115,7 @@ struct EncodingChoice: Sendable {
         throw RetrogradeError(.usage, "\(setting: option): \(output) has no encoder of video that it could be for")
       }
       if videos.isEmpty {
-        // The source may have some that can't be read, which is no mistake of whoever asks for this.
+        // The source may have videos that can't be read, which is no mistake of the user who asks for this.
         let names = Message.list(options.forOneEncoder, " and ")
         warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
       }

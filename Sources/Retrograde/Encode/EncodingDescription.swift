@@ -2,7 +2,7 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// The pipeline that writes what an `EncodingChoice` says, in `gst-launch-1.0` syntax.
+/// The pipeline that writes the output of an `EncodingChoice`, in `gst-launch-1.0` syntax.
 struct EncodingDescription {
   let path: String
   let choice: EncodingChoice

@@ -36,8 +36,8 @@ extension EncodingPipeline {
 extension WrittenMedia.Stream {
   /// - Parameters:
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
-  ///   - level: what is left of an animation; nil: all.
-  ///   - format: what an animation is called; nil: it is none.
+  ///   - level: quality that is left of an animation; nil: all.
+  ///   - format: name of an animation's format; nil: it is none.
   /// - Returns: nil where nothing was written of it.
   init?(video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?, as format: String?) {
     guard reached.count > 0, var caps = reached.caps else { return nil }

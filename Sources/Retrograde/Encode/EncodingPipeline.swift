@@ -7,7 +7,7 @@ import Synchronization
 
 /// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.
 final class EncodingPipeline: Sendable {
-  /// A stream to write: the appsrc that takes it, and what its buffers are.
+  /// A stream to write: the appsrc that takes it, and the form of its buffers.
   struct Stream: Sendable {
     var name: String
     var caps: Caps
@@ -22,7 +22,7 @@ final class EncodingPipeline: Sendable {
     var comments: [String] = []
     /// How many sample frames of audio come; nil where that is not known.
     var sampleCount: Int?
-    /// Properties of the encoder, in place of what the description says of them.
+    /// Properties of the encoder, in place of the description's.
     var encoderOptions: [String: String] = [:]
     /// Caps of the packets, if packets are given; nil where frames or samples are given.
     var packets: Caps?
@@ -56,7 +56,7 @@ final class EncodingPipeline: Sendable {
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
     /// Known priming of the audio; nil: it is measured.
     var priming: AudioPriming?
-    /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline
+    /// Whether the container that the packets go into says which samples are heard; nil: the pipeline's muxer
     /// decides.
     var hasEditLists: Bool?
     /// Values that muxers would take from chance and the clock; nil: they do.
@@ -110,8 +110,8 @@ final class EncodingPipeline: Sendable {
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
 
-  /// No byte written for this long while every stream was given or waits for room: the pipeline hangs. Whoever
-  /// gives frames may take their time.
+  /// No byte written for this long while every stream was given or waits for room: the pipeline hangs.
+  /// Producers may take their time.
   private static let stall = ClockTime(seconds: 120)
 
   /// - Parameters:
@@ -255,8 +255,10 @@ final class EncodingPipeline: Sendable {
   }
 
   /// Starts writing.
-  /// - Parameter finishing: told how much of what is done when all frames are there is done, and of how much.
-  /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
+  /// - Parameter finishing: told how much of the remaining work is done when all frames are there, and of how
+  ///   much.
+  /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is
+  ///   not fit to work.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
     Log.write.info("\(target): starts \(contents.description)")
     Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(header.priming)")
@@ -283,12 +285,13 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Whether nobody wants what is written: it was aborted or cancelled, or has failed.
+  /// True if the output is no longer wanted: it was aborted or cancelled, or has failed.
   private var isGivenUp: Bool {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
-  /// Takes the pipeline down, unless all is written: others only say that it is to be. That wakes whoever pushes.
+  /// Takes the pipeline down, unless all is written: other threads only request that. It wakes blocked
+  /// pushers.
   private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
     if !isWritten(finishing) { pipeline.set(.null) }
   }
@@ -347,10 +350,10 @@ final class EncodingPipeline: Sendable {
 
   private var reason: any Error { failure.withLock { $0 } ?? CancellationError() }
 
-  /// Has the writing stop; whoever pushes is woken.
+  /// Stops the writing; wakes blocked pushers.
   func abort() { isStopped.withLock { $0 = true } }
 
-  /// Stops, and waits until nobody writes any more: what was begun can be removed.
+  /// Stops, and waits until no thread writes any more: the unfinished file can be removed.
   func close() {
     abort()
     _ = try? bus.withLock { $0.take() }?.join()

@@ -3,7 +3,7 @@ import MediaTime
 import Quirks
 import RetrogradeEngine
 
-/// Gives what is played to the pipeline that encodes it: each stream on a thread of its own.
+/// Gives the played frames and samples to the pipeline that encodes them: each stream on a thread of its own.
 struct Feed: Sendable {
   let legs: PlaybackLegs
   /// Legs of the audio.
@@ -27,7 +27,7 @@ struct Feed: Sendable {
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// How much later everything is than in what is played: for a title.
+  /// How much later everything is than in the legs: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
   /// Length of the whole output.
@@ -46,7 +46,7 @@ struct Feed: Sendable {
     /// Warnings about quality that was given up for a size that was asked for: no loss that `--strict` would
     /// be about.
     var concessions: [Warning] = []
-    /// From the earliest start of what was written to the latest end.
+    /// Span of the written media, from the earliest start to the latest end.
     var span: TimeSpan?
     var duration = ClockTime.zero
     var streams: [WrittenMedia.Stream] = []

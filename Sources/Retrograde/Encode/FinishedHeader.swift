@@ -35,8 +35,8 @@ struct FinishedHeader: Sendable {
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - videos: what of them came to the muxer, as of `audio`.
-  /// - Returns: what the file had no room for.
+  ///   - videos: the frames of each that came to the muxer; likewise `audio`.
+  /// - Returns: warnings about details for which the file had no room.
   func apply(
     to path: String, for target: String, _ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]
   ) throws -> [Warning] {

@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Counts what of one stream comes to the muxer, or, in formats without one, to what writes the file.
+/// Counts the packets of one stream at the muxer, or, in formats without one, at the element that writes the
+/// file.
 struct MuxedCount: Sendable {
   /// Data that reached the muxer, of the data given.
   struct Reached: Sendable {
@@ -42,7 +43,7 @@ struct MuxedCount: Sendable {
 
   /// - Parameters:
   ///   - source: the stream's appsrc, with all that is after it linked.
-  ///   - isOfUser: whether the user wrote the pipeline down: then what it does is what was asked for.
+  ///   - isOfUser: whether the user wrote the pipeline down: then its changes are wanted.
   init(after source: Element, isOfUser: Bool) {
     let downstream = source.downstream
     rateChangers = downstream.filter { $0.factoryName == "videorate" }
@@ -63,7 +64,7 @@ struct MuxedCount: Sendable {
   /// Count of `given` sample frames at `rate` that reached the muxer.
   func samples(of given: Given, rate: Int) -> Reached { described(countedSamples(of: given, rate: rate)) }
 
-  /// With what it is made of.
+  /// The count with the caps and the rate of the packets.
   private func described(_ reached: Reached) -> Reached {
     var reached = reached
     let passed = packets.total
@@ -103,8 +104,9 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Encoders fill their last packet up, and put some samples before the first, so that what they were given counts: exactly
-  /// where the rate stays, and else to the millisecond that a resampler may take. The packets must last as long.
+  /// Encoders fill their last packet up, and put some samples before the first, so that the samples they were
+  /// given count: exactly where the rate stays, and else to the millisecond that a resampler may take. The
+  /// packets must last as long.
   private func countedSamples(of pushed: Given, rate: Int) -> Reached {
     let given = pushed.count
     let packets = packets.total
@@ -174,7 +176,7 @@ extension MuxedCount.Given {
   }
 }
 
-/// Adds up what passes a pad.
+/// Adds up the packets that pass a pad.
 private final class PacketCount: Sendable {
   struct Total {
     /// Packets that are shown or heard, each at a time of its own.
@@ -184,14 +186,14 @@ private final class PacketCount: Sendable {
     var bytes = 0
     /// In stream time.
     var span: TimeSpan?
-    /// When what starts last starts.
+    /// Start of the packet that starts last.
     var lastStart: ClockTime?
     /// How long the longest packet is.
     var longest = ClockTime.zero
     /// Caps of the first packet.
     var caps: Caps?
     fileprivate var last: ClockTime?
-    /// When what starts second starts.
+    /// PTS of the second packet.
     fileprivate var secondStart: ClockTime?
 
     /// Packets a second, on average: without the first one, which may be shown longer than others.

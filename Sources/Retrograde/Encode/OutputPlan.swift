@@ -15,8 +15,8 @@ struct OutputPlan: Sendable {
   /// The audio streams to be written.
   let audio: [AudioTrack]
 
-  /// - Parameter container: nil: what the output's name, or the format that is asked for, says.
-  /// - Throws: ``RetrogradeError``, where the output can't hold what is to be written.
+  /// - Parameter container: nil: the container by the output's name, or by the format that is asked for.
+  /// - Throws: ``RetrogradeError``, where the output can't hold the streams.
   init(
     _ output: String, in container: Container? = nil, _ source: PlayableSource, _ options: ReverseOptions,
     _ drawing: FrameDrawing = FrameDrawing()
@@ -56,7 +56,7 @@ struct OutputPlan: Sendable {
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or write \(isTheora ? ".webm" : ".mkv")"
       )
     }
-    // Packets that are turned round are copied in both directions.
+    // Packets that are reversed as they are are copied in both directions.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
@@ -86,7 +86,7 @@ struct OutputPlan: Sendable {
         + "\(source.legs.duration ?? .zero) in all; \(videos.count) video, \(audio.count) audio, "
         + "\(choice.subtitles.count) subtitles")
     let location = try outputs.location(of: output)
-    // Numbered files have no header to be put right.
+    // Numbered files have no header to be corrected.
     let isNumbered = ImageSequence.isPattern(output)
     let pipeline = try EncodingPipeline(
       contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
@@ -116,7 +116,7 @@ struct OutputPlan: Sendable {
 
   /// Details of the source beside its frames and samples.
   var details: CarriedDetails {
-    // Opus counts at 48 kHz, whatever the source's rate is.
+    // Opus counts at 48 kHz, at any rate of the source.
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
     return CarriedDetails(
       source: source, playback: options.playback, container: choice.container, videos: videos, audio: audio,
@@ -125,7 +125,7 @@ struct OutputPlan: Sendable {
       isPadded: choice.container.needsAudioFromStart)
   }
 
-  /// Compares what was written with the source.
+  /// Compares the output with the source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   func verify(
     _ outputs: Outputs, against inputs: [String], _ work: Work

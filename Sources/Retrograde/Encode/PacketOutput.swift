@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// How packets are written that nobody encodes.
+/// Form in which packets are written that are not encoded.
 struct PacketForm: Sendable {
   /// As they are given.
   let given: Caps

@@ -4,7 +4,7 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Settings of encoders, and changes to what goes in and comes out where an encoder has it wrong.
+/// Settings of encoders, and corrections of their input and output where an encoder is wrong.
 extension Pipeline {
   /// Has AAC keep left and right apart (`Quirk.avencAACMidSide`). Not in the profile of `encodebin`, which other
   /// programs that run a printed pipeline may fill with another encoder.

@@ -53,7 +53,7 @@ struct SizedFilm {
     overhead = 4096 + seconds * 24 * packets
   }
 
-  /// - Returns: what was written, and what it was made by.
+  /// - Returns: counts of the written film.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be so small.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     let audio = lowered(audioRates)

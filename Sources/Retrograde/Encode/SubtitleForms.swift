@@ -94,8 +94,8 @@ enum SubtitleText {
       .replacing(foreignMarks, with: "").replacing(/<\/?[biu]>/.ignoresCase(), with: "")
   }
 
-  /// SubRip's text as WebVTT has it (W3C, "WebVTT", 3.4): bold, italics and underlines are marks there too; other
-  /// marks go, and what is none is escaped.
+  /// SubRip's text as WebVTT has it (W3C, "WebVTT", 3.4): bold, italics and underlines are marks there too;
+  /// other marks go, and any other text is escaped.
   static func web(_ text: String) -> String {
     var kept = ""
     var rest = text.replacing(foreignMarks, with: "").replacing("&", with: "&amp;")[...]
@@ -122,7 +122,7 @@ enum SubtitleText {
       .replacing("\\h", with: " ")
   }
 
-  /// Without what stands in braces. Whatever the text, it is gone through once.
+  /// The text without the parts in braces, found in a single pass.
   private static func withoutOverrides(_ text: Substring) -> String {
     var kept = ""
     var rest = text

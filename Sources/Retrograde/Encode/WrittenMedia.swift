@@ -55,8 +55,8 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
 extension WrittenMedia.Stream {
   /// Stream of video.
   /// - Parameters:
-  ///   - packets: the caps of what reached the muxer.
-  ///   - raw: the caps of what reached the encoder, where something is encoded.
+  ///   - packets: the caps of the packets at the muxer.
+  ///   - raw: the caps of the frames at the encoder, if there is one.
   ///   - rate: frames per second.
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
   init(video packets: Caps, _ raw: Caps?, rate: Double?, orientation: String?) {

@@ -13,7 +13,7 @@ public struct FoundLoop: Sendable, Hashable, Codable {
     /// Largest residual that can't be told from the usual one.
     public var limit: Double
 
-    /// Whether nobody will notice.
+    /// True if the seam will not be noticed.
     public var isGood: Bool { residual <= limit }
   }
 
@@ -26,7 +26,7 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   /// nil where there is no audio, or where it turns, as the picture does.
   public var audio: Fit?
 
-  /// For how long its end goes on under its beginning, in what was written; nil: it is cut.
+  /// For how long its end goes on under its beginning, in the written file; nil: it is cut.
   public var blend: ClockTime?
 
   /// Whether neither picture nor audio give the seam away.

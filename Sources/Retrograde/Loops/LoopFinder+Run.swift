@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension LoopFinder {
-  /// Finds the loop and begins to write it to `output`; the result tells how far it is, and what was found (``Summary/loop``).
+  /// Finds the loop and begins to write it to `output`; the result reports the progress, and the loop that
+  /// was found (``Summary/loop``).
   /// - Parameter picture: a PNG to be made of the frames before and after the seam.
   public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in

@@ -5,7 +5,7 @@ import MediaTime
 /// A pair is measured by three: as they are, and as the frames before and after them are. So the table of all distances is only needed
 /// along a frame's own row and those next to it, and no more frames are kept than the longest loop has.
 struct SeamSearch {
-  /// The caps of what is compared.
+  /// The caps of the frames that are compared.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
 
   struct Found {
@@ -41,7 +41,8 @@ struct SeamSearch {
 
   /// A decibel counts as much as this many levels of lightness: so different sounds (15 dB) weigh as much as a visible jump does.
   private static let levelsPerDecibel = 0.3
-  /// In a stretch that moves less from frame to frame, on average, nothing is seen to happen: it closes well, and nobody wants it.
+  /// Least motion from frame to frame, on average: with less, nothing is seen to happen, so that the stretch
+  /// closes well but makes no loop worth seeing.
   private static let leastMotion = 0.2
   /// Largest difference that is not seen or heard, however still the rest is, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)

@@ -6,7 +6,7 @@ public struct EncodingOptions: Sendable, Codable {
   public enum Quality: String, Sendable, Codable, CaseIterable {
     /// Hard to tell from the source, at about its bit rate.
     case source
-    /// Hard to tell from the source under a magnifying glass, at whatever bit rate that takes.
+    /// Hard to tell from the source under a magnifying glass, at any bit rate that takes.
     case high
     /// Bit-exact frames and samples.
     case lossless
@@ -53,11 +53,11 @@ public struct EncodingOptions: Sendable, Codable {
   public var keepsAlpha: Bool
   /// Whether interlaced frames are made whole ones, one of each frame.
   public var deinterlaces: Bool
-  /// Whether what is played forwards is carried as it is, without decoding and encoding: see docs/limits.md for where that can
-  /// be done.
+  /// Whether the forward parts are carried as they are, without decoding and encoding: see docs/limits.md for
+  /// where that can be done.
   public var copiesForward: Bool
-  /// Whether video is decoded and encoded even where its packets could be turned round as they are: see docs/limits.md for where
-  /// that can be done.
+  /// Whether video is decoded and encoded even where its packets could be reversed as they are: see
+  /// docs/limits.md for where that can be done.
   public var reencodes: Bool
 
   public init(

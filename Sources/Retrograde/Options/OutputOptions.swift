@@ -1,4 +1,4 @@
-/// Whether the output is written, and what is written beside it.
+/// Options of writing the output, and the files beside it.
 public struct OutputOptions: Sendable, Codable {
   /// Whether an existing output may be replaced.
   public var overwrites: Bool

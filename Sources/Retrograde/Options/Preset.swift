@@ -27,7 +27,7 @@ public struct Preset: Sendable, Hashable {
   private static let keys = ["crop", "date", "extensions", "fit", "max-seconds", "max-size", "pad"]
 
   /// Reads a file.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with what of it can't be read.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the part that can't be read.
   public init(path: String) throws {
     func refused(_ why: String) -> RetrogradeError { RetrogradeError(.usage, about: path, "\(why)") }
     let target: EncodingTarget
@@ -58,7 +58,7 @@ public struct Preset: Sendable, Hashable {
     (videoCodec, audioCodec) = (target.video, target.audio)
   }
 
-  /// Sets what `options` does not say yet.
+  /// Sets the values that `options` leaves open.
   public func apply(to options: inout ReverseOptions) {
     var encoding = options.encoding
     if encoding.framing.crop == nil { encoding.framing.crop = crop }
@@ -110,7 +110,7 @@ extension OutputOptions {
         .tooLong, "too long for \(setting: .place) \(name): \(duration), and \(longest) is the longest that it takes")
     }
 
-    /// - Throws: ``RetrogradeError`` of code `usage`, where it does not take what is so long.
+    /// - Throws: ``RetrogradeError`` of code `usage`, where `duration` is longer than the place takes.
     func check(_ output: String, _ duration: ClockTime?) throws {
       guard let longest, let duration, duration > longest else { return }
       throw RetrogradeError(

@@ -40,7 +40,7 @@ struct OutputPlace: Sendable {
     }
   }
 
-  /// Finds out whether what has this name, if anything does, may be replaced.
+  /// Checks that the file of this name, if there is one, may be replaced.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func check(overwrites: Bool, inputs: Set<FileIdentity>) throws {
     var link = stat()
@@ -96,7 +96,7 @@ struct FileIdentity: Hashable, Sendable {
   /// Identities of the files that are read as `input`.
   static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
 
-  /// The paths of what is read as `input`: a file, `-`, or a pattern of numbered files.
+  /// The paths of the files that are read as `input`: a file, `-`, or a pattern of numbered files.
   static func paths(of input: String) -> [String] {
     if input == "-" { return ["/proc/self/fd/\(STDIN_FILENO)"] }
     let path = Address.path(of: input)

@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// The files that one run makes. They get their names together, when all are whole and on the disk; until then whatever is
-/// at those names stays as it is. Where the run fails, nothing is left.
+/// The files that one run makes. They get their names together, when all are whole and on the disk; until
+/// then any old files of those names stay as they are. If the run fails, nothing is left.
 ///
 /// Lock order: none; the lock is not held while files are touched.
 final class Outputs: Sendable {
@@ -18,8 +18,9 @@ final class Outputs: Sendable {
 
   /// - Parameters:
   ///   - overwrites: whether files that exist may be replaced.
-  ///   - inputs: what is read, which must not be.
-  ///   - pipe: what writing to standard output, as which `-` is taken then, may take, and what ends it; nil: it is a file's name.
+  ///   - inputs: the files that are read, which must not be replaced.
+  ///   - pipe: the resources of writing to standard output, for which `-` stands then, and its cancellation;
+  ///     nil: `-` is a file's name.
   init(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil
   ) {
@@ -95,7 +96,7 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Removes whatever has no name that was asked for, once nobody writes any more.
+  /// Removes all files that did not get a name that was asked for, once no thread writes any more.
   func clear() {
     for part in state.withLock({ $0.parts }) { part.clear() }
   }
@@ -109,9 +110,9 @@ protocol OutputPart: Sendable {
   func sync() throws
   /// Gives the final names.
   func publish() throws
-  /// Takes back the names that were given, and brings back what had them.
-  /// - Returns: words on what could not be brought back, if anything.
+  /// Takes back the names that were given, and brings back the old files.
+  /// - Returns: words on files that could not be brought back, if any.
   func withdraw() -> String?
-  /// Removes what has no final name.
+  /// Removes the files that have no final name.
   func clear()
 }

@@ -54,8 +54,8 @@ public struct PipelineFile: Sendable {
   }
 
   /// - Parameters:
-  ///   - text: what the file says.
-  ///   - name: what to call it in messages.
+  ///   - text: text of the file.
+  ///   - name: its name in messages.
   public init(_ text: String, name: String) throws {
     self.name = name
     var parsed: [Line] = []
@@ -291,7 +291,7 @@ extension ResolvedPipelines {
         }
       }
     }
-    // GStreamer's "Resource not found." has the file's name in the last line of what it says for debugging.
+    // GStreamer's "Resource not found." has the file's name in the last line of its debug text.
     let lines = error.debug?.split(separator: "\n") ?? []
     let detail = lines.count > 1 ? lines.last.map { " \($0)" } ?? "" : ""
     return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), Message(error.message + detail))

@@ -4,11 +4,12 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Reads the first half of a pipeline file: what its appsinks give is what is to be reversed.
+/// Reads the first half of a pipeline file: the output of its appsinks is to be reversed.
 ///
-/// Where the elements between a decoder and the video's appsink are known to treat each frame by itself, and stand in the
-/// description, the video is indexed by its packets and read in windows, like any file. Elsewhere (live sources, decodebin,
-/// filters that look at neighbouring frames) everything is decoded once, forwards, into the spool.
+/// If the elements between a decoder and the video's appsink are known to treat each frame by itself, and
+/// stand in the description, the video is indexed by its packets and read in windows, like any file.
+/// Elsewhere (live sources, decodebin, filters that look at neighbouring frames) everything is decoded once,
+/// forwards, into the spool.
 struct PipelineIndexer: Sendable {
   /// For messages.
   let name: String
@@ -36,7 +37,7 @@ struct PipelineIndexer: Sendable {
     var isWhole = true
   }
 
-  /// Filters of which every frame comes out alone, whatever came before it.
+  /// Filters that treat each frame alone, independent of the frames before.
   private static let frameByFrame: Set = [
     "videoconvert", "videoscale", "videoconvertscale", "videocrop", "videoflip", "videobox", "videobalance", "gamma",
     "capsfilter", "queue",
@@ -110,7 +111,7 @@ struct PipelineIndexer: Sendable {
 
   /// Nothing waits for a clock, and nothing is lost.
   private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
-    // Files must not choose elements that open what they name; the author of the pipeline may.
+    // Files must not choose elements that open other files that they name; the author of the pipeline may.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if let source {
       source.prepare(pipeline)
@@ -135,7 +136,7 @@ struct PipelineIndexer: Sendable {
   private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
-    // A camera may take its time; what was played once and makes no progress is stuck.
+    // A camera may take its time; a pipeline that was playing and makes no progress is stuck.
     var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
     var silence = ClockTime.zero
     var hasEnded = false

@@ -2,7 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// One run of a pipeline file: its first half is read, what it gives is turned round, its second half writes that.
+/// One run of a pipeline file: its first half is read, its frames and samples are reversed, and its second
+/// half writes them.
 struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]

@@ -9,7 +9,7 @@ struct PipelineSettings: Sendable {
   var tags: TagList?
   var orientation: String?
 
-  /// - Parameter options: for what the file does not set.
+  /// - Parameter options: for settings that the file does not have.
   /// - Throws: ``RetrogradeError`` of code `usage` with the place of the first wrong line.
   init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
     self.options = options

@@ -30,8 +30,9 @@ enum SegmentCodec: String {
   /// How much faster than it is watched an encoder is to be by itself: the source is decoded at the same time.
   private static let reserve = 1.5
 
-  /// The only one of GStreamer's whose settings are known here, and how many pixels of moving pictures it encodes in a second on one core: of 1080p, two of
-  /// them made 57 and 73 frames (HEVC, VP9). Nil of what is always had.
+  /// The only one of GStreamer's encoders whose settings are known here, and how many pixels of moving
+  /// pictures it encodes in a second on one core: of 1080p, two of them made 57 and 73 frames (HEVC, VP9).
+  /// Nil for the codec that is always there.
   private var encoder: (name: String, pixelsPerSecond: Double)? {
     switch self {
     case .h264: nil
@@ -43,10 +44,11 @@ enum SegmentCodec: String {
   /// As the source's; nil where it need not be.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
-  /// On x264's scale, its own default; nil: what `settings` say.
+  /// Quality on x264's scale, its own default; nil: `settings` has it.
   var quality: Int? { self == .h264 ? 23 : nil }
 
-  /// x264's: a third faster than what is usual elsewhere, and half as large again. The others': their fastest.
+  /// Speed of x264: a third faster than the usual one elsewhere, with files half as large again. The others':
+  /// their fastest.
   var preset: String {
     switch self {
     case .h264: "superfast"
@@ -85,7 +87,8 @@ enum SegmentCodec: String {
 
   /// Properties that always hold: frames come out in the order in which they are shown.
   var fixedSettings: [String: String] {
-    // B-frames take a sixth more time for a seventh fewer bits, and players differ in what they make of times without an edit list.
+    // B-frames take a sixth more time for a seventh fewer bits, and players treat times without an edit list
+    // in different ways.
     self == .h264 ? ["bframes": "0"] : [:]
   }
 }

@@ -17,7 +17,7 @@ struct SegmentCuts: Sendable {
 
   /// How much shorter or longer a segment may be than it should for the sake of a group.
   private static let tolerance = 0.25
-  /// How long the first segments are, in parts of the usual length: whoever begins to watch waits for all of one.
+  /// Lengths of the first segments, in parts of the usual length: playback begins when all of one is there.
   private static let beginning = [0.25, 0.5]
 
   init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {

@@ -49,10 +49,10 @@ struct SegmentEncoder: Sendable {
   let resources: Resources
 
   /// - Parameters:
-  ///   - ending: what takes the packets, in `gst-launch-1.0` syntax.
-  ///   - priming: what is known of that; nil: it is measured.
+  ///   - ending: elements that take the packets, in `gst-launch-1.0` syntax.
+  ///   - priming: known priming; nil: it is measured.
   ///   - prepare: called before the pipeline starts; says which file is written, or nothing where none is.
-  ///   - give: pushes into the pipeline, and says what.
+  ///   - give: pushes into the pipeline, and returns what it has pushed.
   private func run(
     _ ending: [String], _ cancellation: Cancellation, priming: Int?,
     prepare: @escaping @Sendable (Pipeline) throws -> String,
@@ -74,11 +74,12 @@ struct SegmentEncoder: Sendable {
     return (given, pipeline.priming.samples.first ?? 0)
   }
 
-  /// Encodes what `give` pushes.
+  /// Encodes the frames or samples that `give` pushes.
   ///
   /// - Parameters:
   ///   - header: that of all stretches.
-  ///   - take: gets each packet as it comes, on a thread of the pipeline; what it throws ends the encoding.
+  ///   - take: gets each packet as it comes, on a thread of the pipeline; an error that it throws ends the
+  ///     encoding.
   /// - Returns: what was given.
   func encode(
     _ header: Header, _ cancellation: Cancellation,

@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes fragments of the packets of a stretch of video as they come, each of which begins with a given frame: whoever plays the stretch need not
-/// wait for its end.
+/// Makes fragments of the packets of a stretch of video as they come, each of which begins with a given
+/// frame: players of the stretch need not wait for its end.
 final class SegmentPieces: Sendable {
   private struct State {
     /// Which of the output's frames were given to the encoder, in the order in which they are shown; of those that are out, only the last.
@@ -48,7 +48,7 @@ final class SegmentPieces: Sendable {
     }
   }
 
-  /// Takes what the encoder gives.
+  /// Takes a packet of the encoder.
   func add(_ packet: SegmentEncoder.Packet) throws {
     let ready = try state.withLock { state in
       guard packet.time > state.latest ?? ClockTime(nanoseconds: .min), state.packets.count < state.places.count else {
@@ -64,7 +64,7 @@ final class SegmentPieces: Sendable {
     ready.forEach(take)
   }
 
-  /// Gives out what is left.
+  /// Gives out the remaining packets.
   func finish() {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }

@@ -12,7 +12,7 @@ extension SegmentedMirror {
     package var resources: Resources
     /// How long a segment is, about; at least a second.
     package var target: ClockTime
-    /// Whether H.264 and ALAC lose nothing: no browser plays that, but what is made can be compared.
+    /// True if H.264 and ALAC lose nothing: no browser plays that, but the output can be compared.
     var isLossless = false
 
     package static let usualHeight = 1080

@@ -187,9 +187,10 @@ package final class SegmentedMirror: Sendable {
   /// The picture on show at a time of the output, as JPEG.
   ///
   /// - Parameters:
-  ///   - time: what lies before the start or past the end is taken for the first frame, and the last.
+  ///   - time: a time before the start or past the end is taken for the first frame, and the last.
   ///   - height: in pixels, 16 to 2160; the width follows.
-  ///   - isExact: whether it has to be that frame: else it may be the keyframe nearest to it, which is found faster.
+  ///   - isExact: whether it has to be that frame: else it may be the keyframe nearest to it, which is found
+  ///     faster.
   /// - Throws: ``RetrogradeError``, of code `usage` where there is no video; or `CancellationError`.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation

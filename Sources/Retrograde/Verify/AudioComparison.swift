@@ -76,7 +76,8 @@ struct AudioComparison {
     }
   }
 
-  /// Stretches of ``AudioLag/length``, or what is left of that: the sample frame at which each begins, and its energy.
+  /// Stretches of ``AudioLag/length``, the last one perhaps shorter: the sample frame at which each begins,
+  /// and its energy.
   private static func blocks(
     _ stream: SampleStream, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
   ) throws -> [(start: Int, energy: Double)] {

@@ -32,8 +32,9 @@ struct FrameComparison {
   ///   - source: gives the frames that are expected.
   ///   - mirror: gives those that are there.
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
-  ///   - geometry: what was to become of the source's frames; nil: nothing.
-  ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut off first.
+  ///   - geometry: intended change of the source's frames; nil: none.
+  ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut
+  ///     off first.
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec halved the colours, whatever its decoder gives.
   ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
@@ -200,7 +201,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of what YUV holds.
+    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of
+    // YUV's range.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha

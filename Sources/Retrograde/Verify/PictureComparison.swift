@@ -1,10 +1,11 @@
 import GStreamer
 import Glibc
 
-/// Compares parts of frames with those of their source frames: what the likeness of whole frames hides.
+/// Compares parts of frames with those of their source frames, for differences that the likeness of whole
+/// frames hides.
 ///
-/// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average they
-/// make nothing lighter or darker.
+/// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average
+/// they make nothing lighter or darker.
 struct PictureComparison {
   /// Findings of one plane.
   struct Plane {

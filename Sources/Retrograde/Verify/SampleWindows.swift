@@ -1,7 +1,8 @@
 import Glibc
 import MediaTime
 
-/// Compares two streams of samples in short windows, each channel by itself: what the likeness of whole streams hides.
+/// Compares two streams of samples in short windows, each channel by itself, for differences that the
+/// likeness of whole streams hides.
 struct SampleWindows {
   /// Sums over one channel of one window.
   private struct Window {
@@ -108,7 +109,7 @@ struct SampleWindows {
     filled = 0
   }
 
-  /// - Parameter exactness: what lies between the two; rounding may be to 16 bits.
+  /// - Parameter exactness: the processing between the two; rounding may be to 16 bits.
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
@@ -121,7 +122,8 @@ struct SampleWindows {
         finding.judged += 1
         if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
       } else {
-        // Codecs spread loud samples over quiet neighbours, and leave out what is much quieter than the rest.
+        // Codecs spread loud samples over quiet neighbours, and leave out parts that are much quieter than
+        // the rest.
         let beside = max(
           place >= channels ? done[place - channels].own : 0,
           place + channels < done.count ? done[place + channels].own : 0)

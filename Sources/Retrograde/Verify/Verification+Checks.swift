@@ -4,8 +4,10 @@ import RetrogradeEngine
 /// Checks by the figures of a comparison.
 extension FrameComparison {
   /// - Parameters:
-  ///   - judgesPixels: true if each frame's pixels are those of its source frame, but for what a codec loses.
-  ///   - saysDurations: true if the mirror's container says how long each frame is shown, the last one included.
+  ///   - judgesPixels: true if each frame's pixels are those of its source frame, but for the losses of a
+  ///     codec.
+  ///   - saysDurations: true if the mirror's container says how long each frame is shown, the last one
+  ///     included.
   func checks(
     _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime, saysDurations: Bool
   ) -> [Verification.Check] {
@@ -60,7 +62,7 @@ extension FrameComparison {
 }
 
 extension FrameComparison {
-  /// Squares may differ so much from the source's whatever the codec, in levels of 255.
+  /// Largest difference of a square from the source's, for any codec, in levels of 255.
   private static let mostDifference = 24.0
   /// So much lighter or darker, or of another colour, may frames be on average, and those of one level.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
@@ -115,7 +117,7 @@ extension AudioComparison {
   private static let mostSync = 0.0015
   /// The padding that lossy codecs may add or take, in sample frames.
   private static let padding = 4096
-  /// Level that lossy codecs may add or take, and what rounding may, in dB.
+  /// Largest change of level, in dB: by lossy codecs, and by rounding.
   private static let mostGain = (lossy: 1.0, exact: 0.01)
 
   /// How exactly the samples have to be the source's.

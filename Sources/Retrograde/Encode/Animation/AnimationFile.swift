@@ -23,7 +23,7 @@ enum AnimationFormat: Sendable {
   }
 
   /// Begins a file; to be used on one thread.
-  /// - Parameter target: what messages call it.
+  /// - Parameter target: its name in messages.
   func begin(
     _ path: String, for target: String, _ settings: AnimationSettings
   ) throws -> any AnimationFile {
@@ -39,7 +39,7 @@ enum AnimationFormat: Sendable {
 protocol AnimationFile: AnyObject {
   /// - Parameter shown: when the frame is shown, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
-  /// Writes what is left, unless it is to stop on the way.
+  /// Writes the rest, unless it is to stop on the way.
   /// - Parameter report: told how many frames are done of how many.
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
     -> FinishedAnimation
@@ -53,7 +53,7 @@ struct FinishedAnimation: Sendable {
   var level: AnimationLevel?
 }
 
-/// Writes an animation from what an appsink gives.
+/// Writes an animation from the frames of an appsink.
 struct AnimationWriter: Sendable {
   let sink: AppSink
   let format: AnimationFormat

@@ -37,10 +37,11 @@ struct AnimationLevel: Sendable {
   var quality = 75.0
   /// How much of the width and the height is left.
   var scale = 1.0
-  /// Each how manieth frame is left.
+  /// Keep every n-th frame.
   var step = 1
 
-  /// From what is lost least to what is lost most, each smaller than the one before: colours, likeness, size, frames.
+  /// Levels from the least loss to the greatest, each with a smaller file than the one before: colours,
+  /// likeness, size, frames.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -80,7 +81,7 @@ struct AnimationLevel: Sendable {
   func scaled(_ length: Int) -> Int { max(Int((Double(length) * scale).rounded()), 1) }
 }
 
-/// Finds what has to be given up so that a file is small enough.
+/// Search for the least loss by which a file is small enough.
 struct SizeSearch {
   let limit: Int
   let levels: [AnimationLevel]

@@ -86,7 +86,7 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Leaves what is on show where it is near enough.
+  /// Keeps pixels on show that are near enough.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

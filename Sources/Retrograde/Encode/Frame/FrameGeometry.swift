@@ -2,7 +2,7 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// How frames of a source become those of an output: what is cut away, how they are turned, to which size they are brought.
+/// Change of a source's frames into those of an output: the crop, the turn, and the size.
 struct FrameGeometry: Sendable {
   private let source: ShownFrame
   private let crop: CroppedFrame?
@@ -72,7 +72,8 @@ struct FrameGeometry: Sendable {
     drawing = (matrix, canvas)
   }
 
-  /// The size that a picture is brought to, and what of that is picture; nil where it stays as it is.
+  /// The size that a picture is brought to, and the part of it that is picture, not bars; nil where it stays
+  /// as it is.
   private static func scaled(_ shown: Size, _ scale: Framing.Scale?, isFilm: Bool, isSquare: Bool) throws -> (
     size: (width: Int, height: Int), picture: (width: Int, height: Int)
   )? {
@@ -110,8 +111,9 @@ struct FrameGeometry: Sendable {
     return (size, picture ?? size)
   }
 
-  /// The smaller a picture is made, the more there is to see in each of its pixels: their number to the power of 3/4 is what their rate
-  /// grows with, as those who make ladders of rates have found. What was made larger shows no more than before.
+  /// Share of the bit rate for a picture that is scaled. The smaller a picture is made, the more there is to
+  /// see in each of its pixels: the rate grows with their number to the power of 3/4, as makers of rate
+  /// ladders have found. An enlarged picture shows no more than before.
   private static func rateShare(ofScaling pixels: Double) -> Double {
     let root = min(pixels, 1).squareRoot()
     return root * root.squareRoot()
