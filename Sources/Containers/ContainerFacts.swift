@@ -2,12 +2,13 @@ package import MediaTime
 
 /// Facts that a file states and GStreamer does not tell, read once.
 ///
-/// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken
-/// from GStreamer.
+/// Each format has a folder; all facts that are read are listed here and nowhere else. All that GStreamer
+/// says is taken from GStreamer.
 package struct ContainerFacts: Sendable {
   /// Its first bytes, 1,024 at the most.
   package private(set) var beginning: [UInt8] = []
-  /// Whether files like it hold, as a rule, what MPEG has standardised: H.264, HEVC and AAC, or what was before them.
+  /// True if files like it hold, as a rule, codecs that MPEG has standardised: H.264, HEVC and AAC, or their
+  /// predecessors.
   package private(set) var isUsuallyMPEG = false
   /// How long it is, in bytes.
   package private(set) var size = 0
@@ -37,7 +38,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
-  /// It is a WAVE file in which no audio is found: it ends before that, or what comes before it is damaged.
+  /// It is a WAVE file in which no audio is found: it ends before that, or the bytes before it are damaged.
   package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,

@@ -27,25 +27,26 @@ package struct ContainerReport: Equatable, Sendable {
     /// Whose packets they are, in words.
     package var of = "the transport stream"
     package var count: Int
-    /// In stream time: what is there before the first, and what comes after the last.
+    /// Bounds of the gaps, in stream time: the end of the data before the first, and the start of the data
+    /// after the last.
     package var start: ClockTime
     package var end: ClockTime
   }
 
   /// The file ends inside something that says how long it is, or without the mark that the format ends with.
   package var isCut = false
-  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none, or
-  /// nobody looked.
+  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none,
+  /// or the file was not searched.
   package var brokenAt: Int?
   /// When the whole ends, in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []
-  /// When the last fragment of an MP4 ends, in the time of decoding. Unlike ``end``, nobody promises it.
+  /// When the last fragment of an MP4 ends, in the time of decoding. Unlike ``end``, it is no promise.
   package var fragmentsEnd: ClockTime?
   /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
   package var streamNumbers: [Int] = []
-  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing;
-  /// nil: by any time, since what is said is not exact.
+  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is
+  /// missing; nil: by any time, since the declared end is not exact.
   package var slack: ClockTime?
   /// True if its length is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false

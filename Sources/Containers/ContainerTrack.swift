@@ -27,8 +27,8 @@ package struct ContainerTrack: Sendable {
   /// The format of PCM as GStreamer names it, such as `F32LE`, if the container says its byte order in a box of its own.
   /// Of MOV.
   package var sampleFormat: String?
-  /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's
-  /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
+  /// Length of a codec's priming, by which all of the audio's times are too late (Matroska's `CodecDelay`,
+  /// RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero
   /// Places of the samples, for audio of which the container says that; whether they are PCM, it need not
   /// say.

@@ -22,7 +22,7 @@ package struct StoredAudio: Sendable {
   package var count: Int { bytes / frameBytes }
   private var bytes = 0
 
-  /// Notes what follows on what was noted before.
+  /// Appends a run.
   mutating func append(_ run: Range<Int>) {
     bytes += run.count
     if let last = runs.last, last.upperBound == run.lowerBound {

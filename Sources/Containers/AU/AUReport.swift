@@ -1,8 +1,8 @@
 import MediaTime
 
 extension ContainerReport {
-  /// Sun's and NeXT's audio ("Header Files: Audio File Format", Sun, audio_filehdr(4)): a header that says how many bytes of audio
-  /// follow it, or that nobody knew when it was written.
+  /// Sun's and NeXT's audio ("Header Files: Audio File Format", Sun, audio_filehdr(4)): a header with the
+  /// number of bytes of audio that follow it, or a mark that the number was not known.
   static func au(_ file: RandomAccessFile) -> ContainerReport? {
     func field(_ number: Int) -> Int? { file.number(at: 4 * number, 4) }
     guard let start = field(1), let size = field(2), let encoding = field(3), let rate = field(4),

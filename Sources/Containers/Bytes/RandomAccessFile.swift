@@ -13,8 +13,8 @@ package final class RandomAccessFile {
   /// The bytes of a block: few where headers lie far apart, and more with each that goes on where the last one ends.
   private static let blockSizes = 1 << 9...1 << 16
 
-  /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
-  /// what it writes.
+  /// Opens a plain file; nil where that fails (`errno` says why), and for pipes, since opening one would wait
+  /// for a writer and take from its bytes.
   package init?(_ path: String, forWriting: Bool = false, isCancelled: @escaping () -> Bool = { false }) {
     var kind = stat()
     guard stat(path.cPath, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -163,6 +163,6 @@ extension ID3Tag.Unread {
 }
 
 extension [String] {
-  /// Without what follows the zero at the end.
+  /// The texts without an empty one after the zero at the end.
   fileprivate var withoutEnd: [String] { last?.isEmpty ?? false ? dropLast() : self }
 }

@@ -19,7 +19,7 @@ package struct InfoFrame {
   /// - Returns: nil where the file does not begin with such a frame.
   package init?(_ file: RandomAccessFile) {
     let start = ID3Tag.end(in: file)
-    // The longest is 1,441 bytes; what is wanted lies in the first of them.
+    // The longest is 1,441 bytes; the wanted fields lie in the first of them.
     guard let bytes = file.read(start..<start + 192) else { return nil }
     let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is 2.5
     let rateIndex = Int(bytes[2] >> 2 & 3)

@@ -40,7 +40,7 @@ enum MP4Chapters {
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
     else { return nil }
-    // Samples may overlap, and a title take 64 KiB: what a damaged table promises is not believed.
+    // Samples may overlap, and a title take 64 KiB: the promises of a damaged table are not believed.
     guard samples.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
     var found: [ChapterMark] = []
     for sample in samples {
@@ -58,7 +58,7 @@ enum MP4Chapters {
     return found.isEmpty ? nil : found
   }
 
-  /// More than any movie has chapters: what a damaged table promises is not believed.
+  /// More than any movie has chapters: the promises of a damaged table are not believed.
   private static let most = 100_000
 
   /// Places of the samples of a track of text, and the start of each, in the media's timescale (ISO/IEC

@@ -1,10 +1,10 @@
 package import MediaTime
 
-/// The index of a long MP4 or MOV file with tables that list the samples of some stretches only. Of what lies between two of them the first
-/// sample stands for all: it is as long as they are.
+/// The index of a long MP4 or MOV file with tables that list the samples of some stretches only. Between two
+/// stretches the first sample stands for all: it is as long as they are.
 ///
-/// qtdemux goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each pipeline anew: 35 ms for an
-/// hour of film. Of an excerpt it reads as much as of a short file.
+/// qtdemux goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each
+/// pipeline anew: 35 ms for an hour of film. Of an excerpt it reads as much as of a short file.
 package struct MP4Excerpt: FileCorrection {
   /// The place of the index in the file, its header included.
   private let place: Range<Int>
@@ -18,8 +18,8 @@ package struct MP4Excerpt: FileCorrection {
   package static let least = 1 << 16
 
   /// - Parameters:
-  ///   - spans: what is kept, in stream time, ascending, apart from each other.
-  ///   - correction: what is to be changed in the file besides.
+  ///   - spans: the stretches to keep, in stream time, ascending, apart from each other.
+  ///   - correction: another correction of the file.
   ///   - least: how many samples the file has, at the least.
   /// - Returns: nil where the file is no such one, or has anything in its tables that is not known here.
   package init?(

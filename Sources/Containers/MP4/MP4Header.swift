@@ -58,7 +58,7 @@ package struct MP4Header {
   /// When the file is said to be made, in seconds since 1970; nil: when it was.
   package var date: Int?
 
-  /// Written beside what is there (`chpl`), where the header is the last thing in the file.
+  /// Written beside the existing chapters (`chpl`), where the header is the last thing in the file.
   package var chapters: [ChapterMark] = []
 
   /// Tags that the muxer does not write, where the header is the last thing in the file.
@@ -81,7 +81,7 @@ package struct MP4Header {
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
     guard var bytes = file.read(movie.body) else { throw FileError.last }
     change(&bytes)
-    // Behind it are no media where it comes last, only what qtmux says of them in XMP.
+    // If it comes last, no media are behind it, only qtmux's description of them in XMP.
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
     let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
@@ -165,7 +165,8 @@ package struct MP4Header {
     }
   }
 
-  /// Has all headers say that what they head was made at `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12, 8.2.2).
+  /// Sets the date in all headers to `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12,
+  /// 8.2.2).
   private static func setDate(_ date: Int, in movie: inout [UInt8]) {
     let parts = Box.all(in: movie[...])
     let tracks = parts.filter { $0.type == "trak" }.map(\.body)

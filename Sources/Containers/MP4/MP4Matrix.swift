@@ -27,7 +27,7 @@ struct MP4Matrix {
     guard values[0] * values[3] != values[1] * values[2] else { return nil }
   }
 
-  /// Which way up it is shown, whatever its scale; nil where its sides become slanting.
+  /// Which way up it is shown, at any scale; nil where its sides become slanting.
   var orientation: String? {
     let largest = values.map(abs).max() ?? 0
     // Players, ffmpeg for one, take less than a degree (whose sine this is) for none.

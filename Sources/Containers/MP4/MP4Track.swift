@@ -99,7 +99,7 @@ enum MP4Track {
     }
   }
 
-  /// - Parameter header: the body of a `tkhd` box, as in what follows.
+  /// - Parameter header: the body of a `tkhd` box, as in the functions below.
   static func identifier(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
     guard header.count >= 24 else { return nil }
     return bytes.integer(header.lowerBound + (bytes[header.lowerBound] == 1 ? 20 : 12))

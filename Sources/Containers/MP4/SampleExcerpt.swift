@@ -36,8 +36,9 @@ struct SampleExcerpt {
 
   /// - Parameters:
   ///   - table: the body of an `stbl` box.
-  ///   - spans: what is kept, in the time of the media, ascending, apart from each other.
-  /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first sample is not kept.
+  ///   - spans: the stretches to keep, in the time of the media, ascending, apart from each other.
+  /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first
+  ///   sample is not kept.
   init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
     let parts = Box.all(in: bytes[table])
     let others = parts.filter { SampleExcerpt.tables[$0.type] == nil && !SampleExcerpt.unread.contains($0.type) }

@@ -18,7 +18,7 @@ struct ProgramTables {
   /// Stream of the list of all programs.
   private static let list = 0
 
-  /// - Parameter bytes: what the payload of `packet` is in.
+  /// - Parameter bytes: the bytes that contain the payload of `packet`.
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {

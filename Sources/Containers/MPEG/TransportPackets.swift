@@ -71,7 +71,8 @@ struct TransportPacket {
   let isStart: Bool
   /// The clock reference in ticks of 90 kHz, and where in the file its six bytes stand.
   let reference: (value: Int, place: Int)?
-  /// When what begins in it is shown, and when it is decoded, in ticks of 90 kHz. The latter goes on from packet to packet.
+  /// Times at which the media packet that begins in it is shown, and decoded, in ticks of 90 kHz. The latter
+  /// goes on from packet to packet.
   let time: (shown: Int, decoded: Int)?
   /// The kind of media that begins in it, by the media's own header; nil if none begins, or the header does not tell.
   let kind: StreamKind?

@@ -67,7 +67,7 @@ private struct PacketStream {
   /// When the last packet of media is decoded.
   private var time: Int?
 
-  /// - Parameter time: when what begins in it is shown, counted from the file's beginning.
+  /// - Parameter time: when the media packet that begins in it is shown, counted from the file's beginning.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
     // Quirk.tsdemuxRepeatedPacket: one that comes twice is a gap too.

@@ -34,7 +34,7 @@ private struct MXFTriplet {
   /// A key, and a length in nine bytes.
   static let longestHeader = 25
   static let beginning: [UInt8] = [0x06, 0x0E, 0x2B, 0x34]
-  /// Says what the value is.
+  /// Key that identifies the value.
   let key: [UInt8]
   let body: Range<Int>
 

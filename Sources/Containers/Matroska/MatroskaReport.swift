@@ -9,7 +9,7 @@ extension ContainerReport {
     var segmentEnd: Int?
     while place < file.size, let bytes = file.read(place..<min(place + 12, file.size)) {
       guard let header = EBMLElement.header(in: bytes[...]) else {
-        // A live file's segment and clusters do not say how long they are; what is in them does.
+        // A live file's segment and clusters do not say how long they are; their elements do.
         guard let skipped = EBMLElement.unknownLength(bytes) else {
           declared.isCut = declared.isCut || bytes.count < 12
           break
@@ -21,7 +21,7 @@ extension ContainerReport {
       if header.length > file.size - body { declared.isCut = true }
       switch header.id {
       case MatroskaID.ebml where place > 0:
-        // Another file follows; what it says is not of this one.
+        // Another file follows; its elements are not of this one.
         declared.noteFile(at: place)
         return declared
       case MatroskaID.segment:

@@ -2,7 +2,7 @@ import MediaTime
 
 /// The tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// In order, and what no output holds of them.
+  /// Tracks in order, and their details that no output holds.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
     // A long film has thousands of clusters after these, each another place of the disk.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
@@ -75,8 +75,8 @@ enum MatroskaTrack {
     (MatroskaID.flagCommentary, "with commentary (FlagCommentary)"),
   ]
 
-  /// - Parameter type: what blocks have beside their packets (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
-  ///   registry), by number or by four letters.
+  /// - Parameter type: type of the data that blocks have beside their packets (`BlockAddIDType`, RFC 9559,
+  ///   5.1.4.1.17.3, and Matroska's registry), by number or by four letters.
   private static func name(ofAddition type: Int64) -> String? {
     switch type {
     // Transparency, which has a warning of its own.

@@ -7,7 +7,7 @@
 package struct PacketCheck: Sendable {
   /// Property of a packet, by its bytes, that keeps it from being given out as it is.
   package enum Obstacle: Sendable, Equatable {
-    /// It is decoded with the help of others, whatever its container says of it.
+    /// It is decoded with the help of others, even if its container says otherwise.
     case dependsOnOthers
     /// The order of its fields lies inside it, and would have to be turned too.
     case hasFields
@@ -22,7 +22,7 @@ package struct PacketCheck: Sendable {
   /// The codecs that have a rule.
   package enum Codec: Sendable, Equatable {
     /// Each packet is a picture by itself, and says nothing of fields: HuffYUV, PNG, JPEG 2000, raw video.
-    /// - Parameter beginning: what each packet begins with.
+    /// - Parameter beginning: first bytes of each packet.
     case independent(beginning: [UInt8])
     /// - Parameter height: of a frame, by the container; nil where it does not say.
     case jpeg(height: Int?)
@@ -30,7 +30,8 @@ package struct PacketCheck: Sendable {
     /// - Parameter configuration: the Configuration Record (RFC 9043, 4.3); nil in the versions 0 and 1, which have none.
     case ffv1(configuration: [UInt8]?)
     case vp9
-    /// - Parameter configuration: what the container keeps beside the stream (ISO/IEC 14496-15); nil: start codes part the units.
+    /// - Parameter configuration: configuration that the container keeps beside the stream (ISO/IEC
+    ///   14496-15); nil: start codes part the units.
     case h264(configuration: [UInt8]?)
     case h265(configuration: [UInt8]?)
   }
@@ -63,10 +64,10 @@ package struct PacketCheck: Sendable {
   }
 }
 
-/// Reads of a video packet what its pictures are: how many of its bytes, and what they need and say.
+/// Pictures of a video packet: the number of their bytes, and their needs and marks.
 ///
-/// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of
-/// H.264 or HEVC that is read again has the same slices, but not always the same size.
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of H.264
+/// or HEVC that is read again has the same slices, but not always the same size.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
 

@@ -75,7 +75,7 @@ struct UnitCheck: Sendable {
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
   }
 
-  /// The units of a packet, without what says where each begins.
+  /// The units of a packet, without the lengths or start codes before them.
   private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
   }
@@ -99,15 +99,15 @@ struct UnitCheck: Sendable {
       switch (family, family == .h264 ? first & 31 : first >> 1 & 63) {
       case (.h264, 6): return DynamicMetadata.names(inSEI: unit.dropFirst(1))
       case (.h265, 39), (.h265, 40): return DynamicMetadata.names(inSEI: unit.dropFirst(2))
-      // UNSPEC62 is what Dolby puts its reference processing unit in.
+      // Dolby puts its reference processing unit into UNSPEC62.
       case (.h265, 62): return ["Dolby Vision"]
       default: return []
       }
     }
   }
 
-  /// Whether a picture of H.264 comes out right only if some before it are decoded: what is decoded from here on is right
-  /// after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
+  /// True if a picture of H.264 comes out right only if some before it are decoded: decoding that begins here
+  /// is right after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     guard family == .h264 else { return false }
     return units(packet).contains { range in

@@ -5,7 +5,7 @@ package struct PCMFormat: Sendable {
   package let channels: Int
   /// The bytes of a sample frame.
   package let frameBytes: Int
-  /// As GStreamer names it, such as `S16LE`; nil of what is not PCM.
+  /// As GStreamer names it, such as `S16LE`; nil if it is not PCM.
   package let name: String?
 
   /// - Parameter chunk: where the body of the `fmt ` chunk begins, and its size in bytes.
