@@ -3,8 +3,8 @@ import CGStreamer
 /// Memory of frames: ordinary memory, or that of a graphics processor (caps features such as
 /// `memory:GLMemory`).
 extension Caps {
-  /// Memory that `gst_video_frame_map` copies to where the processor can read it. Not `memory:DMABuf`: that marks what can't be mapped,
-  /// or makes no sense when it is (gst/allocators/gstdmabuf.h).
+  /// Memory that `gst_video_frame_map` copies to where the processor can read it. Not `memory:DMABuf`: that
+  /// marks memory that can't be mapped, or makes no sense when it is (gst/allocators/gstdmabuf.h).
   private static let mappable = ["memory:VAMemory", "memory:GLMemory"]
 
   /// These caps, with frames that can be mapped in ordinary memory.

@@ -91,11 +91,12 @@ package final class Pad: @unchecked Sendable {
   @discardableResult
   package func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
 
-  /// Calls `body` for each buffer that passes, on the streaming thread; what it returns, if anything, passes instead.
+  /// Calls `body` for each buffer that passes, on the streaming thread; the buffer that it returns, if any,
+  /// passes instead.
   package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) { onBuffer { buffer, _ in body(buffer) } }
 
-  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold; what it returns, if anything,
-  /// passes instead.
+  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold; the buffer that it
+  /// returns, if any, passes instead.
   package func onBuffer(_ body: @escaping @Sendable (Buffer, Pad) -> Buffer?) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -148,9 +149,9 @@ package final class Pad: @unchecked Sendable {
     return Segment(segment)
   }
 
-  /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
-  /// `body` what it really was. `body` numbers it: the number goes downstream as `base`, which only sinks look at that
-  /// wait for a clock.
+  /// Lets every segment pass as one without a start or a stop, so that downstream clips nothing, and tells
+  /// `body` the real one. `body` numbers it: the number goes downstream as `base`, which only sinks look at
+  /// that wait for a clock.
   package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
       segment.base = UInt(body(Segment(segment)))
@@ -190,8 +191,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start
-  /// belongs to the stream all the same.
+  /// Makes the first segment begin at 0 if it is in the file's own time, but begins later: buffers before its
+  /// start belong to the stream all the same.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
   /// Has the first segment begin where its time is 0.
@@ -210,8 +211,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which
-  /// must not hold the pad.
+  /// Lets the caps that `change` returns pass in place of caps; nil: they pass as they are. The pad holds
+  /// `change`, which must not hold the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -273,8 +274,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has whatever comes wait, until it is unblocked or stops.
-  /// - Returns: what ``unblock(_:)`` wants.
+  /// Holds all buffers and events, until it is unblocked or stops.
+  /// - Returns: the number for ``unblock(_:)``.
   @discardableResult
   package func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
@@ -316,11 +317,11 @@ extension Pipeline {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
-  /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts:
-  /// the time of the first frame for the audio beside it (flvdemux, tsdemux), of the first fragment for what stands
-  /// before the fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux, which counts from the
-  /// first nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. Frames of
-  /// an FLV that are shown before its first keyframe can't be decoded.
+  /// Makes flvdemux, qtdemux and mpegpsdemux keep packets before the time at which they say that a stream
+  /// starts: the time of the first frame for the audio beside it (flvdemux, tsdemux), of the first fragment
+  /// for samples before the fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux,
+  /// which counts from the first nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`,
+  /// `Quirk.mpegpsdemuxStart`. Frames of an FLV that are shown before its first keyframe can't be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }

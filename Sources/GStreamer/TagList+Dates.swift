@@ -1,6 +1,7 @@
 import CGStreamer
 
-/// Dates: GStreamer has whole days (`date`), and what may be a year, a month, or a time of day too (`datetime`).
+/// Dates: GStreamer has whole days (`date`), and dates that may be a year, a month, or a time of day too
+/// (`datetime`).
 extension TagList {
   /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
   package var withDate: TagList {
