@@ -23,7 +23,7 @@ public final class DrawingContext {
   /// - Parameters:
   ///   - pixels: 32 bits each: blue, green, red, and alpha (which they are multiplied by already) or nothing.
   ///   - transform: from the places that are drawn at to the pixels'; nil where they are the same.
-  /// - Throws: ``DrawingError``, where that is no image, or what was drawn is impossible.
+  /// - Throws: ``DrawingError``, where that is no image, or the drawing is impossible.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
     transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
@@ -69,7 +69,7 @@ public final class DrawingContext {
     use(paint) { cairo_stroke(context) }
   }
 
-  /// Draws what `body` draws inside `path` only.
+  /// Limits the drawings of `body` to the inside of `path`.
   public func clipped(to path: Path, _ body: () throws -> Void) rethrows {
     try saved {
       trace(path)
@@ -78,7 +78,7 @@ public final class DrawingContext {
     }
   }
 
-  /// Undoes, afterwards, what `body` does to the unit, the directions and the clip.
+  /// Undoes, afterwards, the changes of `body` to the unit, the directions and the clip.
   public func saved(_ body: () throws -> Void) rethrows {
     cairo_save(context)
     defer { cairo_restore(context) }
@@ -108,7 +108,7 @@ public final class DrawingContext {
   }
 
   /// Draws `text` in `rectangle`, from its top, broken into lines where it is too wide.
-  /// - Returns: what it takes.
+  /// - Returns: the size of the text.
   @discardableResult
   public func draw(_ text: Text, in rectangle: Rectangle) -> Size {
     guard let layout = layout(text, width: rectangle.size.width) else { return Size(width: 0, height: 0) }

@@ -1,7 +1,7 @@
 import CImages
 
-/// The frames of an animated PNG, each as a PNG file of its own, with where it lies on the canvas and what becomes of it
-/// (PNG, third edition, 11.3.6).
+/// The frames of an animated PNG, each as a PNG file of its own, with its place on the canvas and its
+/// disposal (PNG, third edition, 11.3.6).
 package struct APNGFrames {
   package struct Frame {
     /// The compressed pixels.
@@ -16,7 +16,7 @@ package struct APNGFrames {
     package var milliseconds: Double
     /// Disposal of its area when it is over: it stays, becomes clear, or the area before comes back.
     package var disposal: UInt8
-    /// Whether it is drawn over what is there, rather than in its place.
+    /// True if it is drawn over the canvas, rather than in its place.
     package var blends: Bool
 
     /// A whole PNG file.

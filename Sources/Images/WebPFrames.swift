@@ -1,6 +1,7 @@
 import CImages
 
-/// An animated WebP: where its frames lie in the file, how long each is shown, and what it shows (RFC 9649, 2.7).
+/// An animated WebP: the places of its frames in the file, and the duration and content of each (RFC 9649,
+/// 2.7).
 package struct WebPFrames {
   package struct Frame {
     /// How long it is shown.

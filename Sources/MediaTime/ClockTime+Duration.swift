@@ -8,7 +8,7 @@ extension ClockTime {
 
   public static func nanoseconds(_ nanoseconds: Int64) -> ClockTime { ClockTime(nanoseconds: nanoseconds) }
 
-  /// The same length, without what is left of a nanosecond; out-of-range values saturate.
+  /// The same length, without fractions of a nanosecond; out-of-range values saturate.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     self.init(

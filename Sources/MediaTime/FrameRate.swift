@@ -39,7 +39,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Frames per second.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// When frame `index` starts, rounded to the nearest nanosecond; what no time can hold saturates, at 146 years.
+  /// When frame `index` starts, rounded to the nearest nanosecond; a result that no time can hold saturates,
+  /// at 146 years.
   public func start(of index: Int) -> ClockTime {
     guard Double(index) / value < 4.6e9 else { return ClockTime(nanoseconds: .max / 2) }
     let (high, low) = Int64(index).multipliedFullWidth(by: 1_000_000_000 * Int64(denominator))

@@ -15,7 +15,7 @@ package struct Segment: Sendable, Hashable {
   /// Linear also outside the segment, where `gst_segment_to_stream_time` gives nothing.
   package func streamTime(of pts: ClockTime) -> ClockTime { pts - start + time }
 
-  /// Whether what starts at timestamp `pts` is presented.
+  /// True if a buffer that starts at timestamp `pts` is presented.
   package func presents(_ pts: ClockTime) -> Bool {
     pts >= start && stop.map { pts < $0 } ?? true
   }

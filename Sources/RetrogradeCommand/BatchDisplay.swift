@@ -5,7 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Shows how far several mirrors are: on a terminal, a line for each that is being made and one for all; elsewhere what became of each.
+/// Shows the progress of several mirrors: on a terminal, a line for each that is being made and one for all;
+/// elsewhere the result of each.
 final class BatchDisplay: Sendable {
   private struct Running {
     var job: MirrorJob
@@ -70,7 +71,7 @@ final class BatchDisplay: Sendable {
     }
   }
 
-  /// Says what became of one.
+  /// Reports the result of one.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     state.withLock { state in
       if let place = state.running.firstIndex(where: { $0.job.number == job.number }) {

@@ -12,7 +12,8 @@ struct BatchRun: Sendable {
   /// Files that crashed before.
   let record: WatchRecord
 
-  /// How many at once unless somebody says so: each keeps about two cores busy, one that decodes and one that encodes, and wants some memory.
+  /// Default number of jobs at once: each keeps about two cores busy, one that decodes and one that encodes,
+  /// and wants some memory.
   static func usualJobs(_ memory: ByteCount) -> Int {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))
   }

@@ -4,10 +4,12 @@ import Glibc
 import Retrograde
 import Synchronization
 
-/// The signals that ask a process to end: the first one cancels the work under way, and the process ends when that has
-/// cleaned up; without work under way, it ends at once. A later SIGINT or SIGTERM ends it at once too, whatever hangs.
+/// The signals that ask a process to end: the first one cancels the work under way, and the process ends when
+/// that has cleaned up; without work under way, it ends at once. A later SIGINT or SIGTERM ends it at once
+/// too, even if something hangs.
 final class Interruption {
-  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, nobody who reads, a limit on the size of files (`ulimit -f`).
+  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, a limit on the size of files
+  /// (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
   /// Handlers of signals, the next one first; nil where no work is under way.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
@@ -50,7 +52,7 @@ final class Interruption {
         }
         return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
-    // Threads may be at work: what exit(3) takes down would be taken from under them.
+    // Threads may be at work: exit(3) would take libraries from under them.
     guard let handler, !isSecond else {
       killChildren()
       _exit(128 + number)

@@ -34,7 +34,7 @@ struct RangeArguments: ParsableArguments {
   var end: SourcePosition?
 }
 
-/// Whether what a warning would say is an error.
+/// Option that turns a warning into an error.
 struct StrictArguments: ParsableArguments {
   @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
   var strict = false

@@ -123,7 +123,7 @@ struct OutputArguments: ParsableArguments {
     }
   }
 
-  /// Sets in `options` what was said here.
+  /// Sets these options in `options`.
   func apply(to options: inout ReverseOptions) {
     options.playback.count = count
     options.output.overwrites = overwrite
@@ -153,7 +153,8 @@ extension CaptionStyle {
   }
 }
 
-/// Properties and their values, `name=value`, with spaces between; quotes hold what has spaces in it together.
+/// Properties and their values, `name=value`, with spaces between; quotes hold a value together that has
+/// spaces in it.
 struct EncoderOptions: ExpressibleByArgument {
   var values: [String: String] = [:]
 

@@ -37,7 +37,7 @@ struct ProgressReport: Encodable {
     memory = progress.memoryHeld
   }
 
-  /// The last line of what went well.
+  /// The last line of a run that succeeded.
   struct Done: Encodable {
     var stage = "done"
     /// Present if several files are made.
@@ -78,12 +78,12 @@ struct ProgressReport: Encodable {
     }
   }
 
-  /// The last line of what did not.
+  /// The last line of a run that failed.
   struct Failed: Encodable {
     struct Reason: Encodable {
-      /// Stable: what programs may act on.
+      /// Code of the error. Stable: programs may act on it.
       var code: String
-      /// The whole sentence; what it is about and what to do stand by themselves too, where they are known.
+      /// The whole sentence; its subject and remedy stand by themselves too, where they are known.
       var message: String
       var subject: String?
       var remedy: String?
@@ -142,7 +142,7 @@ struct ReportedError: Error {
 }
 
 extension Double {
-  /// Rounded to so many digits behind the point; what is no number is 0, which JSON can hold.
+  /// Rounded to so many digits behind the point; a value that is no number becomes 0, which JSON can hold.
   func rounded(to digits: Int) -> Double {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let rounded = (self * scale).rounded() / scale

@@ -17,7 +17,7 @@ struct SlurmJobs {
   var tasksAtMost: Int
   /// Options of `retrograde chunk`.
   var chunkOptions: [String]
-  /// The user's own options of sbatch. They hold over ours, except for what the jobs can't do without.
+  /// The user's own options of sbatch. They hold over ours, except for those that the jobs can't do without.
   var options: [String]
 
   /// How many chunks, one after the other, a task makes.
@@ -77,7 +77,7 @@ struct SlurmJobs {
     return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]
   }
 
-  /// Slurm has names for what stands behind a `%`; one of the folder's own is written twice.
+  /// Slurm expands patterns that begin with a `%`; one of the folder's own is written twice.
   private func output(_ path: String) -> String {
     "--output=" + folder.replacing("%", with: "%%") + path.dropFirst(folder.count)
   }

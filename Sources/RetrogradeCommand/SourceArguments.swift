@@ -39,7 +39,7 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-  /// Tells what is in a source, as JSON or by `show`.
+  /// Reports the content of a source, as JSON or by `show`.
   /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict where something would be missing.
   func report(
     _ input: String, _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void

@@ -32,7 +32,7 @@ final class WatchedFolder: Sendable {
 
   /// - Parameters:
   ///   - target: where the mirrors go, and the record of them.
-  ///   - makeJob: what makes the mirror of a file.
+  ///   - makeJob: makes the job of a file's mirror.
   init(
     _ folder: String, into target: String, _ makeJob: @escaping @Sendable (_ path: String, _ number: Int) -> MirrorJob
   ) throws {
@@ -42,8 +42,9 @@ final class WatchedFolder: Sendable {
     (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
   }
 
-  /// Runs `body`, which takes what is ``coming``, while the folder is watched.
-  /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched, or is gone.
+  /// Runs `body`, which takes the jobs of ``coming``, while the folder is watched.
+  /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched,
+  ///   or is gone.
   func watching(_ body: () async throws -> Void) async throws {
     // Files that come while the folder is looked through are reported too.
     let watch = try FolderWatch(folder) { [self] event in
@@ -63,7 +64,7 @@ final class WatchedFolder: Sendable {
     throw RetrogradeError(.noInput, about: folder, "is no longer there, and was watched", remedy: "watch another one")
   }
 
-  /// Notes how one went; what came anew meanwhile is taken.
+  /// Notes the result of a job; if its file came anew meanwhile, it is taken again.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     let name = job.input.lastPart
     guard let before = state.withLock({ $0.underWay[name.pathBytes] }) else { return }
@@ -91,11 +92,12 @@ final class WatchedFolder: Sendable {
     for name in (fileNames(in: folder) ?? []).sorted() { take(name, isFound: true) }
   }
 
-  /// Has the mirror of a file made, unless that is done, or the file is not whole.
+  /// Queues the mirror of a file, unless that is done, or the file is not whole.
   ///
   /// - Parameters:
   ///   - isFound: it lay there: where its mirror is newer, it is done.
-  ///   - unlessUnknown: it is passed over where nobody can tell whether it is being written; it will be closed.
+  ///   - unlessUnknown: it is passed over where it is not known whether it is being written; it will be
+  ///     closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
@@ -124,7 +126,7 @@ final class WatchedFolder: Sendable {
     if let job { line.yield(job) }
   }
 
-  /// nil where nobody can tell: files of other users, and file systems without leases.
+  /// nil if it can't be known: files of other users, and file systems without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
     let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -46,11 +46,12 @@ public final class Player: Sendable {
 
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file while it is played.
-  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start and end; the others have no meaning here.
-  ///   - isEndless: repeat the loop for ever, whatever its count.
+  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start and end; the
+  ///     others have no meaning here.
+  ///   - isEndless: repeat the loop for ever, at any count.
   ///   - resources: memory and spool.
-  ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
-  ///   - audioSink: what plays the audio; nil: the usual loudspeakers.
+  ///   - videoSink: sink of the frames, in `gst-launch-1.0` syntax; nil: a window.
+  ///   - audioSink: sink of the audio; nil: the usual loudspeakers.
   public init(
     _ input: String, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil
@@ -158,7 +159,7 @@ public final class Player: Sendable {
     pipeline?.set(isPaused ? .paused : .playing)
   }
 
-  /// Goes forward by `time` of what is played, or back where it is negative.
+  /// Goes forward by `time` of the output, or back where it is negative.
   public func seek(by time: ClockTime) {
     guard let pipeline = state.withLock({ $0.pipeline }), let position = pipeline.position else { return }
     let end = isEndless ? nil : pipeline.duration

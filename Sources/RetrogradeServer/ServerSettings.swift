@@ -15,11 +15,11 @@ package struct ServerSettings: Sendable {
   package var heights: [Int]
   /// For all that is made at a time.
   package var resources: Resources
-  /// How much of what was made is kept.
+  /// Size of the cache of made parts.
   package var cache: ByteCount
   /// How much is made at a time.
   package var jobs: Int
-  /// For how long a client may take nothing of what it asked for, or say nothing, before its connection is closed.
+  /// For how long a client may take nothing of its answer, or say nothing, before its connection is closed.
   package var patience: Duration
 
   package init(

@@ -32,7 +32,7 @@ final class HeldMedia {
     window = DecodedWindow(spool: try Spool(directory: spoolDirectory), gauge: gauge)
   }
 
-  /// The caps of what is added from now on.
+  /// Sets the caps of the buffers that are added from now on.
   func setCaps(_ new: Caps) {
     if caps.map({ $0.isEqual(new) }) != true { caps = new }
   }
@@ -70,7 +70,7 @@ final class HeldMedia {
     if !items.isEmpty { items[items.count - 1].end = end }
   }
 
-  /// Takes what came last; nil when nothing is left.
+  /// Takes the last item; nil when none is left.
   func takeLast() throws -> (item: Item, buffer: Buffer?)? {
     guard let item = items.popLast() else { return nil }
     if item.isGap { return (item, nil) }

@@ -16,7 +16,7 @@ extension ReverseFilter {
     return ReverseFilter.answer(query, given.inSystemMemory)
   }
 
-  /// Whether caps may come in: those of what would go out for them must be taken downstream.
+  /// Answers whether caps may come in: the output caps for them must be taken downstream.
   func acceptCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     var asked: UnsafeMutablePointer<GstCaps>?
     gst_query_parse_accept_caps(query, &asked)

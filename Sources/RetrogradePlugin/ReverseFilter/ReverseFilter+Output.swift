@@ -6,7 +6,7 @@ import Synchronization
 
 /// Buffers and events for downstream.
 extension ReverseFilter {
-  /// Sends what must precede the first buffer, and caps wherever they change.
+  /// Sends the events that must precede the first buffer, and caps wherever they change.
   /// - Parameter caps: nil before a gap that came before any.
   func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
     if let caps, !isSent(caps) {
@@ -26,7 +26,7 @@ extension ReverseFilter {
     return gst_caps_is_equal(current, caps.raw) != 0
   }
 
-  /// - Parameter end: where what is given out backwards ends, in the segment's time.
+  /// - Parameter end: end of the backward output, in the segment's time.
   func sendSegment(end: ClockTime?) {
     var out = segment
     let seek = shared.withLock { shared in
@@ -36,8 +36,9 @@ extension ReverseFilter {
     if segment.format == GST_FORMAT_TIME {
       if let seek { out.time = guint64(seek.time.raw) }
       if settings.isPingPong { out.stop = guint64(noTime) }
-      // A live source goes on while it is recorded: what comes out afterwards is due from then on. To add the length of the recording to
-      // the latency instead would have every frame late until the application has heard of it, and sinks drop what is late.
+      // A live source goes on while it is recorded: the output afterwards is due from then on. To add the
+      // length of the recording to the latency instead would have every frame late until the application has
+      // heard of it, and sinks drop late frames.
       if !settings.isPingPong, let end, isLive {
         let (base, isOver) = out.base.addingReportingOverflow(guint64((end - start).raw))
         out.base = isOver ? segment.base : base
@@ -162,7 +163,7 @@ extension ReverseFilter {
   }
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
-    // Set when the pad is linked, and whenever downstream is not what it was.
+    // Set when the pad is linked, and whenever downstream has changed.
     if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerTakes(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {

@@ -10,7 +10,8 @@ extension ReverseFilter {
     guard let event = raw else { return 0 }
     switch event.pointee.type {
     case GST_EVENT_QOS:
-      // Being late now says nothing of what upstream should drop: that was, or is to be, shown at another time.
+      // Being late now says nothing of the buffers that upstream should drop: those were, or are to be, shown
+      // at another time.
       release(event)
       return 1
     case GST_EVENT_SEEK:

@@ -12,9 +12,9 @@ import Synchronization
 final class ReverseFilter: @unchecked Sendable {
   /// Functions that differ between kinds of media.
   struct Kind: Sendable {
-    /// The caps of what is given out backwards.
+    /// The caps of the backward output.
     var mirroredCaps: @Sendable (Caps) -> Caps
-    /// How long a buffer is by what it holds, where its caps tell.
+    /// Duration of a buffer by its content, where its caps tell.
     var duration: @Sendable (Buffer, Caps) -> ClockTime?
     /// The buffer as it is given out backwards.
     var mirrored: @Sendable (_ buffer: Buffer, _ caps: Caps, ClockTime?, ClockTime?) throws -> Buffer
@@ -28,7 +28,7 @@ final class ReverseFilter: @unchecked Sendable {
     var isDownloaded: Bool
     /// The meta that describes layouts of the media in memory, all of which may come in.
     var layoutMeta: @Sendable () -> GType
-    /// The buffer in the layout that whoever does not know ``layoutMeta`` takes the media to have.
+    /// The buffer in the layout that elements without ``layoutMeta`` expect.
     var plain: @Sendable (_ buffer: Buffer, _ caps: Caps) throws -> Buffer
   }
 
@@ -67,7 +67,7 @@ final class ReverseFilter: @unchecked Sendable {
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0
   var isSegmentSent = false
-  /// The segment is one that can't be turned round.
+  /// The segment is one that can't be reversed.
   var isRefused = false
   var isFirst = true
   /// Whether downstream takes layouts that the meta describes; asked when caps go out.

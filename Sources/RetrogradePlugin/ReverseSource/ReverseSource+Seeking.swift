@@ -60,7 +60,7 @@ extension ReverseSource {
     }
   }
 
-  /// Has the sinks play what they get at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
+  /// Makes the sinks play at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
   private func changeRate(to rate: Double, _ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     var flags = GstSeekFlags(0)
     var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
@@ -79,7 +79,7 @@ extension ReverseSource {
     return true
   }
 
-  /// Stops playing, and plays what `event` asks for. One at a time.
+  /// Stops playing, and plays the part that `event` asks for. One at a time.
   @discardableResult
   func apply(_ event: UnsafeMutablePointer<GstEvent>, isFlushing: Bool) -> Bool {
     var rate = 1.0
@@ -109,8 +109,8 @@ extension ReverseSource {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }
     cancelOrders()
-    // Without a flush, nothing waits for the streams here: in PAUSED they wait for PLAYING, which waits for whoever seeks. Each goes
-    // over to the new order when what it is giving out was taken.
+    // Without a flush, nothing waits for the streams here: in PAUSED they wait for PLAYING, which waits for
+    // the seeking thread. Each goes over to the new order when its present buffer was taken.
     if isFlushing {
       for stream in streams {
         gst_pad_pause_task(stream.pad)

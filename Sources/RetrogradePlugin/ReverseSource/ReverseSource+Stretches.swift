@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// A long source, of which the end, and what is sought, is played while all of it is being indexed.
+/// A long source, whose end, and any sought stretch, is played while all of it is being indexed.
 extension ReverseSource {
   /// The stretch of a stream that is played at `time`, and after it.
   /// - Parameter name: the pad's.

@@ -4,9 +4,10 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// One stream of reversesrc: its pad, and what plays on it.
+/// One stream of reversesrc: its pad, and its player.
 ///
-/// Playing happens on the pad's task, under its stream lock; ``Shared`` is what other threads touch too.
+/// Playing happens on the pad's task, under its stream lock; ``Shared`` is for data that other threads touch
+/// too.
 final class SourceStream: @unchecked Sendable {
   enum Media: Sendable {
     case video(VideoSource, Timing)
@@ -38,7 +39,7 @@ final class SourceStream: @unchecked Sendable {
       return segment.flags.rawValue & GST_SEGMENT_FLAG_TRICKMODE_NO_AUDIO.rawValue != 0
     }
 
-    /// Players ask for that with a rate below 0: what comes later is given first.
+    /// Players ask for that with a rate below 0: later frames are given first.
     var isDescending: Bool { segment.rate < 0 }
   }
 
@@ -87,7 +88,7 @@ final class SourceStream: @unchecked Sendable {
   // Under the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// From where on another part is played, next, or after what is being played.
+  /// From where on another part is played, next, or after the present one.
   private var partNext: ClockTime?
   private var partAfter: ClockTime?
   private var caps: Caps?
@@ -122,7 +123,7 @@ final class SourceStream: @unchecked Sendable {
     gst_pad_push_event(pad, gst_event_new_caps(caps.raw))
   }
 
-  /// Forgets what was under way. The task must have paused.
+  /// Releases the players. The task must have paused.
   func rest() {
     warn()
     video = nil
@@ -180,7 +181,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Says what was found out on the way of what is missing.
+  /// Warns of missing data that was found on the way.
   private func warn() {
     if let video { owner.warn(of: video.warnings) }
   }
@@ -194,7 +195,7 @@ final class SourceStream: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
   }
 
-  /// Gives out the next buffer: what the task repeats.
+  /// Gives out the next buffer; repeated by the task.
   private func step() {
     let (current, isNew, isLinked, links) = shared.withLock { shared -> (Order?, Bool, Bool, Int) in
       guard let order = shared.order, !order.cancellation.isCancelled else {
@@ -316,7 +317,7 @@ final class SourceStream: @unchecked Sendable {
 
   /// The frame as downstream can read it.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
-    // Set when the pad is linked, and whenever downstream is not what it was.
+    // Set when the pad is linked, and whenever downstream has changed.
     if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerTakes(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
@@ -364,9 +365,9 @@ final class SourceStream: @unchecked Sendable {
       // Linked meanwhile, by another thread: go on.
       if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
       shared.flow = flow
-      // Nobody is to wait for a stream that is not wanted.
+      // No thread is to wait for a stream that is not wanted.
       if flow == GST_FLOW_EOS { shared.hasBegun = true }
-      // Under the lock, so that whoever links it next finds it paused.
+      // Under the lock, so that the next linking finds it paused.
       gst_pad_pause_task(pad)
       return true
     }
@@ -375,7 +376,7 @@ final class SourceStream: @unchecked Sendable {
     case GST_FLOW_FLUSHING: break
     case GST_FLOW_NOT_LINKED:
       owner.wakeFinished()
-      // A player may link the pad later, or never: it is an error only where nobody listens at all.
+      // A player may link the pad later, or never: it is an error only if no pad is linked at all.
       if owner.isUnlinked { owner.fail(flow) }
     case GST_FLOW_EOS:
       owner.wakeFinished()

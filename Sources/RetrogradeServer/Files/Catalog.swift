@@ -18,7 +18,7 @@ package final class Catalog: Sendable {
   private struct State {
     var files: [File] = []
     var byID: [String: File] = [:]
-    /// Whether a file that was once looked at is media, by what it was then.
+    /// Whether a file that was once looked at is media, with its stamp at that time.
     var known: [[UInt8]: (stamp: FileStamp, isMedia: Bool)] = [:]
     var looked: ContinuousClock.Instant?
   }
@@ -31,8 +31,9 @@ package final class Catalog: Sendable {
   /// So many files are listed, and no more, in folders so deep.
   static let most = (files: 5000, depth: 8)
 
-  /// Looks at what was named. Blocks.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing can be played.
+  /// Looks at the named files and folders. Blocks.
+  /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing
+  ///   can be played.
   package init(_ names: [String]) throws {
     self.names = names
     for name in names where access(name.cPath, R_OK) != 0 {

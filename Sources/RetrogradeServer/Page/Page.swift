@@ -24,7 +24,7 @@ struct Page: Sendable {
   }
 
   /// A list of files, with a picture each.
-  /// - Parameter suffix: what stands after each address.
+  /// - Parameter suffix: text after each address.
   func list(_ files: [Catalog.File], suffix: String) -> Answer {
     var rows = files.isEmpty ? "<p>There are no media files in it now.</p>" : ""
     var folder: String?

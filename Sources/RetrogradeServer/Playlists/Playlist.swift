@@ -1,9 +1,9 @@
 import MediaTime
 import Retrograde
 
-/// Playlists of HTTP Live Streaming (RFC 8216, version 7), of which all is known before anything is made.
+/// Playlists of HTTP Live Streaming (RFC 8216, version 7); they are known before anything is made.
 ///
-/// - Parameter suffix: of these functions: what stands after each address, such as `?token=…`.
+/// - Parameter suffix: of these functions: text after each address, such as `?token=…`.
 enum Playlist {
   /// The ways in which a stream is had, but for those in the source's codec: players change from one to another while they play, and a change of the
   /// codec was tried with none of them.

@@ -49,7 +49,7 @@ struct Answer: Sendable {
     }
   }
 
-  /// The same, with all of what is being made.
+  /// The same, with all of the bytes that are being made.
   func whole() async throws -> Answer {
     guard case .begun(let reader) = body else { return self }
     var answer = self
@@ -101,7 +101,7 @@ struct Answer: Sendable {
       return answer
     }
     guard let count = answer.body.count else { return answer }
-    // A part of what is no longer the same is of no use (RFC 9110, 13.1.5).
+    // A part of a file that has changed is of no use (RFC 9110, 13.1.5).
     if let known = field(.ifRange), known != answer.fields[.eTag] { return answer }
     switch ByteRange(field(.range), of: count) {
     case .all: break

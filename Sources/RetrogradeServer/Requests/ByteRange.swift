@@ -3,7 +3,7 @@ enum ByteRange: Equatable, Sendable {
   /// All of it: nothing else was asked for, or in a way that is not answered (several parts, other units).
   case all
   case part(Range<Int>)
-  /// There is nothing of what is asked for.
+  /// No byte of the range exists.
   case unsatisfiable
 
   /// - Parameter count: the file's length, in bytes.

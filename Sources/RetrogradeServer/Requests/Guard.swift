@@ -10,7 +10,7 @@ struct Guard: Sendable {
 
   enum Answer: Equatable, Sendable {
     case granted
-    /// By the query of its address: the addresses in what is answered need it too, and a cookie is set.
+    /// By the query of its address: the addresses in the answer need it too, and a cookie is set.
     case grantedByQuery
     case refused(Int, String)
   }

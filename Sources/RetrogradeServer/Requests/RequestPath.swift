@@ -1,4 +1,5 @@
-/// The path of a request and its query, decoded, or refused: what is not written as RFC 3986 has it is nobody's name here.
+/// The path of a request and its query, decoded, or refused: a path that is not written by RFC 3986 is no
+/// name here.
 struct RequestPath: Equatable, Sendable {
   /// Parts between the slashes. A path that ends with a slash has an empty one at its end; `/` is one empty
   /// one.
@@ -9,8 +10,9 @@ struct RequestPath: Equatable, Sendable {
   /// In bytes, undecoded.
   static let longest = 4096
 
-  /// - Returns: nil where it is too long, does not begin with a slash, has an empty part in its middle, a part that is `.` or `..`, a percent sign
-  ///   without two digits of base 16, or where what it means is not UTF-8, or holds a slash, a backslash or a control character.
+  /// - Returns: nil where it is too long, does not begin with a slash, has an empty part in its middle, a
+  ///   part that is `.` or `..`, a percent sign without two digits of base 16, or where its decoded text is
+  ///   not UTF-8, or holds a slash, a backslash or a control character.
   init?(_ target: String) {
     let bytes = Array(target.utf8)
     guard bytes.count <= RequestPath.longest, bytes.first == UInt8(ascii: "/") else { return nil }

@@ -43,7 +43,7 @@ enum Route: Equatable, Sendable {
 
 /// Part of a stream that is asked for.
 enum StreamPart: Equatable, Sendable {
-  /// - Parameter prefix: what stands before addresses that are relative to the stream's own.
+  /// - Parameter prefix: text before addresses that are relative to the stream's own.
   case master(prefix: String)
   /// Data that a page needs to play it.
   case info

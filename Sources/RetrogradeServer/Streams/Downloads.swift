@@ -37,7 +37,7 @@ final class Downloads: Sendable {
     }
   }
 
-  /// Ends what is being made; nothing is from now on.
+  /// Ends the work under way; no other begins from now on.
   func close() { works.close() }
 
   private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {

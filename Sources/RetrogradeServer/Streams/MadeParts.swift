@@ -32,7 +32,7 @@ final class MadeParts: Sendable {
   func part(_ part: MadePart, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = MadeParts.recipe(part, stream) else { return nil }
-    // All of a segment has what it ends with.
+    // A whole segment contains the piece at its end.
     let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -51,8 +51,9 @@ final class MadeParts: Sendable {
     return .segment(number, from: 0, rendition: rendition)
   }
 
-  /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice of sizes or sounds, nothing: a player makes
-  /// it. Of codecs it is the source's, which a browser takes first; but HEVC few play.
+  /// Makes the parts for the first picture, as long as no client has to wait for them. Where there is a
+  /// choice of sizes or audio streams, none: the player chooses. Of codecs it is the source's, which a
+  /// browser takes first; but HEVC few play.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
@@ -153,7 +154,7 @@ final class MadeParts: Sendable {
     var urgency: WorkLine.Urgency
     /// Whether it takes so long that its beginning is of use while the rest is made.
     var isLong = false
-    /// One after the other; between them what is more urgent has its turn.
+    /// Steps, one after the other; more urgent work has its turn between them.
     let steps: [Step]
 
     init(_ urgency: WorkLine.Urgency, isLong: Bool = false, _ make: @escaping Step) {
@@ -245,6 +246,6 @@ extension [ClockTime] {
 }
 
 extension Float {
-  /// 0 for what is no number.
+  /// 0 if it is no number.
   fileprivate var clampedToUnit: Float { self > 0 ? min(self, 1) : 0 }
 }

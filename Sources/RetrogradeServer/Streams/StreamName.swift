@@ -42,7 +42,7 @@ enum StreamName: Hashable, Sendable {
     case .loop(let loop):
       (playback.loop, playback.score) = (loop, nil)
     case .score(let text):
-      // A score says all of what is played.
+      // A score is the whole order of play.
       (playback.loop, playback.start, playback.end) = (.reverse, nil, nil)
       playback.score = try? Score(parsing: text)
     }

@@ -24,13 +24,13 @@ struct Stretch: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// How it is played from the source. Of a loop, the places of the source that the stretch begins and ends with bound what is looped; a score is
-  /// played as it is.
+  /// Playback of the stretch from the source. Of a loop, the places of the source that the stretch begins and
+  /// ends with bound the looped part; a score is played as it is.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }
     let duration = stream.mirror.duration
-    // No frame is shown for a part of its time only, because somebody let go of a button in the middle of it.
+    // No frame is shown for a part of its time only because the user released a button in the middle of it.
     let frames = stream.mirror.frameTimes
     let (from, to) = (
       frames.nearest(min(from ?? .zero, duration), or: duration),

@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Bytes that are made once, however many ask for them at the same time, and that can be read while they are made. The work ends when nobody wants
-/// them any more.
+/// Bytes that are made once for any number of clients at the same time, and that can be read while they are
+/// made. The work ends when no client wants them any more.
 final class Makings: Sendable {
   /// Makes bytes, and gives them out bit by bit.
   typealias Making = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
@@ -15,7 +15,7 @@ final class Makings: Sendable {
   private let keep: @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes
   private let state = Mutex(State())
 
-  /// - Parameter keep: keeps what was made.
+  /// - Parameter keep: keeps the finished bytes.
   init(keep: @escaping @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes) { self.keep = keep }
 
   /// How many pieces of work are under way.
@@ -35,13 +35,13 @@ final class Makings: Sendable {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
 
-  /// Like ``reader(_:_:)``, but begins nothing that was kept.
+  /// Like ``reader(_:_:)``, but begins no work for a part that was kept.
   ///
-  /// A part is kept before its work ends. Whoever comes in between joins that work, so `onMade` is called
-  /// only after that of who came first.
+  /// A part is kept before its work ends. A client that comes in between joins that work, so `onMade` is
+  /// called only after that of the first client.
   /// - Parameters:
-  ///   - find: looks for what was kept.
-  ///   - onMade: called when all of it was made, if it was: that of who came first before the others.
+  ///   - find: looks for a kept part.
+  ///   - onMade: called when all of it was made, if it was: the first client's before the others'.
   func part(
     _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Making
   ) -> Found {
@@ -68,7 +68,7 @@ final class Makings: Sendable {
     return PartReader(flight)
   }
 
-  /// Ends all work; what begins from now on is ended at once.
+  /// Ends all work; work that begins from now on is ended at once.
   func close() {
     let flights = state.withLock { state in
       state.isClosed = true
@@ -82,7 +82,7 @@ final class Makings: Sendable {
   }
 }
 
-/// One piece of work, and what has been made by now.
+/// One piece of work, and the bytes made so far.
 final class Flight: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -151,7 +151,8 @@ final class Flight: Sendable {
     wake()
   }
 
-  /// The next of `onMade`; nil, and the outcome is set, if there is none left: whoever joins until then is called.
+  /// The next of `onMade`; nil, and the outcome is set, if there is none left: those of clients that join
+  /// until then are called.
   private func next(before outcome: Result<StoredBytes, any Error>) -> (@Sendable () -> Void)? {
     state.withLock { state in
       if case .success = outcome, !state.onMade.isEmpty { return state.onMade.removeFirst() }
@@ -191,7 +192,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Waits until something is there that was not, nobody waits for it any more, or the task is cancelled.
+  /// Waits until there are more bytes or an outcome, no reader waits any more, or the task is cancelled.
   private func change(after offset: Int, _ isWanted: @escaping @Sendable () -> Bool) async {
     let number = state.withLock { state in
       state.count += 1
@@ -226,7 +227,7 @@ final class PartReader: Sendable {
 
   deinit { leave() }
 
-  /// Wants no more of it; whoever waits in ``more(after:)`` is told so.
+  /// Wants no more of it; wakes readers that wait in ``more(after:)``.
   func leave() {
     guard !isGone.exchange(true, ordering: .acquiringAndReleasing) else { return }
     flight.leave()

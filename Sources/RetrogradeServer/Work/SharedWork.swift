@@ -1,7 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Work that is done once, however many ask for it at the same time, and that ends when nobody waits for it any more.
+/// Work that is done once for any number of callers at the same time, and that ends when no caller waits for
+/// it any more.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Flight {
     var number: Int

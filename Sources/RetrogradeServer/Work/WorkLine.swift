@@ -25,7 +25,7 @@ final class WorkLine: Sendable {
 
   private struct State {
     var free: Int
-    /// How much of what is under way is not of low urgency.
+    /// Number of pieces of work under way that are not of low urgency.
     var urgent = 0
     var line: [Waiter] = []
     var count = 0
@@ -49,8 +49,8 @@ final class WorkLine: Sendable {
   /// - Parameters:
   ///   - slots: how much is done at once; at least 1.
   ///   - longest: how many may wait.
-  ///   - onUrgent: called when something of high urgency begins, and when something that is not of low urgency has to wait: whatever was begun
-  ///     unasked takes from it, and is to stop.
+  ///   - onUrgent: called when something of high urgency begins, and when something that is not of low
+  ///     urgency has to wait: work that was begun unasked takes from it, and is to stop.
   init(slots: Int, longest: Int, onUrgent: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
     self.longest = longest
@@ -58,14 +58,14 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// Whether nothing is under way that somebody waits for, and something could begin.
+  /// True if no client waits for work under way, and something could begin.
   var isIdle: Bool { state.withLock { $0.urgent == 0 && $0.free > 0 } }
 
   /// How much is under way, and how much waits.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
 
   /// Runs `body` when its turn comes.
-  /// - Throws: ``Busy``, `CancellationError` while it waits, or what `body` throws.
+  /// - Throws: ``Busy``, `CancellationError` while it waits, or errors of `body`.
   func perform<Value: Sendable>(
     _ urgency: Urgency, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {
