@@ -10,7 +10,7 @@ public struct CodecReport: Codable, Sendable {
     public var isHardware: Bool
   }
 
-  /// As people call it, such as `h264`.
+  /// Common name, such as `h264`.
   public var name: String
   /// Its caps in GStreamer.
   public var caps: String

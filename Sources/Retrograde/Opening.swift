@@ -26,7 +26,7 @@ struct Opening {
     }
   }
 
-  /// How much of a step is done for all files, when so much is for one.
+  /// Share of a step for all files, when so much is done for one.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }

@@ -10,7 +10,7 @@ public struct PipelineDescriptions: Sendable {
   /// reversal would list them.
   public var warnings: [Warning] = []
 
-  /// As a pipeline file.
+  /// Text of a pipeline file.
   public var file: String {
     (["# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it."] + settings
       + [decoding, "---", encoding]).joined(separator: "\n") + "\n"

@@ -31,7 +31,7 @@ public struct ReversalProgress: Sendable, Codable {
   public var done: Int
   /// Total that `done` is out of.
   public var total: Int
-  /// How much of the mirror that is.
+  /// Length of the mirror up to there.
   public var position: ClockTime
   /// The length of the mirror; 0 while it is not known.
   public var duration: ClockTime
@@ -39,13 +39,13 @@ public struct ReversalProgress: Sendable, Codable {
   public var elapsed: ClockTime
   /// Bytes of decoded media held now.
   public var memoryHeld: Int
-  /// How much of all of the work is done, from 0 to 1, over all stages. It never goes back, and does not
+  /// Share of all of the work that is done, from 0 to 1, over all stages. It never goes back, and does not
   /// reach 1 before the run has ended.
   public var fraction: Double
   /// Time left, if things go on as they do; nil while there is nothing to tell it by.
   public var remaining: ClockTime?
 
-  /// How much of this stage is done, from 0 to 1.
+  /// Share of this stage that is done, from 0 to 1.
   public var stageFraction: Double {
     if total > 0 { return min(1, Double(done) / Double(total)) }
     return duration > .zero ? min(1, position / duration) : 0
@@ -79,6 +79,7 @@ public struct Summary: Sendable, Codable {
   public var captured: Int?
   /// Loop that was found, if one was looked for.
   public var loop: FoundLoop?
-  /// How much was fetched from an address, or by way of a playlist, and lay in the spool; nil where nothing was.
+  /// Size of the data fetched from an address, or by way of a playlist, that lay in the spool; nil where
+  /// nothing was fetched.
   public var fetched: ByteCount?
 }

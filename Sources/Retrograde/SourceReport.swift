@@ -63,7 +63,7 @@ public struct SourceReport: Sendable, Codable {
     /// When it is played, in the output.
     public var start: ClockTime
     public var end: ClockTime
-    /// From where in the presentation to where; backwards where the second is the smaller one.
+    /// Start and end in the presentation; backwards where the second is the smaller one.
     public var from: ClockTime
     public var to: ClockTime
     public var speed: Speed

@@ -17,7 +17,7 @@ struct ChildWatch {
   private var silence = Duration.zero
   private var sinceMemoryCheck = Duration.zero
   private var last = ContinuousClock.now
-  /// Why it was killed.
+  /// Limit for which the child was killed.
   private var exceeded: Message?
 
   /// Longest time between two looks at the process, and between a cancellation and its effect, in milliseconds.

@@ -46,7 +46,7 @@ final class SegmentConnection: Sendable {
     var count: UInt32 = 0
     var process: ChildProcess?
     var isClosed = false
-    /// Why no more can be asked for.
+    /// Reason why no more can be asked for.
     var failure: (any Error)?
   }
 

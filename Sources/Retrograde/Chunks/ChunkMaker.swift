@@ -10,7 +10,7 @@ final class ChunkMaker: Sendable {
   private let resources: Resources
   private let work: Work
   private let opened = Mutex<OpenedSource?>(nil)
-  /// By the number of the stream.
+  /// Indexes of the videos, by the number of the stream.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
   /// - Parameter resources: for each chunk that is made at a time.

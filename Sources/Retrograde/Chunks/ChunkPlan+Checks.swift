@@ -60,7 +60,7 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan.Options {
-  /// Each of them, by the path of its name.
+  /// Values of the settings, by the paths of their names.
   fileprivate var values: [String: Value] {
     get throws {
       let encoder = JSONEncoder()

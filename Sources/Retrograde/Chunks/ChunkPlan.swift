@@ -108,7 +108,7 @@ struct ChunkPlan: Codable, Sendable {
     var sampleCount: Int?
     var disposition: Disposition?
     var title: String?
-    /// As those of a video.
+    /// Tags that the muxer does not write, as those of a video.
     var comments: [String]
   }
 

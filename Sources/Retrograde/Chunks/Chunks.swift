@@ -4,11 +4,11 @@ public import RetrogradeEngine
 
 /// How long the chunks are into which a video is cut.
 public enum ChunkLength: Sendable, Hashable {
-  /// As long as costs next to nothing: see docs/chunks.md.
+  /// Length at which chunks cost next to nothing: see docs/chunks.md.
   case usual
-  /// As nearly so long as groups of pictures allow.
+  /// This length, as nearly as groups of pictures allow.
   case about(ClockTime)
-  /// So long that there are so many, or fewer where there are not as many groups of pictures.
+  /// At most this many chunks; fewer if the source has fewer groups of pictures.
   case count(Int)
 }
 
@@ -134,7 +134,7 @@ public struct ChunkStatus: Sendable, Codable {
     /// How long it took.
     public var seconds: Double?
     public var bytes: Int?
-    /// Why it failed.
+    /// Reason of the failure.
     public var reason: String?
   }
   public var output: String

@@ -13,7 +13,7 @@ struct FrameDrawing: Sendable {
   /// Whether some of it is code of the program that asks for it, which no other process has.
   var isCode: Bool { overlay != nil || title != nil }
 
-  /// How much later everything starts.
+  /// Time by which everything starts later.
   var lead: ClockTime { title?.duration ?? .zero }
 
   /// Gives the frames of the title to `body`, with the time of each.

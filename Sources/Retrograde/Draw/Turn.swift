@@ -25,7 +25,7 @@ struct Turn: Hashable, Sendable {
 
   private init() {}
 
-  /// With left and right changed.
+  /// This turn with left and right exchanged.
   private var mirrored: Turn {
     var turn = self
     turn.isMirrored.toggle()

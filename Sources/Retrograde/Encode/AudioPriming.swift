@@ -4,7 +4,7 @@ import MediaTime
 /// Samples that encoders put before the audio, and the places of times by which audio and video start
 /// together all the same.
 struct AudioPriming: Sendable, Codable {
-  /// How much later than 0 everything is, where the container has no edit lists.
+  /// Time by which everything starts later than 0, if the container has no edit lists.
   private(set) var leadIn = ClockTime.zero
   /// Sample frames of priming, by stream.
   private(set) var samples: [Int]

@@ -29,7 +29,7 @@ extension CarriedDetails {
 }
 
 extension NamedTag {
-  /// It says where audio loops.
+  /// True if it says where audio loops.
   var saysLoop: Bool { LoopComments.field(of: name) != nil }
 }
 

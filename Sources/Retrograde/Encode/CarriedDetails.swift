@@ -20,7 +20,7 @@ struct CarriedDetails: Sendable {
   /// Whether audio that starts late is preceded by silence.
   let isPadded: Bool
 
-  /// Everything that is written, of the source's frames and samples.
+  /// Content of the output, from the source's frames and samples.
   ///
   /// - Parameters:
   ///   - description: the pipeline, in `gst-launch-1.0` syntax.
@@ -138,7 +138,7 @@ extension TagList {
     }
   }
 
-  /// With ``language`` as muxers know it.
+  /// The tags with ``language`` as muxers know it.
   var withPlainLanguage: TagList {
     guard let language, language.plain != language.whole,
       let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")

@@ -8,16 +8,16 @@ public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   /// Codecs, as people call them: `HEVC`, `PCM`.
   public var source: String
   public var output: String
-  /// Why it could not stay.
+  /// Reason why the codec could not stay.
   public var reason: Message
 
-  /// All of it in a sentence: `HEVC became MJPEG: .avi can't hold it`.
+  /// The change in a sentence: `HEVC became MJPEG: .avi can't hold it`.
   public var message: Message { "\(source) became \(output): \(reason)" }
 
   public var description: String { message.description }
 }
 
-/// As an object of `kind`, `source`, `output` and `reason`.
+/// Encoded as an object of `kind`, `source`, `output` and `reason`.
 extension CodecChange: Codable {
   private enum CodingKeys: String, CodingKey {
     case kind, source, output, reason
@@ -112,7 +112,7 @@ extension Codec {
     Codec.names.first { $0.value == text }?.key ?? caps.mediaType
   }
 
-  /// As people call it in a word: `H.264`, `AAC`.
+  /// Common name in a word: `H.264`, `AAC`.
   var shortName: String {
     let texts = [text, Codec(of: caps)?.text]
     let known = Codec.names.first { texts.contains($0.value) }?.key

@@ -17,11 +17,11 @@ struct Container: Sendable {
   var subtitles: [String] = []
   /// True if it can say that its codec's priming is not to be heard (MP4's edit lists).
   var hasEditLists = false
-  /// It names the language of each stream: a field of its own, not one that a codec's tags may have.
+  /// True if it names the language of each stream: a field of its own, not one that a codec's tags may have.
   var carriesLanguages: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
   }
-  /// It can say which way up the video is.
+  /// True if it can say which way up the video is.
   var carriesOrientation = false
   /// Element that writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0`
   /// syntax.
@@ -52,12 +52,12 @@ struct Container: Sendable {
   }
   /// It holds comments of any name.
   var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || isFLAC }
-  /// It says of a video whether frames are made of two fields, and which of them comes first.
+  /// True if it says whether frames of a video are made of two fields, and which of them comes first.
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// It is Matroska or WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown
-  /// equally long.
+  /// True if it says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play,
+  /// and are shown equally long.
   var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }

@@ -49,7 +49,7 @@ final class EncodingPipeline: Sendable {
     var tags: TagList?
     /// How long it is, if it ends.
     var duration: ClockTime?
-    /// How much later than 0 everything is, at the least.
+    /// Time by which everything starts later than 0, at the least.
     var lead = ClockTime.zero
     /// Format and settings of an animation that is written from the appsink `frames`; nil if a muxer writes
     /// the file.
@@ -90,7 +90,7 @@ final class EncodingPipeline: Sendable {
   /// Whether the container can't hold the chapters that there are.
   private let losesChapters: Bool
   private let header: FinishedHeader
-  /// By kind, in the order of the streams.
+  /// Counts by kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
   /// Whether it is MP4 or MOV.
   let hasMP4Header: Bool

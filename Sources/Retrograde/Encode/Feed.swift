@@ -27,7 +27,7 @@ struct Feed: Sendable {
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// How much later everything is than in the legs: for a title.
+  /// Time by which everything starts later than in the legs: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
   /// Length of the whole output.

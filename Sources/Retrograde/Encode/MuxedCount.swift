@@ -181,7 +181,7 @@ private final class PacketCount: Sendable {
   struct Total {
     /// Packets that are shown or heard, each at a time of its own.
     var packets = 0
-    /// Also those that begin when the one before does, as two subtitles may.
+    /// All packets, also those that begin when the one before does, as two subtitles may.
     var allPackets = 0
     var bytes = 0
     /// In stream time.

@@ -79,7 +79,7 @@ struct OutputPlan: Sendable {
     return try SizedFilm(self, limit: limit).write(outputs, work)
   }
 
-  /// As `write`, however large it becomes.
+  /// Writes the output like `write`, but at any size.
   func writeOnce(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     Log.job.info(
       "\(output): plays \(source.legs.presentation.span.start) to \(source.legs.presentation.span.end) of the source, "
@@ -183,7 +183,7 @@ struct OutputPlan: Sendable {
   /// The video streams to be written.
   var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
-  /// How much later everything starts: for a title.
+  /// Time by which everything starts later: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 }
 

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension Container {
-  /// It is images that keep transparency; GIF has pixels that are transparent or not.
+  /// True for images that keep transparency; GIF has pixels that are transparent or not.
   var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
 
   /// FFV1 is one of its usual codecs.

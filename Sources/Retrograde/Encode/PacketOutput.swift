@@ -4,9 +4,9 @@ import RetrogradeEngine
 
 /// Form in which packets are written that are not encoded.
 struct PacketForm: Sendable {
-  /// As they are given.
+  /// Caps of the packets as they are given.
   let given: Caps
-  /// As the muxer takes them.
+  /// Caps of the packets as the muxer takes them.
   let taken: Caps
   /// Elements that bring the source's packets into this form, in `gst-launch-1.0` syntax: none where they are
   /// in it.
@@ -25,7 +25,7 @@ struct PacketOutput: Sendable {
     playback = options.playback
   }
 
-  /// Why the frames have to be decoded and encoded instead; nil where they need not.
+  /// Reason why the frames have to be decoded and encoded instead; nil where they need not.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
     if let setting = asked { return "\(setting: setting) asks for encoding" }
@@ -70,7 +70,7 @@ struct PacketOutput: Sendable {
     ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 
-  /// In which form the container takes the packets; nil where it takes them in none.
+  /// Form in which the container takes the packets; nil where it takes them in none.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
     // AVI says nothing of colours; codecs that do not do so either would be taken for others.

@@ -87,8 +87,8 @@ enum SubtitleText {
       .replacing("&amp;", with: "&")
   }
 
-  /// Without any marks, also those of SubRip that GStreamer gives out as if they were text: fonts, and places in
-  /// braces.
+  /// The text without any marks, also those of SubRip that GStreamer gives out as if they were text: fonts,
+  /// and places in braces.
   static func plain(_ text: String) -> String {
     marked(text.replacing(/<\/?[a-zA-Z][^<>]*>/, with: ""))
       .replacing(foreignMarks, with: "").replacing(/<\/?[biu]>/.ignoresCase(), with: "")

@@ -7,7 +7,7 @@ import RetrogradeEngine
 public struct WrittenMedia: Sendable, Codable, Hashable {
   public struct Stream: Sendable, Codable, Hashable {
     public var kind: StreamKind
-    /// As people call it: `H.264`.
+    /// Common name of the codec: `H.264`.
     public var codec: String
     /// Width of video, in pixels, as it is stored.
     public var width: Int?

@@ -23,7 +23,7 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// By the bytes of paths.
+  /// Entries by the bytes of paths.
   private let known: Mutex<[[UInt8]: Entry]>
 
   /// Other releases may read files on which these crash.

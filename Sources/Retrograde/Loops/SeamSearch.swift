@@ -130,7 +130,7 @@ struct SeamSearch {
     return (near.reduce(0, +) / Double(near.count), own)
   }
 
-  /// How much the picture moves about frames `a` and `b`, on which it turns.
+  /// Motion of the picture about frames `a` and `b`, on which it turns.
   private func turn(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard b - first < frames.count else { return nil }
     func motion(_ number: Int) -> Double {

@@ -19,7 +19,7 @@ public struct Preset: Sendable, Hashable {
   public var scale: Framing.Scale?
   public var longest: ClockTime?
   public var maxSize: ByteCount?
-  /// As caps; nil: any.
+  /// Video codec as caps; nil: any.
   public var videoCodec: String?
   public var audioCodec: String?
 

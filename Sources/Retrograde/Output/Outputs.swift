@@ -8,7 +8,7 @@ import Synchronization
 final class Outputs: Sendable {
   private struct State {
     var parts: [any OutputPart] = []
-    /// By the path that was asked for.
+    /// Part of each output, by the path that was asked for.
     var owners: [String: any OutputPart] = [:]
   }
   private let overwrites: Bool

@@ -23,7 +23,7 @@ public struct PipelineFile: Sendable {
 
   /// The file's name, for messages.
   public let name: String
-  /// In the order of their first appearance.
+  /// Parameters in the order of their first appearance.
   public let parameters: [Parameter]
   /// Text of the comment at the top.
   public let summary: String
@@ -34,7 +34,7 @@ public struct PipelineFile: Sendable {
   private struct Line: Sendable {
     var section: Section
     var number: Int
-    /// As it stands in the file.
+    /// The line as it stands in the file.
     var raw: String
     var pieces: [Piece]
   }
@@ -243,7 +243,8 @@ extension PipelineFile {
   /// Text in which nothing is a parameter.
   static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
 
-  /// As one word, wherever a word may stand; plain ones as they are, since caps hold numbers without quotes.
+  /// The value as one word, wherever a word may stand; plain ones as they are, since caps hold numbers
+  /// without quotes.
   private static func word(_ value: String) -> String {
     let isPlain =
       !value.isEmpty

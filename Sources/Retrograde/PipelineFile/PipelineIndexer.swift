@@ -109,7 +109,7 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Nothing waits for a clock, and nothing is lost.
+  /// Prepares the pipeline: no element waits for a clock, and no sample is lost.
   private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
     // Files must not choose elements that open other files that they name; the author of the pipeline may.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }

@@ -5,7 +5,7 @@ import RetrogradeEngine
 /// The settings of a pipeline file: its lines `@name value`.
 struct PipelineSettings: Sendable {
   var options: ReverseOptions
-  /// In place of the source's; nil: those.
+  /// Tags in place of the source's; nil: the source's.
   var tags: TagList?
   var orientation: String?
 

@@ -27,7 +27,7 @@ enum SegmentCodec: String {
     return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
   }
 
-  /// How much faster than it is watched an encoder is to be by itself: the source is decoded at the same time.
+  /// Speed of an encoder by itself, in multiples of playback: the source is decoded at the same time.
   private static let reserve = 1.5
 
   /// The only one of GStreamer's encoders whose settings are known here, and how many pixels of moving
@@ -41,7 +41,7 @@ enum SegmentCodec: String {
     }
   }
 
-  /// As the source's; nil where it need not be.
+  /// Name of the codec if it is the source's own; nil for the usual one.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
   /// Quality on x264's scale, its own default; nil: `settings` has it.

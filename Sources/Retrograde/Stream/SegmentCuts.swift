@@ -15,7 +15,8 @@ struct SegmentCuts: Sendable {
   /// How long the pieces are in which a segment is given out while it is made, about.
   static let piece = ClockTime.milliseconds(250)
 
-  /// How much shorter or longer a segment may be than it should for the sake of a group.
+  /// Share by which a segment may be shorter or longer than it should, so that it begins with a group of
+  /// pictures.
   private static let tolerance = 0.25
   /// Lengths of the first segments, in parts of the usual length: playback begins when all of one is there.
   private static let beginning = [0.25, 0.5]

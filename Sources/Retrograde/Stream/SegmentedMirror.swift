@@ -126,7 +126,7 @@ package final class SegmentedMirror: Sendable {
     return (audio, refused)
   }
 
-  /// How much decoded media is held now, by all that is being made.
+  /// Decoded media held now, by all work under way.
   package var memoryHeld: ByteCount { ByteCount(gauge.now) }
 
   /// The initialization segment of a rendition: `ftyp` and `moov`.

@@ -10,7 +10,7 @@ struct AudioComparison {
   /// Sample frames in the files, where they can be counted to the sample: no codec primes or pads, or none is
   /// meant to.
   var stored: (expected: Int, found: Int)?
-  /// How much later the mirror's audio is, in its sample frames; nil where there is nothing loud enough to tell by.
+  /// Delay of the mirror's audio, in its sample frames; nil where there is nothing loud enough to tell by.
   var lag: Int?
   /// How far the lag differs along the way.
   var drift = 0
@@ -25,7 +25,7 @@ struct AudioComparison {
   /// Part of the loudest block's energy: 20 dB less.
   private static let quiet = 0.01
 
-  /// How much of the time it takes to find out where it is loud.
+  /// Share of the time that finding the loud places takes.
   private static let search = 0.3
 
   /// - Parameters:

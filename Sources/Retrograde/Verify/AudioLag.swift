@@ -1,7 +1,7 @@
-/// How much later a mirror's audio is than its source's, by normalised cross-correlation of a few stretches.
+/// Delay of a mirror's audio against its source's, by normalised cross-correlation of a few stretches.
 ///
-/// All stretches are compared at the same lag: a periodic signal is like itself one period later, but several stretches
-/// rarely have one period in common.
+/// All stretches are compared at the same lag: a periodic signal is like itself one period later, but several
+/// stretches rarely have one period in common.
 struct AudioLag {
   /// A stretch of the source's audio, and the mirror's audio around the place where it is expected.
   struct Probe {
@@ -9,7 +9,7 @@ struct AudioLag {
     var wanted: [Float32]
     /// Interleaved, from ``AudioLag/reach`` sample frames before the expected place; silence outside of the file.
     var given: [Float32]
-    /// It is where the audio begins or ends: codecs change it more than the rest.
+    /// True if the audio begins or ends there: codecs change it more than the rest.
     var isEdge = false
 
     /// The samples that are looked for in the whole reach: the loudest short part, or all of an edge.

@@ -21,7 +21,7 @@ struct FrameComparison {
   var picture = PictureComparison()
   /// Result of a plain decode of the source's frames; nil where there is none.
   var sourceFrames: SourceFrameCheck?
-  /// How much later than in the presentation each frame starts.
+  /// Delay of each frame against its time in the presentation.
   private var delays: [ClockTime] = []
   /// The stretch within which the first frame may start: it is on show from the start if it outlasts the others.
   private var firstSlack = ClockTime.zero
@@ -104,7 +104,7 @@ struct FrameComparison {
     while try wanted.next() != nil { expected += 1 }
   }
 
-  /// How much later all frames are than in the presentation: where a codec's priming comes first, everything is.
+  /// Delay of all frames against the presentation: where a codec's priming comes first, everything is late.
   var delay: ClockTime {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[sorted.count / 2]

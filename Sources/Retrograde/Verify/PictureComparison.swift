@@ -22,7 +22,7 @@ struct PictureComparison {
 
     var count: Int { differences.reduce(0, +) }
 
-    /// So many levels nine of ten squares differ at the most.
+    /// Largest difference of nine of ten squares, in levels.
     var usual: Int {
       let (count, differences) = (count, differences)
       var below = 0

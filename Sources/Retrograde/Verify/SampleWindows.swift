@@ -84,7 +84,8 @@ struct SampleWindows {
     }
   }
 
-  /// To be called after the last samples: a window of less than half the length says nothing.
+  /// Ends the comparison. To be called after the last samples: a window of less than half the length says
+  /// nothing.
   mutating func finish() {
     if filled > size / 2 { close() }
   }

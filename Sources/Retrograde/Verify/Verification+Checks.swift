@@ -64,7 +64,8 @@ extension FrameComparison {
 extension FrameComparison {
   /// Largest difference of a square from the source's, for any codec, in levels of 255.
   private static let mostDifference = 24.0
-  /// So much lighter or darker, or of another colour, may frames be on average, and those of one level.
+  /// Largest change of lightness or colour: of all frames on average, of the squares of one level, and of one
+  /// frame.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
   /// Limit for chroma: codecs lose more of the strongest colours than of brightness.
   private static let mostChroma = 5.0

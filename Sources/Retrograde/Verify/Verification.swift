@@ -29,7 +29,7 @@ public struct Verification: Sendable, Codable {
   /// Whether everything holds.
   public var isMirror: Bool { checks.allSatisfy(\.holds) }
 
-  /// Everything that does not hold, in one line; nil where all does.
+  /// All checks that do not hold, in one line; nil where all do.
   public var difference: String? {
     let differences = checks.filter { !$0.holds }.map { "\($0.subject): \($0.finding)" }
     return differences.isEmpty ? nil : differences.joined(separator: "; ")

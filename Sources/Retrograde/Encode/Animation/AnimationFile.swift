@@ -62,7 +62,7 @@ struct AnimationWriter: Sendable {
   let target: String
   let settings: AnimationSettings
 
-  /// Until the stream ends, or the pipeline stops.
+  /// Writes frames until the stream ends, or the pipeline stops.
   /// - Throws: ``RetrogradeError``.
   func run(
     _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: @escaping @Sendable () -> Bool

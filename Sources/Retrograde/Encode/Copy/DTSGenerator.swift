@@ -3,7 +3,7 @@ import MediaTime
 /// When packets are to be decoded that several encoders have put into an order of their own: the n-th packet when the n-th
 /// frame is shown, all of them earlier by as much as the deepest reordering takes.
 struct DTSGenerator {
-  /// How much earlier.
+  /// Time by which packets are decoded earlier.
   let lead: ClockTime
   private var times: [ClockTime] = []
   private var given = 0

@@ -16,7 +16,7 @@ struct ForwardCopy: Sendable {
   private let reading: String
   private let target: String
 
-  /// How much later than the start of the output its first frame is.
+  /// Time from the start of the output to its first frame.
   var lead: ClockTime { clock?.lead ?? .zero }
 
   /// Codecs of which nothing is kept beside the stream, and each packet is a frame.

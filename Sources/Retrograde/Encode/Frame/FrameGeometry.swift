@@ -16,7 +16,7 @@ struct FrameGeometry: Sendable {
   let orientation: String?
   /// Whether interlaced frames are made whole ones first.
   let deinterlaces: Bool
-  /// How much of the source's bit rate the same look takes, from 0 to 1.
+  /// Share of the source's bit rate for the same look, from 0 to 1.
   let rateShare: Double
   /// The frames as they come out, but for their pixel format.
   let caps: Caps
@@ -160,7 +160,7 @@ extension FrameGeometry {
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
-  /// All that is done with one frame after the other.
+  /// Elements for all changes of a frame, one after the other.
   var elements: [String] { cutting + scaling }
 
   private static let cuttable = [
