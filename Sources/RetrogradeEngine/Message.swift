@@ -13,7 +13,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
 
   public init(_ text: String) { append(.text(text)) }
 
-  /// With settings as the library calls them, in backquotes.
+  /// The text with settings as the library calls them, in backquotes.
   public var description: String { naming { "`\($0.rawValue)`" } }
 
   /// - Parameter name: returns the name of a setting.
@@ -52,7 +52,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// As a list of texts and of objects with the name of a `setting`.
+/// Encoded as a list of texts and of objects with the name of a `setting`.
 extension Message: Codable {
   private struct Named: Codable { var setting: String }
 

@@ -171,9 +171,9 @@ package struct PlayableSource: Sendable {
     self.stored = stored
   }
 
-  /// In place of its own audio, with that of another source, played once, as it is: from its start on, for as long as this one is
-  /// played.
-  /// - Returns: how much of the end has none.
+  /// Replaces its audio by that of another source, played once, as it is: from its start on, for as long as
+  /// this one is played.
+  /// - Returns: length of the end that has none.
   package mutating func hear(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)

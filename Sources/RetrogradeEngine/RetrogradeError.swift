@@ -52,7 +52,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// All of it: the subject, the reason and the remedy.
+  /// The whole text: the subject, the reason and the remedy.
   public var message: Message {
     let failure: Message = subject.map { "\($0): \(reason)" } ?? reason
     return remedy.map { "\(failure); \($0)" } ?? failure
@@ -118,7 +118,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Without the error of GStreamer: the reason has its words.
+/// Encoded without the error of GStreamer: the reason has its words.
 extension RetrogradeError: Codable {
   private enum CodingKeys: String, CodingKey {
     case code, subject, reason, remedy

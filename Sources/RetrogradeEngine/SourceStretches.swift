@@ -25,7 +25,7 @@ package final class SourceStretches: Sendable {
   package let tail: SourceStretch
   private let opened: OpenedSource
   private let settings: PlaybackSettings
-  /// From where to where the source is presented.
+  /// Span of the source's presentation.
   private let whole: TimeSpan
   private let state: Mutex<State>
 

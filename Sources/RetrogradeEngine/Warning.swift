@@ -24,7 +24,7 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
     public static let timesRepaired = Code(rawValue: "times-repaired")
     /// Not everything that was given to the encoder reached the file.
     public static let notWritten = Code(rawValue: "not-written")
-    /// It is longer than the place takes that it is made for.
+    /// The output is longer than the place takes that it is made for.
     public static let tooLong = Code(rawValue: "too-long")
     /// A live source counted frames that it did not give.
     public static let lost = Code(rawValue: "lost")
@@ -50,7 +50,8 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
   public var isLoss: Bool { code != .timesRepaired }
 }
 
-/// As an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in seconds.
+/// Encoded as an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in
+/// seconds.
 extension Warning: Codable {
   /// In an encoder's `userInfo`: a `@Sendable (Setting) -> String` that says what settings are called in messages.
   public static let naming = CodingUserInfoKey(rawValue: "naming")
@@ -90,7 +91,7 @@ extension Message {
 }
 
 extension Array where Element: Hashable {
-  /// Each once, in the order in which they came: several streams and legs may say the same.
+  /// The warnings, each once, in the order in which they came: several streams and legs may say the same.
   package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }

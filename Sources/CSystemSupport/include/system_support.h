@@ -18,7 +18,8 @@ int system_exchange(const char *one, const char *other);
 
 /// Has these signals do nothing but come out of a pipe, a byte each: its number.
 ///
-/// Drops SIGPIPE and SIGXFSZ that the system sends because a write of this process fails: the write fails all the same.
+/// Drops SIGPIPE and SIGXFSZ that the system sends because a write of this process fails: the write fails all
+/// the same.
 /// Returns the end to read from; -1 and errno where that fails. To be called once.
 int system_watch_signals(const int *numbers, int count);
 

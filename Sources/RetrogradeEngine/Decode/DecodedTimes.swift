@@ -9,7 +9,7 @@ import Synchronization
 struct DecodedTimes {
   /// The index, with these times; packets without a frame are hidden.
   let video: VideoIndex
-  /// They count the times that were changed, and the frames that the decoder lost.
+  /// Warnings with the number of times that were changed, and of frames that the decoder lost.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
@@ -92,7 +92,7 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Each frame without a time in its part of the time between the two that have one.
+  /// Times for frames without one, spread evenly between the two that have one.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())

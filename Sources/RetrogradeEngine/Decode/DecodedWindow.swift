@@ -90,7 +90,7 @@ package final class DecodedWindow: Sendable {
   }
 }
 
-/// How much decoded media the engine holds.
+/// Counter of the decoded media that the engine holds.
 package final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
   private let whole: MemoryGauge?

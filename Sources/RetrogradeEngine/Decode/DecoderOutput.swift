@@ -20,17 +20,18 @@ final class DecoderOutput: Sendable {
   private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
-  /// Nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
+  /// Time without a packet read or a frame decoded, and without an end, after which the decoder makes no
+  /// progress.
   private let stall: ClockTime
   /// Longest wait for a sample at a time. After an error, also the longest wait for the remaining ones.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// Why frames are decoded.
+  /// Purpose of decoding frames.
   enum Use {
     case windows
     /// Compared with those of windows; memory and threads are left to the elements.
     case plain
-    /// As `plain`, in as many threads as `windows`.
+    /// Like `plain`, in as many threads as `windows`.
     case plainInThreadsOfWindows
   }
 

@@ -97,12 +97,12 @@ final class FormatChanges: Sendable {
 }
 
 extension Caps {
-  /// Such as `640x480, I420`.
+  /// Name of the format, such as `640x480, I420`.
   fileprivate var formName: String { "\(int("width") ?? 0)x\(int("height") ?? 0), \(string("format") ?? "")" }
 
   fileprivate var colourName: String { string("colorimetry") ?? "unknown" }
 
-  /// Such as `16:15`.
+  /// Pixel aspect ratio, such as `16:15`.
   fileprivate var pixelShape: String {
     let ratio = fraction("pixel-aspect-ratio") ?? (1, 1)
     return "\(ratio.numerator):\(ratio.denominator)"

@@ -67,7 +67,7 @@ package final class FrameConverter: Sendable {
 }
 
 extension Caps {
-  /// With the colours that GStreamer takes for granted if video does not say its own
+  /// The caps with the colours that GStreamer takes for granted if video does not say its own
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
@@ -76,7 +76,8 @@ extension Caps {
     return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
 
-  /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
+  /// The caps with the colours that players take it for: GStreamer's converter takes an unknown range for a
+  /// full one.
   package var withRange: Caps {
     guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
     return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)

@@ -19,7 +19,8 @@ package struct RecordedAudio {
     bytes += samples.count
   }
 
-  /// All that came, from time 0, ready to be played; nil where the caps are not those of samples.
+  /// Track of all samples so far, from time 0, ready to be played; nil where the caps are not those of
+  /// samples.
   package var track: AudioTrack? {
     guard let size = caps.bytesPerSampleFrame, size > 0 else { return nil }
     let chunks = bytes < size ? [] : [AudioChunk(position: 0, count: bytes / size, offset: 0)]

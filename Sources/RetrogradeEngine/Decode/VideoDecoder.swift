@@ -179,7 +179,7 @@ final class VideoDecoder: Sendable {
 
   /// How the frames of a window, and few others, are decoded.
   private struct Way {
-    /// By a seek to the keyframe that the window begins with, and not to a time.
+    /// True for a seek to the keyframe that the window begins with, and not to a time.
     var isKeyframe: Bool
     /// The packets end where those of the window do, and not with the source.
     var isEnding: Bool

@@ -265,7 +265,7 @@ package final class VideoSource: Sendable {
   /// The most that the spool holds of it when it is played, in bytes.
   package var spoolBytes: Int { plan.peakSpoolBytes + packetBytes }
 
-  /// How much of it is read from stored packets, in bytes.
+  /// Size of the stored packets from which it is read, in bytes.
   private var packetBytes: Int {
     parts.reduce(packets.withLock { $0 == nil } ? 0 : video.bytes) { $0 + $1.video.packetBytes }
   }

@@ -21,7 +21,7 @@ struct Fetch {
 
   // MARK: one file
 
-  /// All that is at an address, and whether its server said how much that is.
+  /// Fetches all that is at an address; also returns whether its server declared the length.
   func file(at address: String) throws -> (Spool, isWhole: Bool) {
     let pipeline = try pipeline(
       "\(Fetch.reader("souphttpsrc", address)) ! appsink name=bytes sync=false max-buffers=64 enable-last-sample=false")

@@ -76,7 +76,7 @@ struct AudioCollector {
     add(count)
   }
 
-  /// To be called when nothing more comes.
+  /// Ends the collection. To be called when nothing more comes.
   mutating func finish() throws {
     try endConversion()
     try flush()
@@ -134,7 +134,7 @@ struct AudioCollector {
 }
 
 extension Caps {
-  /// Such as `48000 Hz, 2 channels, S16LE`.
+  /// Name of the format, such as `48000 Hz, 2 channels, S16LE`.
   fileprivate var audioName: String {
     let channels = int("channels") ?? 0
     return "\(int("rate") ?? 0) Hz, \(channels) \(channels == 1 ? "channel" : "channels"), \(string("format") ?? "")"

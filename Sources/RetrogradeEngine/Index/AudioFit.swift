@@ -11,7 +11,8 @@ struct AudioAnchor: Hashable, Sendable {
   var position: Int
   /// Divisor of the count of sample frames between any two buffers.
   var step: Int
-  /// How much later than counted the timestamps say that buffers are, on average of the extremes, in sample frames.
+  /// Delay of the buffers' timestamps against the count of samples, on average of the extremes, in sample
+  /// frames.
   var offset: Double
   /// The latest of them less the earliest.
   var spread: Int

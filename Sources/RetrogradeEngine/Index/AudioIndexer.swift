@@ -7,7 +7,7 @@ import Quirks
 package struct AudioDecoder: Sendable {
   /// The factory's name; nil for raw audio.
   package let factory: String?
-  /// Why that one, for the log.
+  /// Reason of its choice, for the log.
   let reason: String
 
   /// - Returns: nil if no plugin decodes `stream`.

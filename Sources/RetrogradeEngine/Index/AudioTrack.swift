@@ -65,7 +65,7 @@ package struct AudioTrack: Sendable {
       count: gaps.count, span: span)
   }
 
-  /// How much of it is in the spool, in bytes.
+  /// Part of it in the spool, in bytes.
   package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
 
   package var span: TimeSpan { span(of: frames) }

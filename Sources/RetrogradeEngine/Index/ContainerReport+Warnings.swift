@@ -137,7 +137,7 @@ extension ContainerReport {
 }
 
 extension ClockTime {
-  /// Such as `5.055 s`.
+  /// The time in seconds, such as `5.055 s`.
   package var inSeconds: String {
     let milliseconds = (nanoseconds.magnitude + 500_000) / 1_000_000
     let rest = String(milliseconds % 1000)

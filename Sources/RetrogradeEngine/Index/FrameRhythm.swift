@@ -59,6 +59,6 @@ struct FrameRhythm: Sendable {
 
   /// Rates up to this one are named by those who mean them, also where frames come more slowly: by recorders of screens.
   private static let usual = 120.0
-  /// So many times as many frames as there are can't be meant.
+  /// Ratio of a declared rate to the frames' own above which it can't be meant.
   private static let excess = 3.0
 }

@@ -7,7 +7,7 @@ package struct IndexingPass: Sendable {
   package enum End: Equatable, Sendable {
     /// All streams have ended.
     case streamsEnded
-    /// All that the source has have ended; for the others nothing will ever come.
+    /// All streams that the source has have ended; for the others nothing will ever come.
     case restIsMissing
     /// A stream can't be read any further: for one, there is no room in the spool. The others would wait for it.
     case readerFailed

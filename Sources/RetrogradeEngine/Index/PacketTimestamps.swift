@@ -41,8 +41,9 @@ package final class PacketTimestamps: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Nothing from `element` on may clip: decoders do it by timestamps that can be wrong (see AudioLayout), and
-  /// parsers drop the packets before a segment's start, which the next ones overlap.
+  /// Opens the segments before `element`: nothing from there on may clip. Decoders do it by timestamps that
+  /// can be wrong (see AudioLayout), and parsers drop the packets before a segment's start, which the next
+  /// ones overlap.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }

@@ -50,7 +50,7 @@ struct PacketTurning {
     }
   }
 
-  /// Why the packets can't be given out in another order, for people; nil where they can.
+  /// Reason why the packets can't be given out in another order, for people; nil where they can.
   func obstacle(in packets: [VideoPacket]) -> String? {
     if let found { return found }
     let times = packets.compactMap { $0.time }

@@ -13,7 +13,7 @@ package struct VideoPacket: Hashable, Sendable {
   var bytes: Int
   /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if they were not counted.
   var pictureBytes: Int?
-  /// It decodes to no frame of its own, or to one outside the presentation.
+  /// True if it decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
 
   /// - Parameter caps: of the stream.
@@ -69,7 +69,7 @@ package struct VideoIndex: Sendable {
   let lastDuration: ClockTime
   /// The bytes of all packets.
   package let bytes: Int
-  /// Why its packets can't be given out in another order as they are, for people; nil where they can.
+  /// Reason why its packets can't be given out in another order as they are, for people; nil where they can.
   package var obstacle: String? = "nobody has looked at its packets"
   /// The decoder that takes its packets where the first by rank does not.
   var decoder: String?
@@ -169,7 +169,7 @@ package struct VideoIndex: Sendable {
   }
 }
 
-/// Everything that one pass over a source found, with its audio decoded into the spool.
+/// Result of one pass over a source, with its audio decoded into the spool.
 package struct SourceIndex: Sendable {
   /// Known facts of a source of which only a stretch was indexed.
   struct Part: Sendable {

@@ -23,8 +23,8 @@ package struct StreamPath: Sendable {
   package internal(set) var disposition: Disposition?
   /// Places of its samples, if the container says so.
   var stored: StoredAudio?
-  /// By which Matroska's blocks name a stream whose packets `matroskademux` gives no timestamps
-  /// (`Quirk.matroskademuxProResTimes`); nil of others.
+  /// Number of a stream in Matroska's blocks if `matroskademux` gives its packets no timestamps
+  /// (`Quirk.matroskademuxProResTimes`); nil for others.
   private(set) var unstampedTrack: Int?
   /// Which loudspeakers its channels are for, if the container says it and GStreamer does not: a bit for each
   /// `GstAudioChannelPosition`; 0: for none.
@@ -246,7 +246,7 @@ extension NamedTag {
 }
 
 extension TagList? {
-  /// With those of `tags` that describe more than the file that they stand in, as comments.
+  /// The tags with those of `tags` that describe more than the file that they stand in, as comments.
   func adding(_ tags: [NamedTag]) -> TagList? {
     let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
     guard !added.isEmpty else { return self }
@@ -254,7 +254,7 @@ extension TagList? {
     return (self?.removing(["extended-comment"])).merging(comments)
   }
 
-  /// With an orientation in place of a demuxer's; as they are if it is nil.
+  /// The tags with an orientation in place of a demuxer's; as they are if it is nil.
   func oriented(_ orientation: String?) -> TagList? {
     guard let orientation else { return self }
     let others = self?.removing(["image-orientation"])

@@ -53,7 +53,7 @@ final class StretchGate: Sendable {
     }
   }
 
-  /// Nothing is shown so much earlier than it comes.
+  /// Bound of the time by which a frame is shown earlier than it comes.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())

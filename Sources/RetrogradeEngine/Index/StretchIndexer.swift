@@ -22,22 +22,23 @@ final class StretchIndexer {
   private let pipeline: IndexingPipeline
   /// Anchor that places each audio stream; nil for one that has not begun in the first seconds.
   private let anchors: [AudioAnchor?]
-  /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
+  /// Length that each audio decoder has to have decoded before its samples are those of a pass from the
+  /// beginning on.
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
   private let placesAudio: Bool
   /// For each audio stream, true if it has begun and has no anchor.
   private let isUnplaced: [Bool]
 
-  /// How much is looked at to find out how the source begins.
+  /// Length of the part that is read to find out how the source begins.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
   /// Packets of one time may lie that far apart in a file.
   private static let interleaving = ClockTime(seconds: 1)
-  /// How much further back is gone, if need be, to find where a stream begins that is wanted.
+  /// Lengths to go further back, if need be, to find where a wanted stream begins.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
-  /// Nothing is looked for further back from a stretch, nor further behind it.
+  /// Bounds of the search before and behind a stretch.
   static let reach = (before: ClockTime(seconds: 63), behind: ClockTime(seconds: 12))
-  /// As much of a beginning may be read for it, from its first packet on.
+  /// Most of a beginning that may be read for it, from its first packet on.
   private static let mostOfHead = ClockTime(seconds: 12)
   /// Demuxers that find a time without reading all that is before it, and give the same times after a seek. tsdemux's
   /// times are other by a nanosecond, and mpegpsdemux's seeks go anywhere.
@@ -177,7 +178,7 @@ final class StretchIndexer {
 }
 
 extension IndexingPipeline.Reading {
-  /// Nothing failed, and all streams came to their ends, or those of the stretch.
+  /// True if nothing failed, and all streams came to their ends, or those of the stretch.
   fileprivate var isWhole: Bool { end == .streamsEnded && failure == nil }
 }
 
@@ -195,7 +196,7 @@ extension VideoIndex {
     return replacing(whole, isFromStart: false).ended(at: end)
   }
 
-  /// Without the frames from `end` on, but for the first of them.
+  /// The index without the frames from `end` on, but for the first of them.
   fileprivate func ended(at end: ClockTime?) -> VideoIndex {
     guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
       return self

@@ -5,7 +5,7 @@ import MediaTime
 /// A stretch of time during which some text is shown.
 package struct Cue: Hashable, Sendable, Codable {
   package var span: TimeSpan
-  /// As the packet has it: text, or a line of an SSA script.
+  /// The packet's bytes: text, or a line of an SSA script.
   package var bytes: [UInt8]
 
   package init(span: TimeSpan, bytes: [UInt8]) {
@@ -20,7 +20,7 @@ package struct SubtitleTrack: Sendable {
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
-  /// By their starts.
+  /// Cues by their starts.
   package var cues: [Cue]
 
   package init(caps: Caps, tags: TagList?, disposition: Disposition? = nil, cues: [Cue]) {

@@ -50,7 +50,7 @@ package struct Topology: Sendable {
     return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
-  /// They hand on the tags of the file as those of its only stream.
+  /// Elements that hand on the tags of the file as those of its only stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
   /// The same of a file of which its demuxer gets an excerpt; nil: all of it.

@@ -3,7 +3,7 @@ import MediaTime
 
 /// The samples of several tracks of one form, which lie one after the other.
 private struct JoinedSamples: SampleStore {
-  /// Each with where it begins and ends, in bytes.
+  /// Stores, each with its start and end, in bytes.
   var stores: [(place: Range<Int>, store: any SampleStore)]
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
@@ -19,7 +19,7 @@ extension AudioTrack {
     var track: AudioTrack
     /// When the source is played, in its own stream time.
     var span: TimeSpan
-    /// How much later that is among all.
+    /// Time by which that is later among all.
     var offset: ClockTime
   }
 
@@ -58,7 +58,7 @@ extension AudioTrack {
     disposition = first.disposition
   }
 
-  /// Such as `44100 Hz, 2 channels, S16LE`.
+  /// Name of the format, such as `44100 Hz, 2 channels, S16LE`.
   var form: String {
     "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
   }

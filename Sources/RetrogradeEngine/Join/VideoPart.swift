@@ -16,7 +16,7 @@ struct VideoPart: Sendable {
   let video: VideoSource
   /// Name of its file as users know it.
   let name: String
-  /// How much later its frames are shown than in its own stream time.
+  /// Time by which its frames are shown later than in its own stream time.
   let offset: ClockTime
   /// The places of its frames among all.
   let frames: Range<Int>
@@ -35,7 +35,7 @@ struct VideoPart: Sendable {
 }
 
 extension Warning {
-  /// As it is told where the source that it is about is one of several, the times in which are so much later.
+  /// The warning as it reads for one of several sources, whose times are so much later.
   func joined(_ name: String, laterBy offset: ClockTime) -> Warning {
     var warning = self
     warning.message = "\(name): \(message)"

@@ -19,7 +19,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     (self.direction, self.span, self.start, whole) = (direction, span, start, span)
   }
 
-  /// How much of the stretch was cut off before the span, in the order of play.
+  /// Part of the stretch that was cut off before the span, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
   /// How long after the leg's first move the first `distance` of the span has been played.
@@ -92,7 +92,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return leg
   }
 
-  /// How much of the span has been played so long after the first move.
+  /// Length of the span that has been played so long after the first move.
   private func distance(after time: ClockTime) -> ClockTime {
     let before = speed.time(toPlay: skipped, of: whole.duration)
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
@@ -114,7 +114,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 }
 
 extension PlaybackLeg {
-  /// From where in the source it is played, and to where.
+  /// Position in the source at which it begins, and at which it ends.
   private var first: ClockTime { direction == .forward ? span.start : span.end }
   private var last: ClockTime { direction == .forward ? span.end : span.start }
 

@@ -94,7 +94,7 @@ package struct PlaybackLegs: Sendable, Codable {
     return first.first
   }
 
-  /// How much of the source is played in a second of the output, on average; 1 where all is natural.
+  /// Seconds of the source that are played in a second of the output, on average; 1 where all is natural.
   package var meanSpeed: Double {
     let time = opening.reduce(ClockTime.zero) { $0 + $1.duration }
     return areNatural || time == .zero ? 1 : opening.reduce(ClockTime.zero) { $0 + $1.span.duration } / time

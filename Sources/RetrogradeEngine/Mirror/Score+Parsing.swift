@@ -56,7 +56,7 @@ extension Score {
   }
 }
 
-/// Why a text is no step, and what would be one.
+/// Reason why a text is no step, and an example of a valid one.
 private struct StepError: Error {
   var reason: String
   var remedy: String

@@ -2,7 +2,7 @@ import MediaTime
 
 /// Positions of a source that can be named.
 struct SourcePlaces {
-  /// From where to where it is presented.
+  /// Span of its presentation.
   let span: TimeSpan
   /// When its frames start; nil where there are none that can be counted.
   let frames: [ClockTime]?

@@ -66,7 +66,7 @@ public struct PlaybackOptions: Sendable, Codable {
 extension PlaybackOptions {
   /// How frames are made between others.
   public enum Interpolation: String, Sendable, Codable, CaseIterable {
-    /// Each is a mixture of the two that it lies between.
+    /// Each frame is a mixture of the two that it lies between.
     case blend
   }
 

@@ -15,8 +15,8 @@ package struct PlaybackSettings: Sendable {
     case output
     /// A user waits for the first frame, so that no more of a long source is read than that takes.
     case watching
-    /// Nothing is going to be played. What is decoded all the same is counted, and not kept: that takes no room on the
-    /// disk.
+    /// Nothing is going to be played. Frames that are decoded all the same are counted, and not kept: that
+    /// takes no room on the disk.
     case description
   }
 
@@ -38,7 +38,7 @@ package struct PlaybackSettings: Sendable {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }
 
-  /// With so much of the memory for each of `count` sources that are read at once.
+  /// The settings with this share of the memory for each of `count` sources that are read at once.
   package func shared(by count: Int) -> PlaybackSettings {
     var settings = self
     settings.resources = resources.shared(by: count)

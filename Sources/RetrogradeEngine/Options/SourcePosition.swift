@@ -5,7 +5,7 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
   case time(ClockTime)
   /// The start of a frame, counted from 0.
   case frame(Int)
-  /// So long before the end.
+  /// A time before the end.
   case beforeEnd(ClockTime)
   /// The start of the first chapter of that name.
   case chapter(String)
@@ -70,6 +70,6 @@ extension SourcePosition: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral
 }
 
 extension Double {
-  /// As people write it: 4, 2.5.
+  /// The number as people write it: 4, 2.5.
   package var plain: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
 }

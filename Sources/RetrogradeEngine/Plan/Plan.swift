@@ -26,7 +26,7 @@ public struct Plan: Hashable, Sendable, Codable {
   }
 
   public var method: Method
-  /// In the order in which they are read: last first.
+  /// Windows in the order in which they are read: last first.
   public var windows: [Window]
   /// The most bytes of decoded media to hold.
   public var budget: Int
