@@ -11,7 +11,7 @@ package enum ChildService {
   /// if it hangs.
   private static let grace = DispatchTimeInterval.seconds(10)
 
-  /// Has signals that a terminal sends to the whole process group be the parent's only, which closes the pipe.
+  /// Leaves signals that a terminal sends to the whole process group to the parent, which closes the pipe.
   package static func leaveSignalsToParent() {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }

@@ -183,7 +183,7 @@ final class ChunkMaker: Sendable {
 }
 
 extension Pipeline {
-  /// Has the sink called `file` write to `path`.
+  /// Makes the sink called `file` write to `path`.
   /// - Returns: `path`.
   func write(to path: String) throws -> String {
     try element("file")?.set("location", path)

@@ -342,7 +342,7 @@ final class EncodingPipeline: Sendable {
     guard source.push(buffer) || open.withLock({ $0.isOver }) else { throw reason }
   }
 
-  /// Says that one of the streams has ended.
+  /// Ends one of the streams.
   func end(_ source: AppSource) {
     open.withLock { $0.streams -= 1 }
     source.endOfStream()

@@ -11,7 +11,7 @@ enum VideoTimescale {
     return rate.numerator * 10
   }
 
-  /// Has the track of MP4 or MOV that `source` leads to count in `units`. The muxer takes a scale from
+  /// Makes the track of MP4 or MOV that `source` leads to count in `units`. The muxer takes a scale from
   /// the frame rate, which times of variable rates do not fit: 491 of 59/12. A user's own scale stays.
   static func set(_ units: Int, after source: Element) {
     let pad = source.entered { $0.isOfClass("Muxer") && $0.integer("trak-timescale") == 0 }

@@ -116,7 +116,7 @@ struct PipelineRun: Sendable {
       plan: source.video?.plan, warnings: warnings)
   }
 
-  /// Has the sinks write where `outputs` says.
+  /// Makes the sinks write where `outputs` says.
   /// - Returns: the one file that is written, if it is one.
   private static func redirect(_ pipeline: Pipeline, to outputs: Outputs) throws -> String {
     let locations = pipeline.outputLocations

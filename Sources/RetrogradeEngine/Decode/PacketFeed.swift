@@ -31,7 +31,7 @@ final class PacketFeed: Sendable {
     }
   }
 
-  /// Has the next seek lead to a packet of the index.
+  /// Makes the next seek lead to a packet of the index.
   func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
 
   /// The error that ended reading; nil if there was none.

@@ -59,7 +59,7 @@ final class ResampledSamples: PacedSamples {
     read += block
   }
 
-  /// Has the next block come out as long as it should.
+  /// Makes the next block come out as long as it should.
   private func setRate(of converter: AudioConverter) {
     // Samples that have gone in and not come out belong to the speed that follows. They are more, the higher
     // that speed is: no more than half a block of them counts, so that no rate follows from its own effect.

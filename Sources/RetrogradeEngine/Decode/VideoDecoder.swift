@@ -119,7 +119,7 @@ final class VideoDecoder: Sendable {
     return sample == nil || output.packets?.haveBegun ?? true
   }
 
-  /// Has the demuxer find its way to `time`, which may take long the first time.
+  /// Makes the demuxer find its way to `time`, which may take long the first time.
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
     // No more of that keyframe's group is decoded than the appsink holds.

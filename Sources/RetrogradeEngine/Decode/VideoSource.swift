@@ -324,7 +324,7 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe.ofWhole, changes, cancellation)
   }
 
-  /// Has a decoder begin at the keyframe before `frame`.
+  /// Makes a decoder begin at the keyframe before `frame`.
   /// - Returns: whether it comes to `frame` so.
   private func brings(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]

@@ -122,7 +122,7 @@ package final class AudioIndexer: Sendable {
     return decoder != nil || rest.isEmpty || parser != nil ? (decoder, parser, Array(chain)) : nil
   }
 
-  /// Has the packets watched on their way into the decoder, and the audio on its way out.
+  /// Watches the packets on their way into the decoder, and the audio on its way out.
   package func watch(_ pipeline: Pipeline) {
     guard let chain = pipeline.element(name).flatMap(AudioIndexer.chain) else { return }
     let entry =

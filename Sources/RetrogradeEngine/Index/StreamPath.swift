@@ -183,7 +183,7 @@ extension StreamPath {
 }
 
 extension StreamPath {
-  /// Has the channels of PCM be for the loudspeakers that the container names.
+  /// Assigns the channels of PCM to the loudspeakers that the container names.
   fileprivate mutating func place(channelsOf track: ContainerTrack?) {
     guard let mask = track?.loudspeakers, caps.mediaType == "audio/x-raw", caps.int("channels") == mask.nonzeroBitCount
     else { return }

@@ -59,8 +59,8 @@ final class StretchGate: Sendable {
   private let state = Mutex(State())
   private let pads = Mutex<[Pad]>([])
 
-  /// Has the stream watched that comes out of `sink`: where its demuxer will give it out, before anything changes its segment. To be
-  /// called before the pipeline starts.
+  /// Watches the stream that comes out of `sink`: where its demuxer will give it out, before anything changes
+  /// its segment. To be called before the pipeline starts.
   /// - Returns: false where no demuxer leads to it.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
     // Demuxers are linked when they know the streams of the file.

@@ -103,7 +103,7 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Says which field comes first where the file does (`Quirk.y4mdecFieldOrder`).
+  /// Sets the field order if the file declares it (`Quirk.y4mdecFieldOrder`).
   private func nameFieldOrder(_ pipeline: Pipeline) {
     guard let order = facts.y4mFieldOrder, Quirk.y4mdecFieldOrder.applies else { return }
     for decoder in pipeline.elements(ofFactory: "y4mdec") {
@@ -149,7 +149,7 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Has the streams noted that come late in a pipeline from a description of ours.
+  /// Notes streams that come late in a pipeline from a description of ours.
   func lateStreams(_ pipeline: Pipeline, after samples: Counter) -> LateStreams {
     let steps = streams.flatMap(\.steps)
     return LateStreams(

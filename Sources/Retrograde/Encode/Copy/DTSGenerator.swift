@@ -16,7 +16,7 @@ struct DTSGenerator {
     times = (0..<depth).map { ClockTime(nanoseconds: step.nanoseconds * Int64($0)) }
   }
 
-  /// Says when further frames are shown, in order; the first of all at ``lead`` or later.
+  /// Adds the times at which further frames are shown, in order; the first of all at ``lead`` or later.
   mutating func add(_ shown: [ClockTime]) {
     times.removeFirst(given)
     given = 0
