@@ -14,7 +14,7 @@ package struct ContainerFacts: Sendable {
   package private(set) var size = 0
   /// Report of the file's content by the file itself; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
-  /// In order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
+  /// Tracks in order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
   package private(set) var tracks: [ContainerTrack] = []
   /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, transport streams, AIFF, ASF, FLAC, MP3,
   /// WavPack and GIF.
@@ -38,7 +38,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
-  /// It is a WAVE file in which no audio is found: it ends before that, or the bytes before it are damaged.
+  /// True for a WAVE file in which no audio is found: it ends before that, or the bytes before it are
+  /// damaged.
   package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,
@@ -52,10 +53,11 @@ package struct ContainerFacts: Sendable {
   package private(set) var formChange: FLACChange?
   /// MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
-  /// It is an MP4 or MOV file that ends before its index comes.
+  /// True for an MP4 or MOV file that ends before its index comes.
   package private(set) var lacksIndex = false
 
-  /// It is a Matroska or WebM file that does not say where its keyframes are, as programs write that can't go back.
+  /// True for a Matroska or WebM file that does not say where its keyframes are, as programs write that can't
+  /// go back.
   package private(set) var lacksCues = false
 
   /// The file, if its format shows damage only to who reads all of it.

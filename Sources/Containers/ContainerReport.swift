@@ -12,7 +12,7 @@ package struct ContainerReport: Equatable, Sendable {
     package var frames: Int?
     /// When it ends, in stream time; nil where that is not said.
     package var end: ClockTime?
-    /// It is listed, and nothing of it is in the file.
+    /// True if the stream is listed, and nothing of it is in the file.
     package var isEmpty = false
 
     package init(kind: StreamKind, frames: Int?, end: ClockTime?) {
@@ -45,8 +45,8 @@ package struct ContainerReport: Equatable, Sendable {
   package var fragmentsEnd: ClockTime?
   /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
   package var streamNumbers: [Int] = []
-  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is
-  /// missing; nil: by any time, since the declared end is not exact.
+  /// Time by which the media may end earlier than ``presentationEnd`` where nothing else shows that something
+  /// is missing; nil: any time, since the declared end is not exact.
   package var slack: ClockTime?
   /// True if its length is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false

@@ -19,7 +19,7 @@ package struct ContainerTrack: Sendable {
   package var fieldOrder: String?
   /// Its edit list shows more than one part of it. Of MP4 and MOV.
   package var isEdited = false
-  /// By which blocks name it. Of Matroska.
+  /// Number by which Matroska's blocks name the track.
   package var number: Int?
   /// A bit for each `GstAudioChannelPosition`, of PCM of which the container says that; GStreamer's demuxers do not
   /// read it. Of MOV and AIFF.

@@ -3,7 +3,7 @@ package import MediaTime
 /// Bytes in the middle of a file that are not those written there.
 package struct Damage: Equatable, Sendable {
   package enum Kind: Sendable {
-    /// They are nothing that the format has; demuxers go on at the next cluster.
+    /// The bytes are nothing that the format has; demuxers go on at the next cluster.
     case unreadable
     /// Their checksum is wrong.
     case altered

@@ -2,7 +2,7 @@ package import MediaTime
 
 /// Part of an audio stream that is heard, where its decoder does not know that.
 package struct GaplessInfo: Sendable {
-  /// How much later its times are than those of the audible samples.
+  /// Time by which its timestamps are later than the audible samples.
   package var delay = ClockTime.zero
   /// nil: to its end.
   package var duration: ClockTime?

@@ -15,7 +15,7 @@ extension NamedTag {
     return north + east + (altitude.flatMap { coordinate($0, digits: 1, 2) } ?? "") + "/"
   }
 
-  /// With a sign, at least `digits` before the point, and at least one after it.
+  /// The value with a sign, at least `digits` before the point, and at least one after it.
   private static func coordinate(_ value: Double, digits: Int, _ decimals: Int) -> String? {
     let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
     guard let scaled = Int(exactly: (abs(value) * Double(scale)).rounded()) else { return nil }

@@ -48,9 +48,9 @@ package final class AppSink: @unchecked Sendable {
     seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }
 
-  /// It asks for no stop, rather than for none other than before: matroskademux takes that for the duration that the
-  /// file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`), and complains of a `time`
-  /// behind it.
+  /// Seeks without a stop, rather than with the stop left as it was: matroskademux takes that for the
+  /// duration that the file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`),
+  /// and complains of a `time` behind it.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

@@ -34,7 +34,7 @@ package final class AppSource: @unchecked Sendable {
     gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
   }
 
-  /// Says that no more is coming.
+  /// Ends the stream.
   package func endOfStream() { gst_app_src_end_of_stream(raw) }
 
   /// Makes the source ask for its buffers. It must be seekable (`stream-type=seekable`); both bodies are

@@ -80,9 +80,9 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// As ``retimed(pts:duration:isMirrored:)``, in its place: if it has no other owner, nothing is copied. A
-  /// buffer whose memory a copy has is no longer fit to go back to its pool, and the decoder would get fresh
-  /// memory for every frame (gstbufferpool.c, `default_release_buffer`).
+  /// Like ``retimed(pts:duration:isMirrored:)``, in its place: if the buffer has no other owner, nothing is
+  /// copied. A buffer whose memory a copy has is no longer fit to go back to its pool, and the decoder would
+  /// get fresh memory for every frame (gstbufferpool.c, `default_release_buffer`).
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
   ) {

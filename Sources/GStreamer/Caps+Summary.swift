@@ -45,7 +45,7 @@ extension Caps {
     }
   }
 
-  /// Such as `HDR10`; nil of the standard one.
+  /// Name of the dynamic range, such as `HDR10`; nil for the standard one.
   package var dynamicRange: String? {
     guard let colorimetry = string("colorimetry"), let transfer = colorimetry.split(separator: "-").last else {
       return nil

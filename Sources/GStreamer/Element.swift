@@ -185,7 +185,7 @@ package final class Element: @unchecked Sendable {
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
   }
 
-  /// Has the pipeline that it is in fail with `error`, on its bus.
+  /// Makes its pipeline fail with `error`, on the bus.
   package func fail(_ error: GStreamerError) {
     gst_element_message_full(
       raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),

@@ -44,7 +44,8 @@ extension Pad {
     }
   }
 
-  /// Has the stream end that comes into this sink pad, unless it has ended. To be called on the thread that pushes into it.
+  /// Ends the stream that comes into this sink pad, unless it has ended. To be called on the thread that
+  /// pushes into it.
   package func endStream() {
     guard gst_pad_get_sticky_event(raw, GST_EVENT_EOS, 0).map({ gst_mini_object_unref($0.asMiniObject) }) == nil else {
       return

@@ -178,10 +178,10 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has a segment that starts later than 0 be seen and heard when it starts.
+  /// Keeps the start time of a segment that starts later than 0.
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
-  /// Has every segment that ends after `end`, in stream time, end there.
+  /// Makes every segment that ends after `end`, in stream time, end there.
   package func endSegments(at end: ClockTime) {
     onSegment { segment in
       guard segment.stop != UInt.max, segment.time != UInt.max else { return }
@@ -195,7 +195,7 @@ package final class Pad: @unchecked Sendable {
   /// start belong to the stream all the same.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
-  /// Has the first segment begin where its time is 0.
+  /// Makes the first segment begin where its time is 0.
   fileprivate func openFirstSegmentToItsZero() {
     onFirstSegment { segment in
       guard segment.time <= segment.start else { return }
@@ -281,7 +281,7 @@ package final class Pad: @unchecked Sendable {
 
   func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
 
-  /// Says downstream that the stream has ended.
+  /// Sends the end of the stream downstream.
   package func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 
   typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
@@ -312,7 +312,7 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 }
 
 extension Pipeline {
-  /// Has matroskademux's streams keep the times that the file gives them (`Quirk.matroskademuxStartTime`).
+  /// Makes matroskademux's streams keep the times that the file gives them (`Quirk.matroskademuxStartTime`).
   package func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }

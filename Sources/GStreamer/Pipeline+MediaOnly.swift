@@ -111,7 +111,7 @@ private struct Factory {
     handlesURIs || !parts.isDisjoint(with: ["Source", "Adaptive", "Playlist", "Editing", "Network"])
   }
 
-  /// All that a class may name of a demuxer, a parser or a decoder of media.
+  /// Words that the class of a demuxer, a parser or a decoder of media may have.
   private static let known: Set<Substring> = [
     "Codec", "Demuxer", "Parser", "Decoder", "Audio", "Video", "Image", "Subtitle", "Metadata", "Meta", "Converter",
     "Hardware", "Bin",

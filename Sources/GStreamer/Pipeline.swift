@@ -241,7 +241,7 @@ package final class Pipeline: @unchecked Sendable {
 }
 
 extension Pipeline {
-  /// Has the pipeline fail if a `videorate` is to change the speed of frames that come without a rate
+  /// Makes the pipeline fail if a `videorate` is to change the speed of frames that come without a rate
   /// (`Quirk.videorateSpeedWithoutRate`).
   package func failWhereSpeedHasNoRate() {
     for element in elements(ofFactory: "videorate") where element.number("rate") ?? 1 != 1 {

@@ -52,7 +52,7 @@ extension TagList {
     )
   }
 
-  /// Such as `2020-05-06T07:08:09Z`.
+  /// Date in the form `2020-05-06T07:08:09Z`.
   /// - Parameter time: in seconds since 1970.
   package static func dateTime(_ time: Int) -> String {
     guard let value = gst_date_time_new_from_unix_epoch_utc(gint64(time)) else { return "" }

@@ -18,7 +18,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     self.init(adopting: raw)
   }
 
-  /// As `taginject` and ``init(_:)`` take it.
+  /// Text in the form that `taginject` and ``init(_:)`` take.
   package var description: String { takeString(gst_tag_list_to_string(raw)) ?? "" }
 
   package var isEmpty: Bool { gst_tag_list_is_empty(raw) != 0 }

@@ -16,6 +16,6 @@ extension ContainerReport {
       isCut: size > file.size - start, end: end, streams: [Stream(kind: .audio, frames: nil, end: end)])
   }
 
-  /// By encoding: µ-law, integers of 8 to 32 bits, floating point numbers, A-law.
+  /// Bytes of a sample by encoding: µ-law, integers of 8 to 32 bits, floating point numbers, A-law.
   private static let bytesPerSample = [1: 1, 2: 1, 3: 2, 4: 3, 5: 4, 6: 4, 7: 8, 27: 1]
 }

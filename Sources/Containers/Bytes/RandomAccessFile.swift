@@ -81,7 +81,7 @@ package final class RandomAccessFile {
     return bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
-  /// Has the file end after `count` bytes. False where that fails; `errno` says why.
+  /// Makes the file end after `count` bytes. False where that fails; `errno` says why.
   func truncate(to count: Int) -> Bool {
     block = (0..<0, [])
     return ftruncate(descriptor, off_t(count)) == 0

@@ -65,7 +65,7 @@ package struct InfoFrame {
   }
 
   private static let rates = [44100, 48000, 32000]
-  /// How much smaller the rates of MPEG-1 are in MPEG-2 and 2.5.
+  /// Bits by which the rates of MPEG-1 are shifted to the right for MPEG-2 and 2.5.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
   /// Audio between priming and padding; nil if the frame names neither. mpegaudioparse reads it only

@@ -2,7 +2,7 @@
 ///
 /// Source: ISO/IEC 14496-15, 8.3.3.1.
 package struct HEVCConfiguration {
-  /// As ISO/IEC 14496-15, E.3, has it: `hvc1.1.6.L120.90`.
+  /// Codec string by ISO/IEC 14496-15, E.3: `hvc1.1.6.L120.90`.
   package let codecs: String
 
   /// - Parameter record: the body of the box.

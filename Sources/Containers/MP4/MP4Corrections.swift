@@ -88,7 +88,7 @@ struct MP4Corrections: FileCorrection {
     if patches.isEmpty { return nil }
   }
 
-  /// Has the field of the header that stands at `field` say `value`, if there is room for it.
+  /// Notes `value` for the header's field at `field`, if there is room for it.
   private mutating func add(_ field: Range<Int>, _ value: Int, after start: Int) {
     guard value < (field.count == 8 ? 1 << 48 : 0xFFFF_FFFF) else { return }
     patches.append(
@@ -119,7 +119,7 @@ extension MP4Corrections {
     /// When the last sample is decoded, and when it ends, or would if it lasted as long as the one before.
     let lastStart: Int
     let lastEnd: Int
-    /// How much earlier than it is decoded a sample is shown, at the most.
+    /// Longest time by which a sample is shown before it is decoded.
     let lead: Int
     /// When the last sample to be shown ends.
     let shownEnd: Int

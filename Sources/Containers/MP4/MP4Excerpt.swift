@@ -92,7 +92,7 @@ package struct MP4Excerpt: FileCorrection {
 }
 
 extension MP4Edit {
-  /// How much later the media of a track is presented than its own times say.
+  /// Delay of a track's presentation against the media's own times.
   /// - Parameter timescale: the movie's.
   /// - Returns: nil where parts of it change places, or are left out.
   fileprivate static func delay(in track: Range<Int>, of header: [UInt8], _ timescale: Int) -> ClockTime? {

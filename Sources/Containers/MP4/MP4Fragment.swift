@@ -17,7 +17,7 @@ package struct MP4Fragment {
   package var number: Int
   /// When the first sample is decoded, and shown.
   package var start: Int
-  /// In the order in which they are decoded, which is that in which they are shown.
+  /// Samples in the order in which they are decoded, which is that in which they are shown.
   package var samples: [Sample]
 
   package init(number: Int, start: Int, samples: [Sample]) {

@@ -49,7 +49,7 @@ package struct MP4Header {
   /// Names of the tracks of each kind, in order. Written if the header stands last in the file.
   package var titles: [StreamKind: [String?]] = [:]
 
-  /// By kind, in the order of the tracks.
+  /// Tracks by kind, in their order.
   package var videos: [Video] = []
   package var audio: [Audio] = []
   /// Whether each track of text is enabled.

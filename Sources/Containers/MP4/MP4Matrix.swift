@@ -1,7 +1,7 @@
 /// How the video of an MP4 or MOV track is shown: the matrix of its `tkhd` box, and then that of the movie's `mvhd` box
 /// (ISO/IEC 14496-12, 8.3.2 and 8.2.2). Where it moves the picture to is left out.
 struct MP4Matrix {
-  /// By GST_TAG_IMAGE_ORIENTATION, the turned axes, (a, b, c, d), of 1, 0 and -1.
+  /// Turned axes by GST_TAG_IMAGE_ORIENTATION: (a, b, c, d), of 1, 0 and -1.
   static let axes: [String: [Int]] = [
     "rotate-0": [1, 0, 0, 1], "rotate-90": [0, 1, -1, 0], "rotate-180": [-1, 0, 0, -1], "rotate-270": [0, -1, 1, 0],
     "flip-rotate-0": [-1, 0, 0, 1], "flip-rotate-90": [0, -1, -1, 0], "flip-rotate-180": [1, 0, 0, -1],

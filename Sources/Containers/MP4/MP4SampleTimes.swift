@@ -12,7 +12,7 @@ package struct MP4SampleTimes {
   }
 
   package let timescale: Int
-  /// In the order in which they are decoded.
+  /// Samples in the order in which they are decoded.
   package let samples: [Sample]
 
   /// Times of the video track of that number, counted from 0.

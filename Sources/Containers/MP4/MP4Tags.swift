@@ -148,7 +148,7 @@ struct MP4Tags {
   private static let userData = Set((userDataNames + ["gnre", "covr", "keyw", "desc"]).map(spelled))
     .subtracting([spelled("©day")])
 
-  /// As ``Box`` reads a type whose first letter is no UTF-8.
+  /// The name as ``Box`` reads a type whose first letter is no UTF-8.
   private static func spelled(_ name: String) -> String {
     name.hasPrefix("©") ? ([0xA9] + Array(name.dropFirst().utf8)).text(0) : name
   }

@@ -1,6 +1,6 @@
 /// The tracks of MP4 and MOV files.
 enum MP4Track {
-  /// In order, without those that only hold the names of chapters.
+  /// Tracks in order, without those that only hold the names of chapters.
   /// - Parameter fileSize: in bytes.
   static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes

@@ -8,7 +8,7 @@ package struct VP9Configuration: Equatable {
   /// Bits of a sample.
   package let bitDepth: UInt8
 
-  /// As RFC 6381 has it: `vp09.00.40.08`.
+  /// Codec string by RFC 6381: `vp09.00.40.08`.
   package var codecs: String {
     "vp09" + [profile, level, bitDepth].map { ($0 < 10 ? ".0" : ".") + "\($0)" }.joined()
   }

@@ -98,7 +98,7 @@ private struct Descriptors {
   private var tags: Set<UInt8> = []
   /// Owner of the stream's format: four letters.
   private(set) var registration: String?
-  /// Whom audio is for (`audio_type` of its language's descriptor, 2.6.19); nil: for all.
+  /// Audience of audio (`audio_type` of its language's descriptor, 2.6.19); nil: all.
   private(set) var mark: String?
 
   init(_ bytes: ArraySlice<UInt8>) {

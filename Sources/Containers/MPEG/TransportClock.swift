@@ -32,7 +32,7 @@ struct TransportClock: FileCorrection {
     return first < places.count && places[first] < range.upperBound
   }
 
-  /// Has every reference say the same: as later ones have to be later, each by a tick of 27 MHz.
+  /// Sets all references to the same time: as later ones have to be later, each by a tick of 27 MHz.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     var number = places.partition { $0 + 6 > offset }
     while number < places.count, places[number] < offset + bytes.count {
@@ -74,7 +74,7 @@ struct ClockReferences {
       && last.contains { $0.key != stream && $0.value > known && TransportClock.steps.contains(time - $0.value) }
   }
 
-  /// Without a reference for longer than this, tsdemux goes wrong; in ticks of 90 kHz. Its own limit is 500 ms.
+  /// Time without a reference after which tsdemux goes wrong, in ticks of 90 kHz. Its own limit is 500 ms.
   private static let gap = 40_500
 
   mutating func add(_ packet: TransportPacket) {

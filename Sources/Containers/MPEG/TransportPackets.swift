@@ -101,7 +101,7 @@ struct TransportPacket {
     kind = isStart ? TransportPacket.kind(bytes, payload) : nil
   }
 
-  /// By the number of the stream (table 2-22).
+  /// Kind of a stream, by its number (table 2-22).
   private static func kind(_ bytes: [UInt8], _ payload: Range<Int>) -> StreamKind? {
     let body = payload.lowerBound
     guard payload.count >= 4, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }

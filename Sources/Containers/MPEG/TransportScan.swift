@@ -59,7 +59,7 @@ struct TransportScan {
 
 /// The packets of one stream.
 private struct PacketStream {
-  /// By its packets' own account.
+  /// Kind of the stream by its packets' own account.
   private(set) var kind: StreamKind?
   private(set) var count = 0
   private(set) var gaps = TickGaps()
@@ -139,7 +139,7 @@ private struct ElapsedTicks {
   private(set) var first: Int?
   private var last = 0
   private var stream: Int?
-  /// By how much the clock has jumped.
+  /// Ticks by which the clock has jumped.
   private var jumps = 0
 
   mutating func add(_ reference: Int, of stream: Int, in program: ProgramTables.Program?) {

@@ -64,9 +64,9 @@ private struct MXFTriplet {
 
 /// The lengths of the tracks in the header.
 private struct MXFMetadata {
-  /// By the identifier of a track's sequence: edit units per second.
+  /// Edit units per second, by the identifier of a track's sequence.
   private var rates: [[UInt8]: Double] = [:]
-  /// By the identifier of a sequence: edit units.
+  /// Durations in edit units, by the identifier of a sequence.
   private var durations: [[UInt8]: Int] = [:]
 
   /// When the longest track ends; nil if that is not known.

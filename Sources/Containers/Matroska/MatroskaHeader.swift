@@ -42,7 +42,7 @@ package struct MatroskaHeader {
     }
   }
 
-  /// By kind, in the order of the tracks.
+  /// Tracks by kind, in their order.
   private let tracks: [StreamKind: [Track]]
   /// The text that GStreamer serialised in quotes.
   private let unquoted: (String) -> String?

@@ -26,7 +26,7 @@ enum MatroskaTrack {
     return (all, entries.flatMap { details(of: $0) })
   }
 
-  /// By which blocks name them.
+  /// Numbers by which blocks name the tracks.
   /// - Parameter tracks: the body of a `Tracks` element.
   static func numbers(in tracks: [UInt8]) -> Set<Int> {
     Set(

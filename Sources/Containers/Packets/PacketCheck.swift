@@ -64,8 +64,8 @@ package struct PacketCheck: Sendable {
   }
 }
 
-/// Facts about the pictures of a video packet: the bytes of their slices, their metadata, and whether they depend
-/// on earlier pictures.
+/// Facts about the pictures of a video packet: the bytes of their slices, their metadata, and whether they
+/// depend on earlier pictures.
 ///
 /// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of H.264
 /// or HEVC that is read again has the same slices, but not always the same size.

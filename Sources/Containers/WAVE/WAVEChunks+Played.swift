@@ -160,6 +160,6 @@ extension WAVEChunks.Chunk {
 }
 
 extension String {
-  /// Without the blanks that fill a chunk's name.
+  /// The name without the blanks that fill it.
   fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
 }
