@@ -233,7 +233,7 @@ package struct Transform: Hashable, Sendable {
   fileprivate var cairo: cairo_matrix_t { cairo_matrix_t(xx: xx, yx: yx, xy: xy, yy: yy, x0: x0, y0: y0) }
 }
 
-/// Why something could not be drawn.
+/// Reason why something could not be drawn.
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   public let message: String
   public var description: String { message }

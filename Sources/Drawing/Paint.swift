@@ -39,7 +39,7 @@ public struct Text: Hashable, Sendable {
   public enum Alignment: Hashable, Sendable { case left, center, right }
 
   public var string: String
-  /// As Pango reads it: family, style, size in pixels, such as `Sans Bold 32`.
+  /// Font as Pango reads it: family, style, size in pixels, such as `Sans Bold 32`.
   public var font: String
   public var color: Color
   public var alignment: Alignment

@@ -37,7 +37,7 @@ package struct APNGFrames {
   package let promised: Int
   /// How often they are played; 0: without end.
   package let plays: Int
-  /// It ends before its last chunk.
+  /// True if it ends before its last chunk.
   package let isCut: Bool
   /// Start of another file behind it, in bytes.
   package let next: Int?

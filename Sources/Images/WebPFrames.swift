@@ -10,7 +10,7 @@ package struct WebPFrames {
     package var offset: Int
   }
 
-  /// Why the frames end before the file does, or before it says that it does.
+  /// Reason why the frames end before the file does, or before its declared end.
   package enum Damage: Equatable {
     /// The file ends within a frame, or before the end that its header gives.
     case cut

@@ -51,7 +51,7 @@ public struct ClockTime: Hashable, Comparable, Sendable {
   /// Far enough from the limits that sums of a few such values fit.
   private static let saturation = Int64.max / 4
 
-  /// With these, a second in either unit times the other fits 64 bits.
+  /// Nearest rate with which a second in either unit times the other fits 64 bits.
   private static func possible(_ rate: Int) -> Int { min(max(rate, 1), 1 << 32) }
 
   public static let zero = ClockTime(nanoseconds: 0)
@@ -85,7 +85,7 @@ extension ClockTime: DurationProtocol {
 }
 
 extension ClockTime: CustomStringConvertible {
-  /// As `GST_TIME_FORMAT` prints it, to the millisecond: `0:01:02.500`.
+  /// Text as `GST_TIME_FORMAT` prints it, to the millisecond: `0:01:02.500`.
   public var description: String {
     func pad(_ value: UInt64, _ width: Int) -> String {
       let text = String(value)

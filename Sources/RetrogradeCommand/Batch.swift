@@ -56,7 +56,7 @@ struct Batch {
     for job in jobs { try folders.make(job.output.folderPath) }
   }
 
-  /// Has so many of them that run at once share the memory.
+  /// Shares the memory among the jobs that run at once.
   mutating func share(by count: Int) {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }

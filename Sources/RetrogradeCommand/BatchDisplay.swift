@@ -16,7 +16,7 @@ final class BatchDisplay: Sendable {
 
   private struct State {
     var running: [Running] = []
-    /// All that were begun and did not succeed.
+    /// Jobs that were begun and did not succeed.
     var begun: [MirrorJob] = []
     /// Size of the jobs that have ended, in bytes of their sources.
     var ended = 0.0
@@ -42,7 +42,7 @@ final class BatchDisplay: Sendable {
     total = jobs.map { ($0, $0.reduce(0) { $0 + $1.size }) }
   }
 
-  /// Says that a folder is watched.
+  /// Reports that a folder is watched.
   func tell(watching folder: String) {
     if display.form == .json {
       Terminal.error(json: ProgressReport.Watching(folder: folder))
@@ -116,8 +116,8 @@ final class BatchDisplay: Sendable {
     Terminal.error("retrograde: \(isNamed ? "" : "\(job.input): ")\(known.message.inOptions)")
   }
 
-  /// Says how many were made.
-  /// - Throws: what the first of them failed with that has failed, in the order in which they were named.
+  /// Reports how many mirrors were made.
+  /// - Throws: the error of the first one that has failed, in the order in which they were named.
   func finish(isCancelled: Bool) throws {
     let (made, failures, left) = state.withLock { state in
       wipe(&state)

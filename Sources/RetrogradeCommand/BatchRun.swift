@@ -18,9 +18,9 @@ struct BatchRun: Sendable {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))
   }
 
-  /// Until there are no more, or a signal ends it.
-  /// - Parameter ended: told of each how it went.
-  /// - Throws: what the first one failed with that has failed; all was told.
+  /// Runs jobs until there are no more, or a signal ends it.
+  /// - Parameter ended: told the result of each.
+  /// - Throws: the error of the first one that has failed; all were reported.
   func run(
     _ coming: AsyncStream<MirrorJob>,
     ended: @escaping @Sendable (MirrorJob, Result<Summary, any Error>) -> Void = { _, _ in }

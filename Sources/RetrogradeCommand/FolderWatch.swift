@@ -8,7 +8,7 @@ final class FolderWatch: Sendable {
   enum Event: Sendable {
     /// The program that wrote the file has closed it, or it was moved there: it is whole.
     case closed(String)
-    /// It is there. It may be whole, as a link to another file is, or about to be written.
+    /// The file is there. It may be whole, as a link to another file is, or about to be written.
     case appeared(String)
     /// More happened than the kernel keeps: the folder has to be read.
     case missedSome

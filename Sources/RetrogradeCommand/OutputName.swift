@@ -6,7 +6,7 @@ import Retrograde
 struct OutputName: ExpressibleByArgument, Equatable {
   private let template: String
 
-  /// As the sources.
+  /// Names of the sources.
   static let same = OutputName(template: "{stem}.{ext}")
 
   private init(template: String) { self.template = template }

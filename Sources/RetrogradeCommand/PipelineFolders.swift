@@ -17,7 +17,7 @@ struct PipelineFolders {
       "pipelines", PipelineFolders.pathExtension, environment: environment, executable: executable)
   }
 
-  /// In the order in which they are looked into.
+  /// Folders in the order in which they are looked into.
   var paths: [String] { folders.paths }
 
   /// The files in these folders, by name.

@@ -87,7 +87,7 @@ extension ClockTime {
 }
 
 extension String {
-  /// Without its middle, where it takes more than `width` columns.
+  /// The text without its middle, where it takes more than `width` columns.
   func fitted(to width: Int) -> String {
     guard columns > width else { return self }
     guard width > 1 else { return String(repeating: "…", count: max(width, 0)) }
@@ -101,6 +101,6 @@ extension String {
     return "\(left)…\(right)"
   }
 
-  /// With spaces up to `width` columns.
+  /// The text with spaces up to `width` columns.
   fileprivate func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - columns)) }
 }

@@ -7,7 +7,7 @@ struct ProgressReport: Encodable {
   var input: String?
   var output: String?
   var stage: String
-  /// How much of all of the work is done, and how much of this stage, from 0 to 1.
+  /// Share of all of the work that is done, and of this stage, from 0 to 1.
   var fraction: Double
   var stageFraction: Double
   var done: Int
@@ -17,7 +17,7 @@ struct ProgressReport: Encodable {
   var duration: Double
   var fps: Double
   var speed: Double
-  /// Not there while there is nothing to tell it by.
+  /// Present only when there is something to estimate it by.
   var remaining: Double?
   /// In bytes.
   var memory: Int
@@ -121,7 +121,7 @@ extension ProgressReport {
     var stage = "all"
     var made: Int
     var failed: Int
-    /// Not there where nothing says how many there will be.
+    /// Present only if the total is known.
     var total: Int?
     var elapsed: Double
     /// Inputs that a signal left without a mirror; absent without a signal.

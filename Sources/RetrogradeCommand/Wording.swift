@@ -1,7 +1,7 @@
 import Retrograde
 
 extension Message {
-  /// With settings as this command's options call them, such as `--memory`.
+  /// The text with settings as this command's options call them, such as `--memory`.
   var inOptions: String { naming { $0.option } }
 }
 

@@ -17,7 +17,7 @@ package struct ServerSettings: Sendable {
   package var resources: Resources
   /// Size of the cache of made parts.
   package var cache: ByteCount
-  /// How much is made at a time.
+  /// Number of pieces of work at a time.
   package var jobs: Int
   /// For how long a client may take nothing of its answer, or say nothing, before its connection is closed.
   package var patience: Duration

@@ -137,6 +137,6 @@ final class Message {
     g_bytes_unref(copy)
   }
 
-  /// Says that all of a body in chunks was appended.
+  /// Completes a body in chunks.
   func complete() { soup_message_body_complete(soup_server_message_get_response_body(message)) }
 }

@@ -100,7 +100,7 @@ final class QuietSocket {
     close(ends.1)
   }
 
-  /// Has a server listen, which closes a descriptor of its own when it ends.
+  /// Makes a server listen, which closes a descriptor of its own when it ends.
   fileprivate func isListenedAt(by server: UnsafeMutablePointer<SoupServer>) -> Bool {
     let descriptor = fcntl(ends.0, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }

@@ -65,7 +65,7 @@ final class HeldMedia {
     items.append(Item(start: start, end: end, caps: caps, isGap: true))
   }
 
-  /// Says when the item added last ends.
+  /// Sets the end of the last item.
   func endLast(at end: ClockTime) {
     if !items.isEmpty { items[items.count - 1].end = end }
   }

@@ -22,7 +22,7 @@ final class ReverseFilter: @unchecked Sendable {
     var isMergeable: @Sendable (Caps) -> Bool
     /// Whether the last item is left out at the turn of a ping-pong.
     var dropsLast: Bool
-    /// How much is left out at the turn of a ping-pong, as far as that is known before the end.
+    /// Length that is left out at the turn of a ping-pong, as far as that is known before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
     /// Whether it may come in memory that the processor can't read, and is copied from there.
     var isDownloaded: Bool

@@ -21,7 +21,7 @@ extension ReverseSource {
     }
   }
 
-  /// All of a source is known whose end is being played.
+  /// Takes over `source`, the whole of which is now known, while its end, `tail`, is being played.
   func complete(_ tail: SourceStretch, with source: PlayableSource, _ settings: SourceSettings) {
     // The frames already played keep their places, should the two not agree when the source ends.
     let span = TimeSpan(

@@ -59,7 +59,7 @@ final class SourceStream: @unchecked Sendable {
     /// Everything of the order was given out.
     var isDone = false
     var position: ClockTime?
-    /// All of the source, once it is known, where the stream was made of its end.
+    /// The whole source, once it is known, if the stream was made of its end.
     var whole: Part?
     /// The task has paused, since the whole is wanted.
     var awaitsWhole = false
@@ -88,7 +88,7 @@ final class SourceStream: @unchecked Sendable {
   // Under the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// From where on another part is played, next, or after the present one.
+  /// Time from which another part is played, next, or after the present one.
   private var partNext: ClockTime?
   private var partAfter: ClockTime?
   private var caps: Caps?
@@ -133,7 +133,7 @@ final class SourceStream: @unchecked Sendable {
     isDiscontinuous = true
   }
 
-  /// All of the source is known.
+  /// Takes over the whole source, which is now known.
   func complete(with whole: Part) {
     let waits = shared.withLock { shared in
       shared.whole = whole
@@ -322,7 +322,7 @@ final class SourceStream: @unchecked Sendable {
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
 
-  /// Everything was given out.
+  /// Ends the order when everything was given out.
   private func finish(_ order: Order) {
     guard pause(order) else { return }
     // decodebin3 before 1.24 (952f252104) takes a stream that ends before the first buffer of another came for one that was

@@ -23,12 +23,12 @@ package final class Catalog: Sendable {
     var looked: ContinuousClock.Instant?
   }
 
-  /// As they were named, and the folders among them.
+  /// Names as they were given, those of folders among them.
   private let names: [String]
   private let folders: [String]
   private let state = Mutex(State())
 
-  /// So many files are listed, and no more, in folders so deep.
+  /// Most files that are listed, and the deepest level of folders.
   static let most = (files: 5000, depth: 8)
 
   /// Looks at the named files and folders. Blocks.
@@ -55,7 +55,7 @@ package final class Catalog: Sendable {
     }
   }
 
-  /// In the order in which they were named, those of a folder by name.
+  /// Files in the order in which they were named, those of a folder by name.
   var files: [File] { state.withLock { $0.files } }
 
   /// Whether one file was named, and nothing else.

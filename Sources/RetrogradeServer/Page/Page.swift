@@ -43,7 +43,7 @@ struct Page: Sendable {
     return Answer(frame.before + rows + frame.after, .html).kept(forever: false).secured(policy: listPolicy)
   }
 
-  /// In place of the picture of a file that has none.
+  /// Image in place of the picture of a file that has none.
   static let standIn = Array(
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#8d8576" fill-opacity=".18"/>\
@@ -88,7 +88,7 @@ struct Page: Sendable {
 }
 
 extension String {
-  /// As HTML's text, and between its quotes.
+  /// The text escaped for HTML, also between its quotes.
   var escaped: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {

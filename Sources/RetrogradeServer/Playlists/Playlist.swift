@@ -126,7 +126,7 @@ extension SegmentedMirror.Rendition {
 }
 
 extension String {
-  /// As a quoted string of a playlist can hold it, which has no line ends and no quotes.
+  /// The text as a quoted string of a playlist can hold it, which has no line ends and no quotes.
   fileprivate var quotable: String {
     String(
       String.UnicodeScalarView(

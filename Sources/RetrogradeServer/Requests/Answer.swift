@@ -61,7 +61,7 @@ struct Answer: Sendable {
 
   private static func tag(_ stored: StoredBytes) -> String { "\"\(String(stored.number, radix: 36))\"" }
 
-  /// Why there is nothing else.
+  /// Answer with a reason in place of content.
   static func refusal(_ status: Int, _ reason: String) -> Answer {
     var answer = Answer(reason + "\n", .plain)
     answer.status = status

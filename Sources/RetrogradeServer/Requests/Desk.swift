@@ -34,7 +34,7 @@ final class Desk: Sendable {
     page = Page()
   }
 
-  /// How much is being made, and how much waits.
+  /// Number of pieces of work under way, and of those that wait.
   var load: (running: Int, waiting: Int) { line.load }
 
   /// If there is only one file, opens it already, and makes the parts for its first picture: they are going

@@ -72,7 +72,7 @@ struct RequestPath: Equatable, Sendable {
 }
 
 extension String {
-  /// As one part of a path, or a value of a query.
+  /// The text as one part of a path, or a value of a query.
   var percentEncoded: String {
     utf8.reduce(into: "") { text, byte in
       switch byte {

@@ -141,10 +141,10 @@ final class MadeParts: Sendable {
     makings.close()
   }
 
-  /// So high are pictures for the strip, in pixels, and so many points has a waveform.
+  /// Height of pictures for the strip, in pixels, and the number of points of a waveform.
   static let pictureHeight = 120
   static let waveformPoints = 2000
-  /// So much of it is made at a time.
+  /// Length of a waveform's part that is made at a time.
   private static let waveformStretch = ClockTime(seconds: 8)
 
   /// How a part is made.
@@ -233,7 +233,7 @@ final class Ahead: Sendable {
 }
 
 extension [ClockTime] {
-  /// As seconds, 8 bytes each, the lowest first.
+  /// Seconds, 8 bytes each, the lowest first.
   fileprivate var seconds: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count * 8) { bytes, filled in
       for (number, time) in enumerated() {

@@ -1,9 +1,9 @@
 import Retrograde
 import RetrogradeEngine
 
-/// In which order a file is played, as it stands in addresses: `usual`, a loop's name, or a score.
+/// Order in which a file is played, as it stands in addresses: `usual`, a loop's name, or a score.
 enum StreamName: Hashable, Sendable {
-  /// As the server was told.
+  /// The order that the server was told.
   case usual
   case loop(Loop)
   /// In the form that `Score` prints, so that one score has one name.

@@ -213,7 +213,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Has all who wait look again whether they still want it.
+  /// Makes all waiting readers check again whether they still want it.
   func wake() { change { _ in } }
 }
 
@@ -240,7 +240,7 @@ final class PartReader: Sendable {
     try await flight.more(after: offset, most: Pace.piece) { !self.isGone.load(ordering: .acquiring) }
   }
 
-  /// All of it, when it is made.
+  /// All of the bytes, when they are made.
   func whole() async throws -> StoredBytes {
     while true {
       // There are never as many bytes as that.

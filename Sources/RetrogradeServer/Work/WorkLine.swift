@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How much is done at once: so many pieces of work. Others wait in line, the most urgent first, and those that came first among equals; when the
-/// line is full, nothing more is taken.
+/// Queue that limits the work done at once. Other pieces wait in line, the most urgent first, and those that
+/// came first among equals; when the line is full, nothing more is taken.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
     /// Decoration of a page: it begins only when nothing else is under way.
@@ -61,7 +61,7 @@ final class WorkLine: Sendable {
   /// True if no client waits for work under way, and something could begin.
   var isIdle: Bool { state.withLock { $0.urgent == 0 && $0.free > 0 } }
 
-  /// How much is under way, and how much waits.
+  /// Number of pieces of work under way, and of those that wait.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
 
   /// Runs `body` when its turn comes.
