@@ -35,7 +35,7 @@ package final class SourceStretches: Sendable {
     var last: SourceStretch
   }
 
-  /// How long a stretch is. Sources not three times as long are indexed as fast.
+  /// Length of a stretch. Below three times this, a full index is as fast.
   private static let length = ClockTime(seconds: 8)
 
   /// - Returns: nil where all of the source has to be indexed first.

@@ -32,7 +32,7 @@ final class MadeParts: Sendable {
   func part(_ part: MadePart, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = MadeParts.recipe(part, stream) else { return nil }
-    // A whole segment contains the piece at its end.
+    // The whole segment ends with this part.
     let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
