@@ -1,4 +1,5 @@
-/// Something that a container holds and no output does: a track of another kind, what goes with one, or with the file.
+/// Something that a container holds and no output does: a track of another kind, a detail of a track, or one
+/// of the file.
 package struct ContainerDetail: Hashable, Sendable {
   package enum Owner: Hashable, Sendable {
     /// It is a track of its own, neither video, audio nor subtitles.

@@ -2,18 +2,19 @@ package import MediaTime
 
 /// Facts that a file states and GStreamer does not tell, read once.
 ///
-/// Each format has a folder; what is read of it is listed here and nowhere else. All that GStreamer says is taken
-/// from GStreamer.
+/// Each format has a folder; all facts that are read are listed here and nowhere else. All that GStreamer
+/// says is taken from GStreamer.
 package struct ContainerFacts: Sendable {
   /// Its first bytes, 1,024 at the most.
   package private(set) var beginning: [UInt8] = []
-  /// Whether files like it hold, as a rule, what MPEG has standardised: H.264, HEVC and AAC, or what was before them.
+  /// True if files like it hold, as a rule, codecs that MPEG has standardised: H.264, HEVC and AAC, or their
+  /// predecessors.
   package private(set) var isUsuallyMPEG = false
   /// How long it is, in bytes.
   package private(set) var size = 0
-  /// What the file says that it holds; nil where its format says nothing, or is not known.
+  /// Report of the file's content by the file itself; nil where its format says nothing, or is not known.
   package private(set) var report: ContainerReport?
-  /// In order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
+  /// Tracks in order, of all kinds; MP4, MOV, Matroska, WebM, AVI and AIFF.
   package private(set) var tracks: [ContainerTrack] = []
   /// Details that no output can hold. Of MP4, MOV, Matroska, WebM, transport streams, AIFF, ASF, FLAC, MP3,
   /// WavPack and GIF.
@@ -37,7 +38,8 @@ package struct ContainerFacts: Sendable {
   package private(set) var tagChapterCount = 0
   package private(set) var correction: (any FileCorrection)?
   package private(set) var wave: WAVEHeader?
-  /// It is a WAVE file in which no audio is found: it ends before that, or what comes before it is damaged.
+  /// True for a WAVE file in which no audio is found: it ends before that, or the bytes before it are
+  /// damaged.
   package private(set) var isEmptyWave = false
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,
@@ -51,16 +53,18 @@ package struct ContainerFacts: Sendable {
   package private(set) var formChange: FLACChange?
   /// MP3, and MP4 without edit lists.
   package private(set) var gapless: GaplessInfo?
-  /// It is an MP4 or MOV file that ends before its index comes.
+  /// True for an MP4 or MOV file that ends before its index comes.
   package private(set) var lacksIndex = false
 
-  /// It is a Matroska or WebM file that does not say where its keyframes are, as programs write that can't go back.
+  /// True for a Matroska or WebM file that does not say where its keyframes are, as programs write that can't
+  /// go back.
   package private(set) var lacksCues = false
 
   /// The file, if its format shows damage only to who reads all of it.
   private var walked: String?
 
-  /// What the system said where the file could not be read (errno(3)): then what is not here may be in the file.
+  /// Error of the system if the file could not be read (errno(3)): then facts that are not here may be in the
+  /// file.
   package private(set) var readingFailure: Int32?
 
   /// - Parameters:

@@ -8,7 +8,7 @@ extension ContainerReport {
       file, from: place) ?? voc(file)
   }
 
-  /// - Parameter walk: what came of going from frame to frame.
+  /// - Parameter walk: result of going from frame to frame.
   static func audio(
     end: ClockTime?, _ walk: (isCut: Bool, brokenAt: Int?) = (false, nil), slack: ClockTime? = nil
   ) -> ContainerReport {
@@ -19,8 +19,8 @@ extension ContainerReport {
     return report
   }
 
-  /// Goes from frame to frame: whether the file ends within one, and where there is none though others follow. What
-  /// follows the last one, tags and padding, is nobody's loss.
+  /// Goes from frame to frame: returns whether the file ends within one, and the place where there is none
+  /// though others follow. Bytes after the last one, tags and padding, are no loss.
   static func walk(
     _ file: RandomAccessFile, from start: Int, _ size: (Int) -> Int?
   ) -> (isCut: Bool, brokenAt: Int?) {

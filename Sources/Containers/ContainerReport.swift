@@ -1,9 +1,10 @@
 package import MediaTime
 
-/// What a container says that it holds, whether or not it is there, and whether its bytes end before it does.
+/// Promises of a container about its content, whether or not that is there, and whether its bytes end before
+/// it does.
 ///
-/// Demuxers give what there is and end, as if that were all: only the container's own words tell a file that was cut
-/// from a whole one.
+/// Demuxers give the packets there are and end, as if those were all: only the container's own words tell a
+/// file that was cut from a whole one.
 package struct ContainerReport: Equatable, Sendable {
   package struct Stream: Equatable, Sendable {
     package var kind: StreamKind
@@ -11,7 +12,7 @@ package struct ContainerReport: Equatable, Sendable {
     package var frames: Int?
     /// When it ends, in stream time; nil where that is not said.
     package var end: ClockTime?
-    /// It is listed, and nothing of it is in the file.
+    /// True if the stream is listed, and nothing of it is in the file.
     package var isEmpty = false
 
     package init(kind: StreamKind, frames: Int?, end: ClockTime?) {
@@ -21,37 +22,38 @@ package struct ContainerReport: Equatable, Sendable {
     }
   }
 
-  /// Where packets that are counted, or bytes between them, are missing.
+  /// Gaps of packets that are counted, or of bytes between them.
   package struct Gaps: Equatable, Sendable {
     /// Whose packets they are, in words.
     package var of = "the transport stream"
     package var count: Int
-    /// In stream time: what is there before the first, and what comes after the last.
+    /// Bounds of the gaps, in stream time: the end of the data before the first, and the start of the data
+    /// after the last.
     package var start: ClockTime
     package var end: ClockTime
   }
 
   /// The file ends inside something that says how long it is, or without the mark that the format ends with.
   package var isCut = false
-  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none, or
-  /// nobody looked.
+  /// The first byte that is nothing that the format has, though more of it follows; nil where there is none,
+  /// or the file was not searched.
   package var brokenAt: Int?
   /// When the whole ends, in stream time.
   package var end: ClockTime?
   package var streams: [Stream] = []
-  /// When the last fragment of an MP4 ends, in the time of decoding. Unlike ``end``, nobody promises it.
+  /// When the last fragment of an MP4 ends, in the time of decoding. Unlike ``end``, it is no promise.
   package var fragmentsEnd: ClockTime?
   /// Numbers of all streams in the order of the file: Ogg's serial numbers, PIDs of transport streams. Of others none.
   package var streamNumbers: [Int] = []
-  /// How much earlier than ``presentationEnd`` the media may end where nothing else shows that something is missing;
-  /// nil: by any time, since what is said is not exact.
+  /// Time by which the media may end earlier than ``presentationEnd`` where nothing else shows that something
+  /// is missing; nil: any time, since the declared end is not exact.
   package var slack: ClockTime?
-  /// What it says is a count of samples: where some are missing, the end was cut off.
+  /// True if its length is a count of samples: where some are missing, the end was cut off.
   package var countsSamples = false
   /// How many whole files there are one after the other, as Ogg allows (RFC 3533, 4); of others no more than two are
   /// counted.
   package private(set) var links = 1
-  /// Where the second of them begins, in bytes.
+  /// Start of the second of them, in bytes.
   package private(set) var nextFile: Int?
 
   /// nil where nothing is missing, or nothing is counted.

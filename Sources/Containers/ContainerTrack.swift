@@ -19,7 +19,7 @@ package struct ContainerTrack: Sendable {
   package var fieldOrder: String?
   /// Its edit list shows more than one part of it. Of MP4 and MOV.
   package var isEdited = false
-  /// By which blocks name it. Of Matroska.
+  /// Number by which Matroska's blocks name the track.
   package var number: Int?
   /// A bit for each `GstAudioChannelPosition`, of PCM of which the container says that; GStreamer's demuxers do not
   /// read it. Of MOV and AIFF.
@@ -27,9 +27,10 @@ package struct ContainerTrack: Sendable {
   /// The format of PCM as GStreamer names it, such as `F32LE`, if the container says its byte order in a box of its own.
   /// Of MOV.
   package var sampleFormat: String?
-  /// How much of the audio is a codec's priming, by which all of its times are later than what is heard (Matroska's
-  /// `CodecDelay`, RFC 9559, 5.1.4.1.25).
+  /// Length of a codec's priming, by which all of the audio's times are too late (Matroska's `CodecDelay`,
+  /// RFC 9559, 5.1.4.1.25).
   package var codecDelay = ClockTime.zero
-  /// Where the samples lie, of audio of which the container says that; whether they are PCM, it need not say.
+  /// Places of the samples, for audio of which the container says that; whether they are PCM, it need not
+  /// say.
   package var stored: StoredAudio?
 }

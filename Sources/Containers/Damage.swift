@@ -1,16 +1,16 @@
 package import MediaTime
 
-/// Bytes in the middle of a file that are not what was written there.
+/// Bytes in the middle of a file that are not those written there.
 package struct Damage: Equatable, Sendable {
   package enum Kind: Sendable {
-    /// They are nothing that the format has; demuxers go on at the next cluster.
+    /// The bytes are nothing that the format has; demuxers go on at the next cluster.
     case unreadable
-    /// The checksum of what they are in is another one.
+    /// Their checksum is wrong.
     case altered
   }
 
   package var kind: Kind
-  /// The first byte that can't be read, or of what has the wrong checksum.
+  /// The first byte that can't be read, or of the part whose checksum is wrong.
   package var byte: Int
   /// From the time of the last packet before to that of the first one after, in stream time.
   package var start: ClockTime

@@ -8,7 +8,7 @@ package protocol FileCorrection: Sendable {
   var isForProbing: Bool { get }
   /// When streams really end, in stream time, that have to be said to end later; by the names of the demuxer's pads.
   var ends: [String: ClockTime] { get }
-  /// Whether anything changes in what lies at `range` of the file.
+  /// True if anything changes at `range` of the file.
   func changes(_ range: Range<Int>) -> Bool
   /// Changes `bytes`, which were read at `offset` of the file.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int)

@@ -1,13 +1,13 @@
 package import MediaTime
 
-/// What of an audio stream is heard, where its decoder does not know that.
+/// Part of an audio stream that is heard, where its decoder does not know that.
 package struct GaplessInfo: Sendable {
-  /// How much later its times are than what is heard.
+  /// Time by which its timestamps are later than the audible samples.
   package var delay = ClockTime.zero
   /// nil: to its end.
   package var duration: ClockTime?
-  /// That many sample frames come out of the decoder if nobody has left out anything yet, and only then is this to be done;
-  /// nil: in any case.
+  /// Number of sample frames that come out of the decoder if nothing was left out yet: only then is the info
+  /// to be applied; nil: in any case.
   package var ifDecoded: Int?
 
   package init(delay: ClockTime = .zero, duration: ClockTime? = nil, ifDecoded: Int? = nil) {

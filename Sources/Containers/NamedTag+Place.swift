@@ -1,5 +1,6 @@
 extension NamedTag {
-  /// Where it was recorded, in the words of ISO 6709. FFmpeg calls it the same in Matroska and in Ogg.
+  /// Name of the tag for the place of the recording, in the words of ISO 6709. FFmpeg calls it the same in
+  /// Matroska and in Ogg.
   package static let location = "LOCATION"
 
   /// A place in the words of ISO 6709, such as `+48.8584+002.2945/`.
@@ -14,7 +15,7 @@ extension NamedTag {
     return north + east + (altitude.flatMap { coordinate($0, digits: 1, 2) } ?? "") + "/"
   }
 
-  /// With a sign, at least `digits` before the point, and at least one after it.
+  /// The value with a sign, at least `digits` before the point, and at least one after it.
   private static func coordinate(_ value: Double, digits: Int, _ decimals: Int) -> String? {
     let scale = (0..<decimals).reduce(1) { scale, _ in scale * 10 }
     guard let scaled = Int(exactly: (abs(value) * Double(scale)).rounded()) else { return nil }

@@ -31,7 +31,7 @@ package struct NamedTag: Hashable, Sendable, Codable {
       || name.hasPrefix("CHAPTER") && name.dropFirst(7).first?.isNumber ?? false
   }
 
-  /// `HANDLER_NAME` and the brands are what FFmpeg makes of the boxes of an MP4 file.
+  /// FFmpeg writes `HANDLER_NAME` and the brands from the boxes of an MP4 file.
   private static let technical: Set = [
     "MAJOR_BRAND", "MINOR_VERSION", "COMPATIBLE_BRANDS", "DURATION", "ENCODER", "ENCODER_OPTIONS", "HANDLER_NAME",
     "VENDOR_ID", "ITUNSMPB", "ENCODING PARAMS", "CDEC",

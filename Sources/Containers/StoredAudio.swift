@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// Where the samples of PCM audio lie in a file as they are, whole sample frames one after the other.
+/// Places of PCM audio's samples in a file as they are, whole sample frames one after the other.
 package struct StoredAudio: Sendable {
   /// The places of their bytes, in the order in which they are heard.
   package private(set) var runs: [Range<Int>] = []
@@ -8,7 +8,7 @@ package struct StoredAudio: Sendable {
   package let frameBytes: Int
   /// In sample frames per second.
   package let rate: Int
-  /// What of it is presented, and when; the first sample's timestamp is 0.
+  /// Part of the samples that is presented, and its times; the first sample's timestamp is 0.
   package var segment = Segment()
 
   /// - Returns: nil where there are no sample frames of that size.
@@ -22,7 +22,7 @@ package struct StoredAudio: Sendable {
   package var count: Int { bytes / frameBytes }
   private var bytes = 0
 
-  /// Notes what follows on what was noted before.
+  /// Appends a run.
   mutating func append(_ run: Range<Int>) {
     bytes += run.count
     if let last = runs.last, last.upperBound == run.lowerBound {

@@ -1,4 +1,4 @@
-/// What kind of stream it is.
+/// Kind of a stream.
 public enum StreamKind: String, Sendable, Codable {
   case video, audio, subtitles, chapters, other
 }

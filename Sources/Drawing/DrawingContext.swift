@@ -1,11 +1,12 @@
 import CPango
 
-/// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was given to.
+/// Draws over a frame's own memory (Cairo, and Pango for text). Good only inside the closure that it was
+/// given to.
 ///
-/// What was drawn on the frame before is gone: every frame starts as it says where the context was given. The unit is the
-/// pixel, x goes to the right, y downwards, the image stands upright.
+/// Drawings on the frame before are gone: every frame starts as it says where the context was given. The unit
+/// is the pixel, x goes to the right, y downwards, the image stands upright.
 public final class DrawingContext {
-  /// Of the frame, in pixels.
+  /// Size of the frame, in pixels.
   public let size: Size
   private let context: OpaquePointer
 
@@ -22,7 +23,7 @@ public final class DrawingContext {
   /// - Parameters:
   ///   - pixels: 32 bits each: blue, green, red, and alpha (which they are multiplied by already) or nothing.
   ///   - transform: from the places that are drawn at to the pixels'; nil where they are the same.
-  /// - Throws: ``DrawingError``, where that is no image, or what was drawn is impossible.
+  /// - Throws: ``DrawingError``, where that is no image, or the drawing is impossible.
   package static func draw(
     on pixels: UnsafeMutableRawBufferPointer, width: Int, height: Int, hasAlpha: Bool,
     transform: (matrix: Transform, size: Size)? = nil, _ body: (DrawingContext) throws -> Void
@@ -68,7 +69,7 @@ public final class DrawingContext {
     use(paint) { cairo_stroke(context) }
   }
 
-  /// Draws what `body` draws inside `path` only.
+  /// Limits the drawings of `body` to the inside of `path`.
   public func clipped(to path: Path, _ body: () throws -> Void) rethrows {
     try saved {
       trace(path)
@@ -77,7 +78,7 @@ public final class DrawingContext {
     }
   }
 
-  /// Undoes, afterwards, what `body` does to the unit, the directions and the clip.
+  /// Undoes, afterwards, the changes of `body` to the unit, the directions and the clip.
   public func saved(_ body: () throws -> Void) rethrows {
     cairo_save(context)
     defer { cairo_restore(context) }
@@ -107,7 +108,7 @@ public final class DrawingContext {
   }
 
   /// Draws `text` in `rectangle`, from its top, broken into lines where it is too wide.
-  /// - Returns: what it takes.
+  /// - Returns: the size of the text.
   @discardableResult
   public func draw(_ text: Text, in rectangle: Rectangle) -> Size {
     guard let layout = layout(text, width: rectangle.size.width) else { return Size(width: 0, height: 0) }
@@ -127,7 +128,8 @@ public final class DrawingContext {
     return size(of: layout)
   }
 
-  /// What `text` takes when it is broken into lines no wider than `width`; with `.infinity`, only where it says so itself.
+  /// Size of `text` when it is broken into lines no wider than `width`; with `.infinity`, only at its own
+  /// line breaks.
   public func size(of text: Text, width: Double) -> Size {
     guard let layout = layout(text, width: width) else { return Size(width: 0, height: 0) }
     defer { g_object_unref(UnsafeMutableRawPointer(layout)) }
@@ -198,7 +200,7 @@ public final class DrawingContext {
   }
 }
 
-/// Where a place comes to lie: x is `xx` of the place's x and `xy` of its y and `x0`, and so on.
+/// Transform of a place: x is `xx` of the place's x and `xy` of its y and `x0`, and so on.
 package struct Transform: Hashable, Sendable {
   package var (xx, xy, x0, yx, yy, y0): (Double, Double, Double, Double, Double, Double)
 
@@ -216,7 +218,7 @@ package struct Transform: Hashable, Sendable {
     Transform(xx: 1, xy: 0, x0: x, yx: 0, yy: 1, y0: y)
   }
 
-  /// Where a place comes to lie.
+  /// The place after the transform.
   package func callAsFunction(_ place: Point) -> Point {
     Point(x: xx * place.x + xy * place.y + x0, y: yx * place.x + yy * place.y + y0)
   }
@@ -231,7 +233,7 @@ package struct Transform: Hashable, Sendable {
   fileprivate var cairo: cairo_matrix_t { cairo_matrix_t(xx: xx, yx: yx, xy: xy, yy: yy, x0: x0, y0: y0) }
 }
 
-/// Why something could not be drawn.
+/// Reason why something could not be drawn.
 public struct DrawingError: Error, Sendable, CustomStringConvertible {
   public let message: String
   public var description: String { message }

@@ -52,7 +52,7 @@ public struct Color: Hashable, Codable, Sendable {
   public var red: Double
   public var green: Double
   public var blue: Double
-  /// 1 hides what is behind.
+  /// Opacity: 1 hides the pixels behind.
   public var alpha: Double
 
   public init(red: Double, green: Double, blue: Double, alpha: Double = 1) {

@@ -1,4 +1,4 @@
-/// What a shape is filled or stroked with.
+/// Colour or gradient with which a shape is filled or stroked.
 public enum Paint: Hashable, Sendable {
   case color(Color)
   /// Colours along a line, each at a place from 0 (its start) to 1 (its end).
@@ -39,7 +39,7 @@ public struct Text: Hashable, Sendable {
   public enum Alignment: Hashable, Sendable { case left, center, right }
 
   public var string: String
-  /// As Pango reads it: family, style, size in pixels, such as `Sans Bold 32`.
+  /// Font as Pango reads it: family, style, size in pixels, such as `Sans Bold 32`.
   public var font: String
   public var color: Color
   public var alignment: Alignment

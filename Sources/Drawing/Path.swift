@@ -55,7 +55,7 @@ public struct Path: Hashable, Sendable {
   public mutating func addCurve(to point: Point, control1: Point, control2: Point) {
     elements.append(.curve(control1, control2, point))
   }
-  /// A part of a circle, clockwise, angles in radians from the right; joined by a line to what was there.
+  /// A part of a circle, clockwise, angles in radians from the right; joined by a line to the path before.
   public mutating func addArc(center: Point, radius: Double, from start: Double, to end: Double) {
     elements.append(.arc(center: center, radius: radius, from: start, to: end))
   }

@@ -6,7 +6,7 @@ extension Text {
   package static func isInstalled(_ font: String) -> Bool {
     guard let description = pango_font_description_from_string(font) else { return false }
     defer { pango_font_description_free(description) }
-    // Of style alone, such as `Bold`, the family is the usual one.
+    // If only a style is named, such as `Bold`, the family is the usual one.
     guard let names = pango_font_description_get_family(description) else { return true }
     let wanted = Set(String(cString: names).lowercased().split(separator: ",").map(String.init))
     var families: UnsafeMutablePointer<UnsafeMutablePointer<PangoFontFamily>?>?

@@ -23,7 +23,7 @@ package final class AppSink: @unchecked Sendable {
     gst_app_sink_try_pull_sample(raw, GstClockTime(timeout.raw)).flatMap { Sample(adopting: $0) }
   }
 
-  /// Takes and forgets whatever comes until the stream ends, or the pipeline stops.
+  /// Takes and drops all samples until the stream ends, or the pipeline stops.
   package func drain() {
     while !isEndOfStream { _ = pull(timeout: ClockTime(nanoseconds: 100_000_000)) }
   }
@@ -31,7 +31,7 @@ package final class AppSink: @unchecked Sendable {
   /// The stream ended, and everything has been pulled.
   package var isEndOfStream: Bool { gst_app_sink_is_eos(raw) != 0 }
 
-  /// Has the sink take nothing but `caps`, unless it was told already what to take.
+  /// Restricts the sink to `caps`, unless its caps were set already.
   package func setDefaultCaps(_ caps: Caps) {
     if let known = gst_app_sink_get_caps(raw) {
       gst_caps_unref(known)
@@ -40,17 +40,17 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Seeks what feeds this sink to `time`, exactly, and drops what was under way.
+  /// Seeks the elements before this sink to `time`, exactly, and drops their buffers.
   package func seek(to time: ClockTime) -> Bool { seek(to: time, [GST_SEEK_FLAG_ACCURATE]) }
 
-  /// Seeks what feeds this sink to the last keyframe up to `time`, and drops what was under way.
+  /// Seeks the elements before this sink to the last keyframe up to `time`, and drops their buffers.
   package func seek(toKeyframeBefore time: ClockTime) -> Bool {
     seek(to: time, [GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_BEFORE])
   }
 
-  /// It asks for no stop, rather than for none other than before: matroskademux takes that for the duration that the
-  /// file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`), and complains of a `time`
-  /// behind it.
+  /// Seeks without a stop, rather than with the stop left as it was: matroskademux takes that for the
+  /// duration that the file declares, drops a last frame that begins there (`Quirk.matroskademuxSeekEnd`),
+  /// and complains of a `time` behind it.
   private func seek(to time: ClockTime, _ flags: [GstSeekFlags]) -> Bool {
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     return gst_element_seek(

@@ -34,14 +34,14 @@ package final class AppSource: @unchecked Sendable {
     gst_app_src_push_buffer(raw, gst_buffer_ref(buffer.raw)) == GST_FLOW_OK
   }
 
-  /// Says that no more is coming.
+  /// Ends the stream.
   package func endOfStream() { gst_app_src_end_of_stream(raw) }
 
-  /// Has the source ask for what it gives. It must be seekable (`stream-type=seekable`); both bodies are called on
-  /// threads of GStreamer, and are held until the element is gone.
+  /// Makes the source ask for its buffers. It must be seekable (`stream-type=seekable`); both bodies are
+  /// called on threads of GStreamer, and are held until the element is gone.
   /// - Parameters:
-  ///   - need: gives at least one buffer, or ends the stream; called whenever nothing is left.
-  ///   - seek: told that what comes next follows a flush.
+  ///   - need: gives at least one buffer, or ends the stream; called whenever none is left.
+  ///   - seek: told that the next buffer follows a flush.
   package func onDemand(need: @escaping @Sendable () -> Void, seek: @escaping @Sendable () -> Void) {
     final class Demand: Sendable {
       let need: @Sendable () -> Void

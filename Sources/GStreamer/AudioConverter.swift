@@ -27,8 +27,8 @@ package final class AudioConverter {
 
   deinit { gst_audio_converter_free(raw) }
 
-  /// The bytes of `samples`, converted. A change of rate needs some of what follows: that much comes with the next call, or
-  /// with ``finish()``.
+  /// The bytes of `samples`, converted. A change of rate needs some of the following samples: that much comes
+  /// with the next call, or with ``finish()``.
   package func convert(_ samples: UnsafeRawBufferPointer) throws -> [UInt8] {
     guard let base = samples.baseAddress else { return [] }
     return try run(UnsafeMutableRawPointer(mutating: base), samples.count / Int(input.bpf))
@@ -39,10 +39,10 @@ package final class AudioConverter {
     gst_audio_converter_update_config(raw, gint(clamping: max(rate, 1)), output.rate, nil)
   }
 
-  /// How many samples, at the most, have gone in that wait for what follows.
+  /// How many samples, at the most, have gone in and wait for the following ones.
   package var latency: Int { Int(gst_audio_converter_get_max_latency(raw)) }
 
-  /// What was held back.
+  /// Returns the samples that were held back.
   package func finish() throws -> [UInt8] { try run(nil, latency) }
 
   /// - Parameter samples: nil: silence.

@@ -63,7 +63,7 @@ extension Buffer {
 
   private static let paddings = ["RGBx": 3, "BGRx": 3, "xRGB": 0, "xBGR": 0]
 
-  /// - Throws: ``GStreamerError`` if the memory can't be reached, and what `body` throws.
+  /// - Throws: ``GStreamerError`` if the memory can't be reached, and errors of `body`.
   private func withPlanes<Result>(_ caps: Caps, _ body: ([Plane]) throws -> Result) throws -> Result {
     var info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.raw) != 0 else { throw Buffer.unmappable }

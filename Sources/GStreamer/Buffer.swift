@@ -28,7 +28,7 @@ package final class Buffer: @unchecked Sendable {
   package var dts: ClockTime? { ClockTime(raw: raw.pointee.dts) }
   package var duration: ClockTime? { ClockTime(raw: raw.pointee.duration) }
 
-  /// A number by which the source counts what it gives, if it does: frames, for a camera.
+  /// A number by which the source counts its buffers, if it does: frames, for a camera.
   package var offset: Int? { raw.pointee.offset == UInt64.max ? nil : Int(exactly: raw.pointee.offset) }
 
   /// The bytes of the memory that the buffer shows.
@@ -40,7 +40,7 @@ package final class Buffer: @unchecked Sendable {
   /// on keyframes that carry parameter sets too; those say at least when they are decoded.
   package var isCodecHeader: Bool { has(GST_BUFFER_FLAG_HEADER) && pts == nil && dts == nil }
 
-  /// Whether it is decoded for what comes after it, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
+  /// True if it is decoded for the following frames, and not shown: `GST_BUFFER_FLAG_DECODE_ONLY`.
   package var isDecodedOnly: Bool { has(GST_BUFFER_FLAG_DECODE_ONLY) }
 
   /// True for a frame that its decoder calls damaged: `GST_BUFFER_FLAG_CORRUPTED`.
@@ -80,9 +80,9 @@ package final class Buffer: @unchecked Sendable {
     return copy
   }
 
-  /// As ``retimed(pts:duration:isMirrored:)``, in its place: where nobody else holds it, nothing is copied. A buffer
-  /// whose memory a copy has is no longer fit to go back to its pool, and the decoder would get fresh memory for
-  /// every frame (gstbufferpool.c, `default_release_buffer`).
+  /// Like ``retimed(pts:duration:isMirrored:)``, in its place: if the buffer has no other owner, nothing is
+  /// copied. A buffer whose memory a copy has is no longer fit to go back to its pool, and the decoder would
+  /// get fresh memory for every frame (gstbufferpool.c, `default_release_buffer`).
   package static func retime(
     _ buffer: inout Buffer, pts: ClockTime, dts: ClockTime? = nil, duration: ClockTime, isMirrored: Bool
   ) {
@@ -192,7 +192,7 @@ package final class Buffer: @unchecked Sendable {
     return most > 0
   }
 
-  /// The first sample frames of a buffer of raw audio, whatever its layout (`gst_audio_buffer_truncate`).
+  /// The first sample frames of a buffer of raw audio, in any layout (`gst_audio_buffer_truncate`).
   package func prefix(sampleFrames count: Int, of caps: Caps) -> Buffer {
     guard let size = caps.bytesPerSampleFrame, size > 0, count < self.size / size,
       let cut = gst_audio_buffer_truncate(gst_buffer_ref(raw), gint(size), 0, gsize(max(count, 0)))
@@ -208,7 +208,8 @@ package final class Buffer: @unchecked Sendable {
     return Buffer(adopting: part)
   }
 
-  /// Marks a buffer that is not shared as one that does not follow what went before (`GST_BUFFER_FLAG_DISCONT`).
+  /// Marks a buffer that is not shared as one that does not follow the buffer before
+  /// (`GST_BUFFER_FLAG_DISCONT`).
   package func markDiscontinuous() {
     UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GstMiniObject.self).pointee.flags |=
       GST_BUFFER_FLAG_DISCONT.rawValue

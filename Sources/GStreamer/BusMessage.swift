@@ -11,7 +11,8 @@ package enum BusMessage: Sendable {
   case tags(TagList)
   /// A key was pressed in a video sink's window: its name, as X11 has it.
   case key(String)
-  /// What the element `spectrum` found from some time of the stream on: how loud each band of frequencies is, in dB.
+  /// Result of the element `spectrum` from some time of the stream on: how loud each band of frequencies is,
+  /// in dB.
   case spectrum(start: ClockTime, decibels: [Float])
   case other
 
@@ -79,11 +80,12 @@ package enum BusMessage: Sendable {
   }
 }
 
-/// What could be read if a plugin for it were installed.
+/// Plugin that is not installed, and the media that it would read.
 package struct MissingPlugin: Sendable, Hashable {
   /// For people, such as `H.264 decoder`.
   package let description: String
-  /// What it would decode, such as `video/x-h264`; nil where something else is missing, such as a demuxer that has no caps.
+  /// Media type that it would decode, such as `video/x-h264`; nil where another element is missing, such as a
+  /// demuxer that has no caps.
   package let mediaType: String?
 
   /// A decoder of `caps`.

@@ -1,9 +1,10 @@
 import CGStreamer
 
-/// Where frames lie: in ordinary memory, or in that of a graphics processor (caps features such as `memory:GLMemory`).
+/// Memory of frames: ordinary memory, or that of a graphics processor (caps features such as
+/// `memory:GLMemory`).
 extension Caps {
-  /// Memory that `gst_video_frame_map` copies to where the processor can read it. Not `memory:DMABuf`: that marks what can't be mapped,
-  /// or makes no sense when it is (gst/allocators/gstdmabuf.h).
+  /// Memory that `gst_video_frame_map` copies to where the processor can read it. Not `memory:DMABuf`: that
+  /// marks memory that can't be mapped, or makes no sense when it is (gst/allocators/gstdmabuf.h).
   private static let mappable = ["memory:VAMemory", "memory:GLMemory"]
 
   /// These caps, with frames that can be mapped in ordinary memory.
@@ -39,7 +40,7 @@ extension Caps {
     return gst_caps_features_is_equal(features, plain) != 0
   }
 
-  /// What is in both, in the order of these caps; all of these where `other` is nil.
+  /// Caps that are in both, in the order of these caps; all of these where `other` is nil.
   package func intersection(_ other: Caps?) -> Caps {
     guard let other, let both = gst_caps_intersect_full(raw, other.raw, GST_CAPS_INTERSECT_FIRST) else { return self }
     return Caps(adopting: both)

@@ -1,9 +1,9 @@
 import CGStreamer
 
-/// What raw caps say, in the words of the field.
+/// Summary of raw caps, in the words of the field.
 extension Caps {
-  /// Of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; what is usual goes without saying. Of others
-  /// nothing.
+  /// Facts of video such as `1920x1080, 29.97 fps, 10 bit, HDR10`, of audio `48 kHz, 5.1`; usual values go
+  /// without saying. Empty for other media.
   package var summary: [String] {
     switch mediaType {
     case "video/x-raw": videoSummary
@@ -45,7 +45,7 @@ extension Caps {
     }
   }
 
-  /// Such as `HDR10`; nil of the standard one.
+  /// Name of the dynamic range, such as `HDR10`; nil for the standard one.
   package var dynamicRange: String? {
     guard let colorimetry = string("colorimetry"), let transfer = colorimetry.split(separator: "-").last else {
       return nil

@@ -1,9 +1,9 @@
 import CGStreamer
 package import MediaTime
 
-/// What raw video's caps say of the video.
+/// Properties of raw video's caps.
 extension Caps {
-  /// The caps of interlaced video turned round: of two fields, the one that came first comes last.
+  /// The caps of interlaced video that is reversed: of two fields, the one that came first comes last.
   package var mirroredFields: Caps {
     switch string("field-order") {
     case "top-field-first": setting("field-order", "bottom-field-first")
@@ -21,7 +21,7 @@ extension Caps {
     return isPQ ? "PQ" : isHLG ? "HLG" : nil
   }
 
-  /// These caps of decoded frames, with what the container knows better, from the caps of its packets.
+  /// These caps of decoded frames, with fields that the container knows better, from the caps of its packets.
   package func completed(from packets: Caps) -> Caps {
     var caps = self
     // The container's pixel aspect ratio overrides the codec's, in every player.

@@ -16,7 +16,7 @@ package final class Checksum {
   /// In hexadecimal digits. Nothing can be added after it.
   package var digest: String { raw.flatMap { g_checksum_get_string($0) }.map { String(cString: $0) } ?? "" }
 
-  /// Of a file's bytes.
+  /// Digest of a file's bytes.
   /// - Returns: nil where it can't be read; `errno` says why.
   package static func digest(ofFile path: String) -> (digest: String, size: Int)? {
     guard let file = fopen(path.cPath, "re") else { return nil }

@@ -1,7 +1,7 @@
 package import CGStreamer
 
-/// A debug category of GStreamer's: what is written under it shows where `GST_DEBUG` asks for it, as `GST_DEBUG=retrograde*:5`
-/// does. Elsewhere the text is not even made.
+/// A debug category of GStreamer's: its messages show where `GST_DEBUG` asks for it, as
+/// `GST_DEBUG=retrograde*:5` does. Elsewhere the text is not even made.
 package struct DebugCategory: @unchecked Sendable {
   // A GstDebugCategory is made once, and lives as long as the process.
   private let raw: UnsafeMutablePointer<GstDebugCategory>?
@@ -24,7 +24,7 @@ package struct DebugCategory: @unchecked Sendable {
   }
 
   package init(_ name: String, _ description: String) {
-    // What GST_DEBUG says is read then.
+    // Initializing reads GST_DEBUG.
     try? GStreamer.initialize()
     raw = _gst_debug_category_new(name, 0, description)
   }
@@ -47,7 +47,7 @@ package struct DebugCategory: @unchecked Sendable {
     write(.debug, text(), file: file, function: function, line: line)
   }
 
-  /// - Parameter element: what it is about; nil: no element.
+  /// - Parameter element: the element of the message; nil: none.
   package func write(
     _ level: Level, _ text: @autoclosure () -> String, about element: UnsafeMutablePointer<GstElement>? = nil,
     file: String = #fileID, function: String = #function, line: Int32 = #line

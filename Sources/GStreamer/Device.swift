@@ -11,7 +11,7 @@ public struct Device: Sendable {
   public let name: String
   /// The elements that read from it, in `gst-launch-1.0` syntax.
   public let source: String
-  /// What it can give.
+  /// Caps of the media that it can give.
   package let caps: Caps?
 
   package init(kind: Kind, name: String, source: String, caps: Caps?) {
@@ -26,7 +26,7 @@ public struct Device: Sendable {
     self.init(kind: .video, name: path, source: "v4l2src device=\(Description.quoted(path))", caps: nil)
   }
 
-  /// What is there now (`gst_device_monitor_get_devices`).
+  /// Devices that are there now (`gst_device_monitor_get_devices`).
   public static func all() throws -> [Device] {
     try GStreamer.initialize()
     return Kind.allCases.flatMap { kind in devices(kind) }
@@ -61,7 +61,7 @@ public struct Device: Sendable {
     self.kind = kind
     name = takeString(gst_device_get_display_name(raw)) ?? factory
     caps = gst_device_get_caps(raw).map { Caps(adopting: $0) }
-    // What the device sets, a fresh element does not have.
+    // The properties that the device sets, and a fresh element does not have.
     let settings = ["device", "path", "target-object", "device-name"].compactMap { property -> String? in
       guard let value = element.string(property), value != plain.string(property) else { return nil }
       return "\(property)=\(Description.quoted(value))"

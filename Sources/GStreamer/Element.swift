@@ -72,9 +72,10 @@ package final class Element: @unchecked Sendable {
 
   private var sourcePads: [Pad] { pads(gst_element_foreach_src_pad) }
 
-  /// True if a thread drives it or what follows it. Sources and demuxers pause theirs (`GstTask`) before they send the
-  /// end of the stream on, and a decoder may give out much on hearing that; typefind stops its own before the next
-  /// element is connected. Such a thread holds the pad's stream lock until it has come back.
+  /// True if a thread drives it or the elements after it. Sources and demuxers pause theirs (`GstTask`)
+  /// before they send the end of the stream on, and a decoder may give out much on hearing that; typefind
+  /// stops its own before the next element is connected. Such a thread holds the pad's stream lock until it
+  /// has come back.
   var isRunning: Bool {
     pads(gst_element_foreach_pad).contains { pad in
       if gst_pad_get_task_state(pad.raw) == GST_TASK_STARTED { return true }
@@ -144,7 +145,7 @@ package final class Element: @unchecked Sendable {
     return Int(value)
   }
 
-  /// How long what it reads is, where it knows.
+  /// Length of the media that it reads, if it knows.
   package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value > 0 else { return nil }
@@ -184,7 +185,7 @@ package final class Element: @unchecked Sendable {
     gst_util_set_object_arg(UnsafeMutableRawPointer(raw).assumingMemoryBound(to: GObject.self), property, value)
   }
 
-  /// Has the pipeline that it is in fail with `error`, on its bus.
+  /// Makes its pipeline fail with `error`, on the bus.
   package func fail(_ error: GStreamerError) {
     gst_element_message_full(
       raw, GST_MESSAGE_ERROR, gst_core_error_quark(), gint(GST_CORE_ERROR_FAILED.rawValue), g_strdup(error.description),

@@ -1,12 +1,15 @@
 import CGStreamer
 
-/// Where a decoder takes the memory from that it decodes into: GStreamer's own pool of video frames in system memory, but for one thing.
+/// Pool of the memory that a decoder decodes into: GStreamer's own pool of video frames in system memory, but
+/// for one thing.
 ///
-/// gst-libav maps a frame for writing for as long as FFmpeg refers to it, which is long after it was given out: the frames that follow are
-/// predicted from it (`gst_ffmpegviddec_get_buffer2`). What is mapped for writing can't be shared, so that GstVideoDecoder copies the pixels of
-/// most frames to stamp them with their times (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). Here a frame's first map, which is the
-/// decoder's, is one for reading: system memory is the same for both. The frame is shared then: whoever else wants to write to it gets a copy of
-/// its own, and FFmpeg does not write to what it has given out (`AV_BUFFER_FLAG_READONLY` in the same function).
+/// gst-libav maps a frame for writing for as long as FFmpeg refers to it, which is long after it was given
+/// out: the frames that follow are predicted from it (`gst_ffmpegviddec_get_buffer2`). A frame that is mapped
+/// for writing can't be shared, so that GstVideoDecoder copies the pixels of most frames to stamp them with
+/// their times (`gst_video_decoder_finish_frame`, `gst_buffer_make_writable`). Here a frame's first map,
+/// which is the decoder's, is one for reading: system memory is the same for both. The frame is shared then:
+/// any other element that wants to write to it gets a copy of its own, and FFmpeg does not write to a frame
+/// that it has given out (`AV_BUFFER_FLAG_READONLY` in the same function).
 enum FramePool {
   /// A pool that is not configured yet.
   static func make() -> UnsafeMutablePointer<GstBufferPool>? {

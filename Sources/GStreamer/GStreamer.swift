@@ -1,5 +1,5 @@
 import CGStreamer
-// Whoever has buffers has their times.
+// Users of buffers need their times.
 import MediaTime
 import Paths
 
@@ -33,8 +33,8 @@ package enum GStreamer {
 }
 
 extension GStreamer {
-  /// Has GLib's random numbers follow from `seed`: muxers take identifiers of tracks and files from them, in an order of their own. Whatever
-  /// else the process does with GStreamer meanwhile takes some too.
+  /// Makes GLib's random numbers follow from `seed`: muxers take identifiers of tracks and files from them,
+  /// in an order of their own. Any other work of the process with GStreamer meanwhile takes some too.
   package static func seed(_ seed: UInt32) { g_random_set_seed(seed) }
 
   /// The text that `gst_value_serialize` wrote in quotes; nil if that is none.
@@ -47,7 +47,7 @@ extension GStreamer {
     return g_value_get_string(&value).map { String(cString: $0) }
   }
 
-  /// The URI of a local file, whatever its name is made of (`gst_filename_to_uri`).
+  /// The URI of a local file of any name (`gst_filename_to_uri`).
   package static func uri(ofFile path: String) throws -> String {
     try initialize()
     var error: UnsafeMutablePointer<GError>?

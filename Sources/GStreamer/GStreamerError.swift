@@ -2,7 +2,7 @@ import CGStreamer
 
 /// An error that GStreamer reported, with the element it came from.
 public struct GStreamerError: Error, Sendable, CustomStringConvertible {
-  /// What sort of thing went wrong, as far as a program would act on it.
+  /// Kind of error, as far as a program would act on it.
   public enum Kind: Sendable, Equatable {
     /// A plugin or element is not installed (`GST_CORE_ERROR_MISSING_PLUGIN`, `GST_STREAM_ERROR_CODEC_NOT_FOUND`).
     case missingPlugin

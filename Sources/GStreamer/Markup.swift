@@ -17,7 +17,7 @@ package enum Markup {
     }
   }
 
-  /// What shows as `text` (`g_markup_escape_text`).
+  /// Markup that shows as `text` (`g_markup_escape_text`).
   package static func escaped(_ text: String) -> String {
     takeString(g_markup_escape_text(text, gssize(text.utf8.count))) ?? text
   }

@@ -1,7 +1,7 @@
 import CGStreamer
 package import MediaTime
 
-/// All of a packet but its bytes.
+/// Header of a packet: all of it but its bytes.
 package struct PacketHeader: Sendable {
   /// Times in the packet's segment, as GStreamer has them.
   private var pts, dts, duration: UInt

@@ -2,22 +2,23 @@ import CGStreamer
 package import MediaTime
 import Synchronization
 
-/// What becomes of a stream with a buffer of it.
+/// Effect of a buffer on its stream.
 package enum StreamProgress: Sendable {
   case goesOn
   /// It ends before this buffer.
   case ends
-  /// So does the last one that anybody wants of what pushes.
+  /// All wanted streams have ended; stop the demuxer.
   case allHaveEnded
 }
 
 extension Pad {
-  /// Asks `progress` about each buffer that comes to this sink pad, in the segment that came with it. Where the stream ends, the buffer
-  /// and what follows it is dropped, and whoever pushes hears of the end (`GST_FLOW_EOS`). The pad holds `progress`, which must not
-  /// hold the pad. To be called before anything changes the segment on its way into this pad.
+  /// Asks `progress` about each buffer that comes to this sink pad, in the segment that came with it. Where
+  /// the stream ends, the buffer and the following ones are dropped, and the pusher gets the end
+  /// (`GST_FLOW_EOS`). The pad holds `progress`, which must not hold the pad. To be called before anything
+  /// changes the segment on its way into this pad.
   ///
-  /// When all have ended, whoever pushes is to stop (`GST_FLOW_FLUSHING`) until the next seek: of `GST_FLOW_EOS` from all of its streams
-  /// qtdemux takes no notice (`Quirk.qtdemuxUnwantedStreams`).
+  /// When all have ended, the pusher is to stop (`GST_FLOW_FLUSHING`) until the next seek: qtdemux takes no
+  /// notice of `GST_FLOW_EOS` from all of its streams (`Quirk.qtdemuxUnwantedStreams`).
   package func endStream(when progress: @escaping @Sendable (Buffer, Segment) -> StreamProgress) {
     let segment = Mutex(Segment())
     watchSegments { new in segment.withLock { $0 = new } }
@@ -34,7 +35,7 @@ extension Pad {
     }
   }
 
-  /// Tells `body` that a seek has flushed this pad: what comes from now on is of the new place.
+  /// Tells `body` that a seek has flushed this pad: buffers from now on are of the new place.
   package func onFlush(_ body: @escaping @Sendable () -> Void) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_FLUSH) { _, info in
       let event = info.pointee.data?.assumingMemoryBound(to: GstEvent.self)
@@ -43,7 +44,8 @@ extension Pad {
     }
   }
 
-  /// Has the stream end that comes into this sink pad, unless it has ended. To be called on the thread that pushes into it.
+  /// Ends the stream that comes into this sink pad, unless it has ended. To be called on the thread that
+  /// pushes into it.
   package func endStream() {
     guard gst_pad_get_sticky_event(raw, GST_EVENT_EOS, 0).map({ gst_mini_object_unref($0.asMiniObject) }) == nil else {
       return

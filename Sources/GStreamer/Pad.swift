@@ -19,7 +19,7 @@ package final class Pad: @unchecked Sendable {
   /// The caps that were negotiated; nil where none are yet.
   package var caps: Caps? { gst_pad_get_current_caps(raw).map { Caps(adopting: $0) } }
 
-  /// What the pad's template allows.
+  /// Caps that the pad's template allows.
   package var possibleCaps: Caps? { gst_pad_get_pad_template_caps(raw).map { Caps(adopting: $0) } }
 
   /// The tags that came with the stream so far: those of the whole file (`isGlobal`), or its own; nil if there are
@@ -72,7 +72,8 @@ package final class Pad: @unchecked Sendable {
   /// The pad that this one is linked to.
   package var peer: Pad? { gst_pad_get_peer(raw).map { Pad(adopting: $0) } }
 
-  /// Where what leaves this source pad comes in: an element, and its own pad, also out of the bin that this one is in.
+  /// Destination of this source pad's data: an element, and its own pad, also out of the bin that this one is
+  /// in.
   var destination: (element: Element, pad: Pad)? {
     var next = peer
     // The inside of a bin's own source pad; the outside is linked on.
@@ -90,11 +91,12 @@ package final class Pad: @unchecked Sendable {
   @discardableResult
   package func link(to sink: Pad) -> Bool { gst_pad_link(raw, sink.raw) == GST_PAD_LINK_OK }
 
-  /// Calls `body` for each buffer that passes, on the streaming thread; what it returns, if anything, passes instead.
+  /// Calls `body` for each buffer that passes, on the streaming thread; the buffer that it returns, if any,
+  /// passes instead.
   package func onBuffer(_ body: @escaping @Sendable (Buffer) -> Buffer?) { onBuffer { buffer, _ in body(buffer) } }
 
-  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold; what it returns, if anything,
-  /// passes instead.
+  /// Calls `body` for each buffer that passes, with the pad, which `body` must not hold; the buffer that it
+  /// returns, if any, passes instead.
   package func onBuffer(_ body: @escaping @Sendable (Buffer, Pad) -> Buffer?) {
     addProbe(GST_PAD_PROBE_TYPE_BUFFER) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -147,9 +149,9 @@ package final class Pad: @unchecked Sendable {
     return Segment(segment)
   }
 
-  /// Lets every segment pass as one without a start or a stop, so that what is downstream clips nothing, and tells
-  /// `body` what it really was. `body` numbers it: the number goes downstream as `base`, which only sinks look at that
-  /// wait for a clock.
+  /// Lets every segment pass as one without a start or a stop, so that downstream clips nothing, and tells
+  /// `body` the real one. `body` numbers it: the number goes downstream as `base`, which only sinks look at
+  /// that wait for a clock.
   package func openSegments(_ body: @escaping @Sendable (Segment) -> Int) {
     onSegment { segment in
       segment.base = UInt(body(Segment(segment)))
@@ -176,10 +178,10 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has a segment that starts later than 0 be seen and heard when it starts.
+  /// Keeps the start time of a segment that starts later than 0.
   fileprivate func keepStartTimes() { onSegment { if $0.time == 0 { $0.time = $0.start } } }
 
-  /// Has every segment that ends after `end`, in stream time, end there.
+  /// Makes every segment that ends after `end`, in stream time, end there.
   package func endSegments(at end: ClockTime) {
     onSegment { segment in
       guard segment.stop != UInt.max, segment.time != UInt.max else { return }
@@ -189,11 +191,11 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has the first segment begin at 0 that is in the file's own time, but begins later: what comes before its start
-  /// belongs to the stream all the same.
+  /// Makes the first segment begin at 0 if it is in the file's own time, but begins later: buffers before its
+  /// start belong to the stream all the same.
   package func openFirstSegment() { onFirstSegment { if $0.start == $0.time { ($0.start, $0.time) = (0, 0) } } }
 
-  /// Has the first segment begin where its time is 0.
+  /// Makes the first segment begin where its time is 0.
   fileprivate func openFirstSegmentToItsZero() {
     onFirstSegment { segment in
       guard segment.time <= segment.start else { return }
@@ -209,8 +211,8 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Lets what `change` makes of caps pass in their place; nil: they pass as they are. The pad holds `change`, which
-  /// must not hold the pad.
+  /// Lets the caps that `change` returns pass in place of caps; nil: they pass as they are. The pad holds
+  /// `change`, which must not hold the pad.
   package func onCaps(_ change: @escaping @Sendable (Caps, Pad) -> Caps?) {
     addProbe(GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM) { pad, info in
       guard let data = info.pointee.data else { return GST_PAD_PROBE_OK }
@@ -272,14 +274,14 @@ package final class Pad: @unchecked Sendable {
     }
   }
 
-  /// Has whatever comes wait, until it is unblocked or stops.
-  /// - Returns: what ``unblock(_:)`` wants.
+  /// Holds all buffers and events, until it is unblocked or stops.
+  /// - Returns: the number for ``unblock(_:)``.
   @discardableResult
   package func block() -> UInt { gst_pad_add_probe(raw, GST_PAD_PROBE_TYPE_BLOCK_DOWNSTREAM, nil, nil, nil) }
 
   func unblock(_ block: UInt) { gst_pad_remove_probe(raw, block) }
 
-  /// Says downstream that the stream has ended.
+  /// Sends the end of the stream downstream.
   package func pushEndOfStream() { gst_pad_push_event(raw, gst_event_new_eos()) }
 
   typealias ProbeBody = @Sendable (Pad, UnsafeMutablePointer<GstPadProbeInfo>) -> GstPadProbeReturn
@@ -310,16 +312,16 @@ extension UnsafeMutablePointer where Pointee == GstPad {
 }
 
 extension Pipeline {
-  /// Has matroskademux's streams keep the times that the file gives them (`Quirk.matroskademuxStartTime`).
+  /// Makes matroskademux's streams keep the times that the file gives them (`Quirk.matroskademuxStartTime`).
   package func keepMatroskaTimes() {
     for demuxer in elements(ofFactory: "matroskademux") { demuxer.onPadAdded { $0.keepStartTimes() } }
   }
 
-  /// Has flvdemux, qtdemux and mpegpsdemux keep what comes before the time at which they say that a stream starts:
-  /// the time of the first frame for the audio beside it (flvdemux, tsdemux), of the first fragment for what stands
-  /// before the fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux, which counts from the
-  /// first nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`, `Quirk.mpegpsdemuxStart`. Frames of
-  /// an FLV that are shown before its first keyframe can't be decoded.
+  /// Makes flvdemux, qtdemux and mpegpsdemux keep packets before the time at which they say that a stream
+  /// starts: the time of the first frame for the audio beside it (flvdemux, tsdemux), of the first fragment
+  /// for samples before the fragments (qtdemux), of a clock reference that is not the first (mpegpsdemux,
+  /// which counts from the first nevertheless): `Quirk.flvdemuxEarlyAudio`, `Quirk.tsdemuxEarlyAudio`,
+  /// `Quirk.mpegpsdemuxStart`. Frames of an FLV that are shown before its first keyframe can't be decoded.
   package func keepEarlyPackets() {
     for demuxer in elements(ofFactory: "flvdemux") {
       demuxer.onPadAdded { if $0.name == "audio" { $0.openFirstSegment() } }

@@ -1,7 +1,7 @@
 import Synchronization
 
 extension Pipeline {
-  /// Has the colours that a stream states itself override the container's, as in FFmpeg and most players
+  /// Makes the colours that a stream states itself override the container's, as in FFmpeg and most players
   /// (`Quirk.h264parseContainerColors`, `Quirk.h265parseContainerColors`, `Quirk.avdecMJPEGContainerColors`).
   /// Call this before the pipeline starts.
   package func preferColorsOfStreams() {

@@ -24,7 +24,7 @@ private final class PacketDurations: Sendable {
   /// A parser holds back fewer packets than this.
   private static let most = 64
 
-  /// Has packets at `second` get the durations that they had at `first`.
+  /// Makes packets at `second` get the durations that they had at `first`.
   static func keep(from first: Pad?, to second: Pad?) {
     let durations = PacketDurations()
     first?.onBuffer { packet in

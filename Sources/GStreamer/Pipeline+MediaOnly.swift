@@ -4,7 +4,7 @@ import CGStreamer
 package struct RefusedElement: Sendable {
   /// Name of the factory, such as `hlsdemux`.
   package let factory: String
-  /// Media type of what the element was to read, such as `application/x-hls`; nil if not known.
+  /// Media type that the element was to read, such as `application/x-hls`; nil if not known.
   package let mediaType: String?
 }
 
@@ -18,16 +18,17 @@ package enum Autoplug: Int32, Sendable {
 }
 
 extension Pipeline {
-  /// Has decodebin, parsebin and their like plug only elements that read media from the bytes they are given:
-  /// demuxers, parsers and decoders. Elements that open what a file names (adaptive demuxers, edit projects,
-  /// sources) are skipped before they are created (`autoplug-select`).
+  /// Makes decodebin, parsebin and their like plug only elements that read media from the bytes they are
+  /// given: demuxers, parsers and decoders. Elements that open the files that a file names (adaptive
+  /// demuxers, edit projects, sources) are skipped before they are created (`autoplug-select`).
   ///
-  /// Bins without that signal, such as urisourcebin, plug such elements themselves. These get no data, and the
-  /// pipeline fails. To be called before the pipeline starts.
+  /// Bins without that signal, such as urisourcebin, plug such elements themselves. These get no data, and
+  /// the pipeline fails. To be called before the pipeline starts.
   ///
   /// - Parameters:
   ///   - choice: what to do with a factory of media, given the caps that it is to read.
-  ///   - refused: told about each that opens others, on the thread that would plug it. Held as long as the pipeline.
+  ///   - refused: told about each that opens others, on the thread that would plug it. Held as long as the
+  ///     pipeline.
   package func plugOnlyMedia(
     choosing choice: @escaping @Sendable (_ factory: String, Caps) -> Autoplug,
     _ refused: @escaping @Sendable (RefusedElement) -> Void
@@ -110,7 +111,7 @@ private struct Factory {
     handlesURIs || !parts.isDisjoint(with: ["Source", "Adaptive", "Playlist", "Editing", "Network"])
   }
 
-  /// All that a class may name of a demuxer, a parser or a decoder of media.
+  /// Words that the class of a demuxer, a parser or a decoder of media may have.
   private static let known: Set<Substring> = [
     "Codec", "Demuxer", "Parser", "Decoder", "Audio", "Video", "Image", "Subtitle", "Metadata", "Meta", "Converter",
     "Hardware", "Bin",

@@ -171,9 +171,10 @@ package final class Pipeline: @unchecked Sendable {
   @discardableResult
   package func set(_ state: State) -> Bool {
     guard state == .playing else { return change(to: state) }
-    // Nothing reaches an appsink before it plays. It waits for whoever takes from it, at the end of a stream or when it
-    // is full, with the lock that its change from PAUSED to PLAYING needs (gst_app_sink_event and gst_app_sink_render;
-    // gst_base_sink_change_state): with async=false the two can meet, and whoever takes may wait here himself.
+    // Nothing reaches an appsink before it plays. It waits for its consumer, at the end of a stream or when
+    // it is full, with the lock that its change from PAUSED to PLAYING needs (gst_app_sink_event and
+    // gst_app_sink_render; gst_base_sink_change_state): with async=false the two can meet, and the consumer
+    // may be the thread that waits here.
     let pads = elements(ofFactory: "appsink").compactMap { $0.staticPad("sink") }
     let blocks = pads.map { $0.block() }
     defer { zip(pads, blocks).forEach { $0.unblock($1) } }
@@ -184,18 +185,18 @@ package final class Pipeline: @unchecked Sendable {
     gst_element_set_state(raw, state.raw) != GST_STATE_CHANGE_FAILURE
   }
 
-  /// Seeks every stream to `time`, exactly, and drops what was under way (`FLUSH | ACCURATE`).
+  /// Seeks every stream to `time`, exactly, and drops all buffers on their way (`FLUSH | ACCURATE`).
   package func seek(to time: ClockTime) -> Bool {
     gst_element_seek(
       raw, 1.0, GST_FORMAT_TIME, GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),
       GST_SEEK_TYPE_SET, gint64(time.nanoseconds), GST_SEEK_TYPE_NONE, -1) != 0
   }
 
-  /// Has all sources end their streams (`GST_EVENT_EOS`): what they gave so far still comes out. Waits until it has come out
-  /// of each source; somebody must take it.
+  /// Makes all sources end their streams (`GST_EVENT_EOS`): buffers on their way still come out. Waits until
+  /// they have come out of each source; a consumer must take them.
   package func endSources() { gst_element_send_event(raw, gst_event_new_eos()) }
 
-  /// Where it is, in stream time.
+  /// Position, in stream time.
   package var position: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_position(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
@@ -207,7 +208,7 @@ package final class Pipeline: @unchecked Sendable {
     Element(retaining: raw).onSourceSetup(body)
   }
 
-  /// What the pipeline says its duration is.
+  /// Duration by the pipeline's own answer.
   package var duration: ClockTime? {
     var value: gint64 = 0
     guard gst_element_query_duration(raw, GST_FORMAT_TIME, &value) != 0, value >= 0 else { return nil }
@@ -240,7 +241,7 @@ package final class Pipeline: @unchecked Sendable {
 }
 
 extension Pipeline {
-  /// Has the pipeline fail if a `videorate` is to change the speed of frames that come without a rate
+  /// Makes the pipeline fail if a `videorate` is to change the speed of frames that come without a rate
   /// (`Quirk.videorateSpeedWithoutRate`).
   package func failWhereSpeedHasNoRate() {
     for element in elements(ofFactory: "videorate") where element.number("rate") ?? 1 != 1 {

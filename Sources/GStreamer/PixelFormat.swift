@@ -2,7 +2,7 @@ import CGStreamer
 
 /// A format of raw video frames.
 package struct PixelFormat: Sendable {
-  /// As caps name it, such as `I420`.
+  /// Name in caps, such as `I420`.
   package let name: String
   /// The bits of each component.
   private let depths: [UInt32]

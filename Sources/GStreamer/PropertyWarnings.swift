@@ -2,10 +2,10 @@ import CGStreamer
 import Glibc
 import Synchronization
 
-/// What GObject refuses while properties are set. It prints a warning and keeps the old value, so that whoever set the property
-/// does not learn of it.
+/// Collects GObject's refusals while properties are set. GObject prints a warning and keeps the old value, so
+/// that the setter does not learn of it.
 enum PropertyWarnings {
-  /// By thread, while somebody collects.
+  /// Warnings by thread, while they are collected.
   private static let collected = Mutex<[pthread_t: [String]]>([:])
 
   private static let isInstalled: Bool = {
@@ -24,7 +24,7 @@ enum PropertyWarnings {
     return true
   }()
 
-  /// Does `body`, and returns what GObject warned of on this thread meanwhile.
+  /// Runs `body`, and returns its result with GObject's warnings on this thread meanwhile.
   static func during<Value>(_ body: () throws -> Value) rethrows -> (value: Value, warnings: [String]) {
     _ = isInstalled
     let outer = collected.withLock { $0.updateValue([], forKey: pthread_self()) }

@@ -1,7 +1,7 @@
 import CGStreamer
 import Synchronization
 
-/// What is installed: element factories, by what they can do, best rank first.
+/// Installed element factories, by what they can do, best rank first.
 package enum Registry {
   package enum Kind: Sendable {
     case decoder, encoder, muxer
@@ -84,14 +84,15 @@ package enum Registry {
     return true
   }
 
-  /// What kind of element `factory` makes, as in `Codec/Encoder/Video/Hardware`; nil where there is no such factory.
+  /// Kind of element that `factory` makes, as in `Codec/Encoder/Video/Hardware`; nil where there is no such
+  /// factory.
   package static func kind(of factory: String) -> String? {
     guard (try? GStreamer.initialize()) != nil, let found = gst_element_factory_find(factory) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
     return gst_element_factory_get_metadata(found, GST_ELEMENT_METADATA_KLASS).map { String(cString: $0) }
   }
 
-  /// What the source pads of `factory` may give.
+  /// Caps that the source pads of `factory` may give.
   package static func sourceCaps(of factory: String) -> Caps? { templateCaps(of: factory, GST_PAD_SRC) }
 
   /// The caps of the first sink pad's template of the element `factory`; nil if it has none, or is not installed.
@@ -134,14 +135,15 @@ extension Registry {
     return element.specification(of: name) != nil
   }
 
-  /// What a property of `factory` is for, in its author's words; nil where there is none of that name.
+  /// Purpose of a property of `factory`, in its author's words; nil where there is none of that name.
   package static func purpose(of property: String, of factory: String) -> String? {
     Element(factory: factory)?.specification(of: property).flatMap { g_param_spec_get_blurb($0) }.map {
       String(cString: $0)
     }
   }
 
-  /// What a property takes; nil where that is neither a number, nor one of a list, nor where there is no such property.
+  /// Values that a property takes; nil where that is neither a number, nor one of a list, nor where there is
+  /// no such property.
   package static func allowed(_ name: String, of factory: String) -> AllowedValues? {
     Element(factory: factory).flatMap { allowed(name, of: $0) }
   }
@@ -197,7 +199,7 @@ extension Registry {
   }
 }
 
-/// What a property takes.
+/// Values that a property takes.
 package enum AllowedValues: CustomStringConvertible {
   case whole(ClosedRange<Int>)
   case number(ClosedRange<Double>)

@@ -38,7 +38,8 @@ package struct RepeatedLines: Sendable {
 extension GStreamer {
   private static let lines = Mutex(RepeatedLines())
 
-  /// Has warnings and errors of GLib's log printed once each: a damaged file may cause one a packet. To be called once.
+  /// Prints warnings and errors of GLib's log once each: a damaged file may cause one a packet. To be called
+  /// once.
   package static func printLogLinesOnce() {
     g_log_set_writer_func(
       { level, fields, count, _ in

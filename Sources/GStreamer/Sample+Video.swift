@@ -22,7 +22,7 @@ extension Sample {
       own.frameForm != caps.frameForm || own.differsInMatrix(from: caps)
     else { return nil }
     var error: UnsafeMutablePointer<GError>?
-    // What says how fields lie can't be converted, and is not meant to be: only pixels are.
+    // The fields of the caps about interlacing can't be converted, and are not meant to be: only pixels are.
     let fields = ["interlace-mode", "field-order"]
     let (from, to) = (own.removing(fields), caps.removing(fields))
     guard let sample = gst_sample_new(buffer.raw, from.raw, nil, nil) else { return nil }
@@ -60,8 +60,8 @@ extension Sample {
 }
 
 extension GstVideoInfo {
-  /// Where the planes lie, and how long their rows are, without padding.
-  /// - Returns: the bytes of the frame; nil of formats whose pixels do not lie in bytes of their own.
+  /// Offsets of the planes, and lengths of their rows, without padding.
+  /// - Returns: the bytes of the frame; nil for formats whose pixels do not lie in bytes of their own.
   fileprivate func unpadded(_ offsets: inout [gsize], _ strides: inout [gint]) -> Int? {
     guard let format = finfo?.pointee, format.flags.rawValue & GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue == 0 else {
       return nil
@@ -88,7 +88,7 @@ extension GstVideoInfo {
 }
 
 extension Caps {
-  /// What two frames must share to be shown by one stream.
+  /// Properties that two frames must share to be shown by one stream.
   fileprivate var frameForm: [String] {
     [int("width").map(String.init) ?? "", int("height").map(String.init) ?? "", string("format") ?? ""]
   }

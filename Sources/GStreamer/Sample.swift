@@ -22,7 +22,7 @@ package struct Sample: Sendable {
     self.segment = segment
   }
 
-  /// The presentation timestamp in stream time: the position in the presentation, whatever the segment.
+  /// The presentation timestamp in stream time: the position in the presentation, in any segment.
   package var streamTime: ClockTime? { buffer.pts.map { segment.streamTime(of: $0) } }
 }
 

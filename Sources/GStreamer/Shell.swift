@@ -6,7 +6,7 @@ import Paths
 package enum Shell {
   /// How a program ended.
   package struct Ending: Sendable {
-    /// What it exited with; after a signal 128 and its number.
+    /// Exit status; after a signal 128 and its number.
     package var status: Int32
     package var output: String
     package var errors: String
@@ -29,7 +29,7 @@ package enum Shell {
     guard g_spawn_sync(nil, &words, nil, G_SPAWN_SEARCH_PATH, nil, nil, &output, &errors, &status, nil) != 0 else {
       return nil
     }
-    // As wait(2) has it: the signal in the low seven bits, or what it exited with above the low eight.
+    // As wait(2) has it: the signal in the low seven bits, or the exit status above the low eight.
     let signal = status & 0x7f
     return Ending(
       status: signal == 0 ? status >> 8 & 0xff : 128 + signal,

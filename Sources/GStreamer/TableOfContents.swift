@@ -99,7 +99,7 @@ extension Pipeline {
     let setters = elements(implementing: gst_toc_setter_get_type())
     guard !setters.isEmpty, let toc = contents.make() else { return false }
     defer { gst_mini_object_unref(UnsafeMutableRawPointer(toc).assumingMemoryBound(to: GstMiniObject.self)) }
-    // Where `flacenc`, which makes a cue sheet of them, has them too, matroskamux of 1.22 writes no titles.
+    // If `flacenc`, which makes a cue sheet of them, gets them too, matroskamux of 1.22 writes no titles.
     let muxers = setters.filter { $0.isOfClass("Muxer") }
     for setter in muxers.isEmpty ? setters : muxers { gst_toc_setter_set_toc(OpaquePointer(setter.raw), toc) }
     return true

@@ -1,6 +1,7 @@
 import CGStreamer
 
-/// Dates: GStreamer has whole days (`date`), and what may be a year, a month, or a time of day too (`datetime`).
+/// Dates: GStreamer has whole days (`date`), and dates that may be a year, a month, or a time of day too
+/// (`datetime`).
 extension TagList {
   /// The list with a date, where it has only a date with a time of day: GStreamer's muxers write no other.
   package var withDate: TagList {
@@ -51,7 +52,7 @@ extension TagList {
     )
   }
 
-  /// Such as `2020-05-06T07:08:09Z`.
+  /// Date in the form `2020-05-06T07:08:09Z`.
   /// - Parameter time: in seconds since 1970.
   package static func dateTime(_ time: Int) -> String {
     guard let value = gst_date_time_new_from_unix_epoch_utc(gint64(time)) else { return "" }

@@ -1,6 +1,6 @@
 package import CGStreamer
 
-/// What a stream says of itself: title, language, orientation (`GstTagList`).
+/// Tags of a stream: title, language, orientation (`GstTagList`).
 package final class TagList: @unchecked Sendable, CustomStringConvertible {
   // GstTagList is refcounted atomically and never written after creation here.
   package let raw: UnsafeMutablePointer<GstTagList>
@@ -18,7 +18,7 @@ package final class TagList: @unchecked Sendable, CustomStringConvertible {
     self.init(adopting: raw)
   }
 
-  /// As `taginject` and ``init(_:)`` take it.
+  /// Text in the form that `taginject` and ``init(_:)`` take.
   package var description: String { takeString(gst_tag_list_to_string(raw)) ?? "" }
 
   package var isEmpty: Bool { gst_tag_list_is_empty(raw) != 0 }

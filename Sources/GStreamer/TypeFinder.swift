@@ -1,6 +1,6 @@
 import CGStreamer
 
-/// What kind of file something is, by its first bytes (`gst_type_find_helper_for_data`).
+/// Finds the type of a file by its first bytes (`gst_type_find_helper_for_data`).
 package enum TypeFinder {
   /// - Parameter bytes: the more, the surer: MP3 without a tag is known by a row of its frames.
   /// - Returns: the media type, such as `video/quicktime`; nil where GStreamer knows none that is at least as likely as not.

@@ -13,7 +13,7 @@ package struct APNGChunks {
 
   static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-  /// What to write for a frame.
+  /// Bytes to write for a frame.
   /// - Parameters:
   ///   - png: the frame as a PNG file, of the same size and form as all others.
   ///   - milliseconds: how long it is shown.
@@ -42,10 +42,10 @@ package struct APNGChunks {
     return output
   }
 
-  /// What to write after the last frame.
+  /// Bytes to write after the last frame.
   package static let end = chunk("IEND", [])
 
-  /// What to write at ``countOffset`` when the number of frames is known.
+  /// Bytes to write at ``countOffset`` when the number of frames is known.
   package func count(_ frames: Int) -> [UInt8] {
     APNGChunks.chunk("acTL", bigEndian(UInt32(clamping: frames)) + bigEndian(UInt32(clamping: plays)))
   }

@@ -1,12 +1,12 @@
 import CImages
 
-/// The frames of an animated PNG, each as a PNG file of its own, with where it lies on the canvas and what becomes of it
-/// (PNG, third edition, 11.3.6).
+/// The frames of an animated PNG, each as a PNG file of its own, with its place on the canvas and its
+/// disposal (PNG, third edition, 11.3.6).
 package struct APNGFrames {
   package struct Frame {
     /// The compressed pixels.
     fileprivate var data: [UInt8]
-    /// What comes before them in a PNG file but for the size: of all frames the same, and held once.
+    /// Chunks before the data in a PNG file, but for the size: the same for all frames, and held once.
     fileprivate var form: (header: [UInt8], common: [UInt8])
     package var x: Int
     package var y: Int
@@ -14,9 +14,9 @@ package struct APNGFrames {
     package var height: Int
     /// How long it is shown.
     package var milliseconds: Double
-    /// What becomes of its area when it is over: it stays, becomes clear, or what was there before comes back.
+    /// Disposal of its area when it is over: it stays, becomes clear, or the area before comes back.
     package var disposal: UInt8
-    /// Whether it is drawn over what is there, rather than in its place.
+    /// True if it is drawn over the canvas, rather than in its place.
     package var blends: Bool
 
     /// A whole PNG file.
@@ -31,15 +31,15 @@ package struct APNGFrames {
 
   package let width: Int
   package let height: Int
-  /// Those that are whole, and before any that is not.
+  /// Whole frames, up to the first one that is not.
   package private(set) var frames: [Frame] = []
   /// How many there are by the file's own account (`acTL`).
   package let promised: Int
   /// How often they are played; 0: without end.
   package let plays: Int
-  /// It ends before its last chunk.
+  /// True if it ends before its last chunk.
   package let isCut: Bool
-  /// Where another file begins behind it, in bytes.
+  /// Start of another file behind it, in bytes.
   package let next: Int?
 
   /// Whether a file that starts so is a PNG, animated or not.
@@ -109,7 +109,7 @@ package struct APNGFrames {
       default: break
       }
     }
-    // Where the file is cut, more of the last frame may have followed.
+    // If the file is cut, more of the last frame may have followed.
     if !isCut, let frame = close() { frames.append(frame) }
     let (width, height) = (width, height)
     frames = Array(frames.prefix { $0.x + $0.width <= width && $0.y + $0.height <= height })

@@ -41,12 +41,13 @@ package final class GIFFile {
 
   deinit { if let file { EGifCloseFile(file, nil) } }
 
-  /// Adds a frame, of which only what has changed is written.
+  /// Adds a frame, of which only the changed area is written.
   ///
   /// - Parameters:
   ///   - values: the palette's values, rows without padding.
   ///   - centiseconds: how long the frame is shown.
-  ///   - isWhole: it stands alone: what is transparent in it shows what is behind the animation, not the frame before.
+  ///   - isWhole: it stands alone: transparent pixels show the background of the animation, not the frame
+  ///     before.
   package func add(_ values: [UInt8], centiseconds: Int, isWhole: Bool = false) throws {
     let area = isWhole ? (x: 0..<width, y: 0..<height) : changed(values)
     var control = GraphicsControlBlock(

@@ -1,4 +1,4 @@
-/// What a library that writes images said when it could not.
+/// Error of a library that writes images.
 package struct ImageError: Error, CustomStringConvertible {
   package let message: String
   /// Whether it was the file that could not be written, not the images.

@@ -21,7 +21,7 @@ package final class Palette {
       guard let attributes = liq_attr_create() else { throw ImageError(message: "no memory for a palette") }
       // 1 is the slowest and best of 1 to 10. From 8 on, it looks at no frame for edges, which took half of the time (docs/benchmarks.md).
       liq_set_speed(attributes, 8)
-      // Of two, one would be left.
+      // With a maximum of two, one would be left.
       liq_set_max_colors(attributes, Int32(min(max(colors, 3), 256)))
       guard let histogram = liq_histogram_create(attributes) else {
         liq_attr_destroy(attributes)

@@ -37,7 +37,7 @@ package final class WebPAnimation {
 
   deinit { WebPAnimEncoderDelete(encoder) }
 
-  /// What the bytes of a frame are.
+  /// Layout of a frame's bytes.
   package enum Layout: Sendable {
     /// 8 bits each, rows without padding.
     case rgba
@@ -66,7 +66,7 @@ package final class WebPAnimation {
     starts.append(milliseconds)
   }
 
-  /// Has the image show planes that are the caller's.
+  /// Makes the image show planes that are the caller's.
   private func point(_ image: inout WebPPicture, at pixels: UnsafeRawBufferPointer) throws {
     func padded(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }
     let (rows, stride, halfStride) = (padded(height, to: 2), padded(width, to: 4), padded((width + 1) / 2, to: 4))

@@ -1,10 +1,11 @@
 import CImages
 
-/// Gives each frame of an animation its own place again. WebPAnimEncoder shows a frame for longer where the next one
-/// looks like it, and makes an image of what has one frame left; how many frames there were, and when, would be lost.
+/// Gives each frame of an animation its own place again. WebPAnimEncoder shows a frame for longer where the
+/// next one looks like it, and makes a still image of an animation that has one frame left; how many frames
+/// there were, and when, would be lost.
 ///
-/// A frame that was left out becomes one without a visible pixel, drawn over what is on show. The encoder does the same
-/// where a frame is shown for too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
+/// A frame that was left out becomes one without a visible pixel, drawn over the frame on show. The encoder
+/// does the same where a frame is shown for too long (`IncreasePreviousDuration` in libwebp's anim_encode.c).
 struct WebPFrameSplitter {
   let width: Int
   let height: Int
@@ -12,7 +13,7 @@ struct WebPFrameSplitter {
   let plays: Int
 
   /// - Parameters:
-  ///   - data: what the encoder made.
+  ///   - data: the encoder's output.
   ///   - durations: how long each frame is to be shown, in milliseconds.
   ///   - body: given the bytes of the file.
   func split(_ data: WebPData, _ durations: [Int], _ body: (UnsafeRawBufferPointer) throws -> Void) throws {

@@ -1,15 +1,16 @@
 import CImages
 
-/// An animated WebP: where its frames lie in the file, how long each is shown, and what it shows (RFC 9649, 2.7).
+/// An animated WebP: the places of its frames in the file, and the duration and content of each (RFC 9649,
+/// 2.7).
 package struct WebPFrames {
   package struct Frame {
     /// How long it is shown.
     package var milliseconds: Int
-    /// Where its chunk begins in the file.
+    /// Start of its chunk in the file.
     package var offset: Int
   }
 
-  /// Why the frames end before the file does, or before it says that it does.
+  /// Reason why the frames end before the file does, or before its declared end.
   package enum Damage: Equatable {
     /// The file ends within a frame, or before the end that its header gives.
     case cut
@@ -20,12 +21,12 @@ package struct WebPFrames {
 
   package let width: Int
   package let height: Int
-  /// Those that are whole, and before any damage.
+  /// Whole frames, up to any damage.
   package private(set) var frames: [Frame] = []
   package private(set) var damage: Damage?
   /// How often they are played; 0: without end.
   package private(set) var plays = 0
-  /// Where another file begins behind it, in bytes.
+  /// Start of another file behind it, in bytes.
   package let next: Int?
   /// The file, up to where the last of them ends.
   private let whole: [UInt8]

@@ -8,7 +8,7 @@ extension ClockTime {
 
   public static func nanoseconds(_ nanoseconds: Int64) -> ClockTime { ClockTime(nanoseconds: nanoseconds) }
 
-  /// The same length, without what is left of a nanosecond; out-of-range values saturate.
+  /// The same length, without fractions of a nanosecond; out-of-range values saturate.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     self.init(
@@ -21,7 +21,7 @@ extension Duration {
   public init(_ time: ClockTime) { self = .nanoseconds(time.nanoseconds) }
 }
 
-/// As a number of seconds, exact to the nanosecond up to 48 days.
+/// Encoded as a number of seconds, exact to the nanosecond up to 48 days.
 extension ClockTime: Codable {
   public init(from decoder: any Decoder) throws {
     self.init(seconds: try decoder.singleValueContainer().decode(Double.self))

@@ -1,7 +1,7 @@
 /// A point or a length in time, in nanoseconds. Signed, since a mirrored or shifted time may lie before 0.
 ///
-/// Times come out of files and streams, which may say anything. So nothing here traps: what would lie past 292 years, either
-/// way, stays there.
+/// Times come out of files and streams, which may say anything. So nothing here traps: a result past 292
+/// years, either way, stays there.
 public struct ClockTime: Hashable, Comparable, Sendable {
   /// The value in nanoseconds.
   public var nanoseconds: Int64
@@ -21,8 +21,9 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     nanoseconds = Int64(exactly: value) ?? (value < 0 ? -ClockTime.saturation : ClockTime.saturation)
   }
 
-  /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest nanosecond; what no time can
-  /// hold saturates, at 73 years. Rates outside 1 to 2^32 are taken for the nearest of these, here and in ``sampleIndex(rate:)``.
+  /// The time at which sample frame `index` of a stream of `rate` Hz starts, rounded to the nearest
+  /// nanosecond; a result that no time can hold saturates, at 73 years. Rates outside 1 to 2^32 are taken for
+  /// the nearest of these, here and in ``sampleIndex(rate:)``.
   public init(sampleIndex index: Int, rate: Int) {
     let rate = ClockTime.possible(rate)
     let whole = index / rate
@@ -34,7 +35,8 @@ public struct ClockTime: Hashable, Comparable, Sendable {
     nanoseconds = Int64(whole) * 1_000_000_000 + (Int64(rest) * 1_000_000_000 + Int64(rate) / 2) / Int64(rate)
   }
 
-  /// The sample frame nearest to this time at `rate` Hz; what no number can hold saturates, as damaged files' times do.
+  /// The sample frame nearest to this time at `rate` Hz; a result that no number can hold saturates, as
+  /// damaged files' times do.
   public func sampleIndex(rate: Int) -> Int {
     let rate = ClockTime.possible(rate)
     let whole = Int(nanoseconds / 1_000_000_000).multipliedReportingOverflow(by: rate)
@@ -49,7 +51,7 @@ public struct ClockTime: Hashable, Comparable, Sendable {
   /// Far enough from the limits that sums of a few such values fit.
   private static let saturation = Int64.max / 4
 
-  /// With these, a second in either unit times the other fits 64 bits.
+  /// Nearest rate with which a second in either unit times the other fits 64 bits.
   private static func possible(_ rate: Int) -> Int { min(max(rate, 1), 1 << 32) }
 
   public static let zero = ClockTime(nanoseconds: 0)
@@ -83,7 +85,7 @@ extension ClockTime: DurationProtocol {
 }
 
 extension ClockTime: CustomStringConvertible {
-  /// As `GST_TIME_FORMAT` prints it, to the millisecond: `0:01:02.500`.
+  /// Text as `GST_TIME_FORMAT` prints it, to the millisecond: `0:01:02.500`.
   public var description: String {
     func pad(_ value: UInt64, _ width: Int) -> String {
       let text = String(value)

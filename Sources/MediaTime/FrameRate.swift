@@ -15,7 +15,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     denominator = 1
   }
 
-  /// What image sequences are taken to have.
+  /// Default rate of image sequences.
   public static let usual = FrameRate(whole: 25)
 
   /// Reads `25`, `29.97` or `30000/1001`. Nil if it is none, or beyond 1000 frames per second or below one an hour.
@@ -39,7 +39,8 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
   /// Frames per second.
   public var value: Double { Double(numerator) / Double(denominator) }
 
-  /// When frame `index` starts, rounded to the nearest nanosecond; what no time can hold saturates, at 146 years.
+  /// When frame `index` starts, rounded to the nearest nanosecond; a result that no time can hold saturates,
+  /// at 146 years.
   public func start(of index: Int) -> ClockTime {
     guard Double(index) / value < 4.6e9 else { return ClockTime(nanoseconds: .max / 2) }
     let (high, low) = Int64(index).multipliedFullWidth(by: 1_000_000_000 * Int64(denominator))
@@ -63,7 +64,7 @@ public struct FrameRate: Hashable, Sendable, Codable, CustomStringConvertible {
     return count
   }
 
-  /// That of the same frames, played at another speed; nil where no fraction of thousandths says it.
+  /// Rate of the same frames, played at another speed; nil where no fraction of thousandths says it.
   package func times(_ speed: Double) -> FrameRate? {
     let thousandths = speed * 1000
     guard thousandths == thousandths.rounded(), let factor = Int(exactly: thousandths), factor > 0 else { return nil }

@@ -15,11 +15,11 @@ package struct Segment: Sendable, Hashable {
   /// Linear also outside the segment, where `gst_segment_to_stream_time` gives nothing.
   package func streamTime(of pts: ClockTime) -> ClockTime { pts - start + time }
 
-  /// Whether what starts at timestamp `pts` is presented.
+  /// True if a buffer that starts at timestamp `pts` is presented.
   package func presents(_ pts: ClockTime) -> Bool {
     pts >= start && stop.map { pts < $0 } ?? true
   }
 
-  /// Where in stream time the segment ends, if it does.
+  /// End of the segment in stream time, if it ends.
   package var streamEnd: ClockTime? { stop.map { streamTime(of: $0) } }
 }

@@ -83,14 +83,14 @@ extension String {
     }
   }
 
-  /// Folder of a path: what stands before the last slash, `/` for what is in the root, `.` for a bare name.
+  /// Folder of a path: the part before the last slash, `/` for a file in the root, `.` for a bare name.
   package var folderPath: String {
     // Bytes are compared: a slash with a combining mark behind it is another `Character`, but the same separator.
     guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == startIndex ? "/" : String(self[..<slash])
   }
 
-  /// Name of a path: what follows the last slash.
+  /// Name of a path: the part after the last slash.
   package var lastPart: String {
     utf8.lastIndex(of: UInt8(ascii: "/")).map { String(self[utf8.index(after: $0)...]) } ?? self
   }

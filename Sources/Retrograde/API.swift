@@ -1,4 +1,5 @@
-// What of the layers below belongs to this library's interface: whoever imports Retrograde needs none of their modules.
+// Types of the layers below that belong to this library's interface: a client that imports Retrograde needs
+// none of their modules.
 
 public import Containers
 public import Drawing
@@ -11,7 +12,7 @@ public typealias ClockTime = MediaTime::ClockTime
 public typealias FrameRate = MediaTime::FrameRate
 public typealias TimeSpan = RetrogradeEngine::TimeSpan
 
-// What to mirror, and how.
+// The source to mirror, and options.
 public typealias ByteCount = RetrogradeEngine::ByteCount
 public typealias Direction = RetrogradeEngine::Direction
 public typealias Loop = RetrogradeEngine::Loop
@@ -24,10 +25,10 @@ public typealias StreamKind = Containers::StreamKind
 public typealias StreamSelection = RetrogradeEngine::StreamSelection
 public typealias Timing = RetrogradeEngine::Timing
 
-/// Interleaved samples in memory, turned round in place.
+/// Interleaved samples in memory, reversed in place.
 public typealias SampleFrames = RetrogradeEngine::SampleFrames
 
-// What is said of it.
+// Results and messages.
 public typealias Message = RetrogradeEngine::Message
 public typealias Plan = RetrogradeEngine::Plan
 public typealias RetrogradeError = RetrogradeEngine::RetrogradeError

@@ -12,20 +12,20 @@ struct AnimationReader {
     case png(APNGFrames)
   }
 
-  /// What people call it.
+  /// Name of the source as users know it.
   private let path: String
   private let form: Form
   /// When each frame is shown, and how long the last one is.
   private let starts: [ClockTime]
   private let delays: [ClockTime]
   private let caps: Caps
-  /// What of the budget is left for frames.
+  /// Resources with the part of the budget that is left for frames.
   private let resources: Resources
   private let playback: PlaybackOptions
   private let output: OutputRequirements
 
-  /// Finds out what is in the file at `location`; decodes nothing.
-  /// - Parameter name: what people call it; nil: by its path.
+  /// Finds the frames of the file at `location`; decodes nothing.
+  /// - Parameter name: name of the file as users know it; nil: its path.
   /// - Returns: nil where it is neither.
   /// - Throws: ``RetrogradeError``.
   init?(
@@ -33,15 +33,15 @@ struct AnimationReader {
     for output: OutputRequirements = OutputRequirements(),
     _ resources: Resources
   ) throws {
-    // RIFF is also what WAV and AVI are, of any length.
+    // WAV and AVI are RIFF too, of any length.
     guard let file = RandomAccessFile(location) else { return nil }
     let path = name ?? location
     let start = file.read(0..<min(64, file.size)) ?? []
     let canvas = WebPFrames.canvas(start) ?? (APNGFrames.isAnimated(file.read) ? APNGFrames.canvas(start) : nil)
-    // What can't be read must not pass for a frame that does not move.
+    // An unreadable file must not pass for a frame that does not move.
     try file.checkReading(path)
     guard let canvas else { return nil }
-    // The file as it is, and taken apart; the canvas, what was on it before, and a frame on its way.
+    // The file as it is, and taken apart; the canvas, the canvas before the frame, and a frame on its way.
     let needed = file.size * (WebPFrames.isAnimated(start) ? 2 : 3) + canvas.width * canvas.height * 4 * 5
     guard needed < resources.memory.bytes else {
       throw RetrogradeError(
@@ -148,7 +148,7 @@ struct AnimationReader {
 
   private var end: ClockTime { starts.last.map { $0 + (delays.last ?? .zero) } ?? .zero }
 
-  /// What is to be said of an animation that has more bits a sample than are read.
+  /// Warning about an animation that has more bits a sample than are read.
   private var rounding: [Warning] {
     guard case .png(let frames) = form, frames.frames.first?.png.withUnsafeBytes(PNGPacket.isDeep) ?? false else {
       return []
@@ -156,7 +156,7 @@ struct AnimationReader {
     return [Warning(.converted, "changed: 16 bits a sample become 8, which animated PNG is read with")]
   }
 
-  /// What is to be said of frames that are not whole in the file.
+  /// Warnings about frames that are not whole in the file.
   private var damage: [Warning] {
     switch form {
     case .webP(let frames): frames.damage.map { [damage($0)] } ?? []
@@ -210,7 +210,7 @@ struct AnimationReader {
       }
       let pixels = try sample.buffer.withBytes { Array($0) }
       guard pixels.count >= frame.width * frame.height * 4 else { throw ImageError(message: "damaged beyond use") }
-      // What is there before comes back after a frame of that disposal only.
+      // The canvas before the frame comes back after a frame of that disposal only.
       let before = frame.disposal == 2 ? canvas : []
       APNGFrames.draw(pixels, of: frame, on: &canvas, width: animation.width)
       try canvas.withUnsafeBytes { try add($0, number) }

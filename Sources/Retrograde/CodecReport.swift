@@ -1,6 +1,6 @@
 import GStreamer
 
-/// A codec, and what of GStreamer makes and reads it on this machine.
+/// A codec, and GStreamer's elements on this machine that make and read it.
 public struct CodecReport: Codable, Sendable {
   /// An element that encodes or decodes.
   public struct Element: Codable, Sendable {
@@ -10,7 +10,7 @@ public struct CodecReport: Codable, Sendable {
     public var isHardware: Bool
   }
 
-  /// As people call it, such as `h264`.
+  /// Common name, such as `h264`.
   public var name: String
   /// Its caps in GStreamer.
   public var caps: String

@@ -6,14 +6,14 @@ public import RetrogradeEngine
 /// try await FrameGrab("holiday.mp4", at: [3.2, .frame(250), .end]).write(to: "frame-%02d.png")
 /// ```
 ///
-/// A frame is the one on show at a place, as it is shown: upright, with square pixels. Of a place that is a time, no more is read than
-/// what lies around it, where the container can be sought in.
+/// A frame is the one on show at a place, as it is shown: upright, with square pixels. For a place that is a
+/// time, only its surroundings are read, if the container can be sought in.
 public struct FrameGrab: Sendable {
   /// The path of the source; `-` is standard input.
   public let input: String
   /// Places inside the source, in any order. Its end stands for its last frame.
   public var places: [SourcePosition]
-  /// What is said in them of the order of play and of audio has no meaning here.
+  /// Options of decoding and encoding. Their order of play and audio settings have no meaning here.
   public var options: ReverseOptions
 
   public init(_ input: String, at places: [SourcePosition], options: ReverseOptions = ReverseOptions()) {
@@ -22,9 +22,9 @@ public struct FrameGrab: Sendable {
 
   /// Writes the frames. The files appear whole and together, or not at all.
   ///
-  /// - Parameter output: its extension chooses the format; for more than one frame, or for a numbered file, it has a pattern for the
-  ///   number, such as `%02d`, which counts from 1.
-  /// - Returns: what was done.
+  /// - Parameter output: its extension chooses the format; for more than one frame, or for a numbered file,
+  ///   it has a pattern for the number, such as `%02d`, which counts from 1.
+  /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult
   public func write(to output: String) async throws -> Summary {

@@ -2,13 +2,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What opens the files of a source.
+/// Opens the files of a source.
 struct Opening {
   /// How all of it is to be played.
   var settings: PlaybackSettings
   /// How many files it has.
   var count: Int
-  /// What indexing it is, of all of the work.
+  /// Progress step of the indexing.
   var step: Step
   var work: Work
 
@@ -17,7 +17,7 @@ struct Opening {
     try indexed(input, try fetched(input, 0), 0, settings, isQuick: settings.purpose == .watching)
   }
 
-  /// Fetches what is at an address.
+  /// Fetches the media at an address.
   private func fetched(_ input: String, _ number: Int) throws -> FetchedFile? {
     try FetchedFile(input, settings.resources, work.cancellation) { done, total in
       work.report(
@@ -26,12 +26,13 @@ struct Opening {
     }
   }
 
-  /// How much of a step is done for all files, when so much is for one.
+  /// Share of a step for all files, when so much is done for one.
   private func share(_ part: Double, of number: Int) -> Double {
     (Double(number) + min(max(part, 0), 1)) / Double(count)
   }
 
-  /// - Parameter isQuick: no more is read of a long source than watching it takes; what is damaged in it is not known then.
+  /// - Parameter isQuick: no more is read of a long source than watching it takes; damage in the rest is not
+  ///   known then.
   private func indexed(
     _ input: String, _ fetched: FetchedFile?, _ number: Int, _ settings: PlaybackSettings, isQuick: Bool = false
   ) throws -> PlayableSource {
@@ -71,7 +72,7 @@ struct Opening {
     whole.output.takesPackets = { _ in false }
     whole.output.keepsForwardWhole = false
     if settings.playback.dissolve > .zero { whole.resources = settings.resources.shared(by: 2) }
-    // Of each no more is decoded now than tells how it is to be read.
+    // No more of each file is decoded now than tells how it is to be read.
     if settings.purpose == .output { whole.purpose = .watching }
     let sources = try zip(inputs, fetched).enumerated().map { number, input in
       let source = try indexed(input.0, input.1, number, whole)

@@ -1,15 +1,16 @@
 /// The two pipelines of a reversal, in `gst-launch-1.0` syntax, that this library joins.
 public struct PipelineDescriptions: Sendable {
-  /// Decodes; what comes out of its appsinks is turned round.
+  /// Pipeline that decodes; the output of its appsinks is reversed.
   public var decoding: String
-  /// Encodes and writes what is put into its appsrcs, which have the same names.
+  /// Pipeline that encodes and writes the input of its appsrcs, which have the same names.
   public var encoding: String
-  /// What ``PipelineFile`` knows by `@name value`: the order of play, tags, orientation.
+  /// Settings that ``PipelineFile`` writes as `@name value`: the order of play, tags, orientation.
   public var settings: [String]
-  /// What of the source the output does not have, or has otherwise, as ``Summary/warnings`` of a reversal would say.
+  /// Details of the source that the output does not have, or has otherwise, as ``Summary/warnings`` of a
+  /// reversal would list them.
   public var warnings: [Warning] = []
 
-  /// As a pipeline file.
+  /// Text of a pipeline file.
   public var file: String {
     (["# Made by retrograde reverse --print-pipeline; retrograde run FILE runs it."] + settings
       + [decoding, "---", encoding]).joined(separator: "\n") + "\n"
@@ -17,7 +18,7 @@ public struct PipelineDescriptions: Sendable {
 }
 
 extension Reverser {
-  /// The pipelines with which the source would be turned round into `output`. Nothing is written.
+  /// The pipelines that would reverse the source into `output`. Nothing is written.
   ///
   /// - Throws: ``RetrogradeError``.
   public func pipelines(to output: String) async throws -> PipelineDescriptions {

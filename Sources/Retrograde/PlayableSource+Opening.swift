@@ -2,11 +2,12 @@ import MediaTime
 import RetrogradeEngine
 
 extension PlayableSource {
-  /// Opens a file, numbered images, standard input, or several of them as one, and the file of subtitles that goes with it.
+  /// Opens a file, numbered images, standard input, or several of them as one, and the file of subtitles that
+  /// goes with it.
   ///
   /// - Parameters:
   ///   - inputs: at least one; the ones after the first are played after it.
-  ///   - step: what indexing it is, of all of the work.
+  ///   - step: progress step of the indexing.
   static func open(
     _ inputs: [String], _ options: ReverseOptions, for output: OutputRequirements = OutputRequirements(), _ work: Work,
     as step: Step = .indexing, purpose: PlaybackSettings.Purpose = .output

@@ -4,7 +4,7 @@ import RetrogradeEngine
 // How long steps take beside each other, more or less: encoding video takes the most, by far.
 
 extension [ExpectedStep] {
-  /// Of turning a source round, of which nothing is known yet.
+  /// Steps of reversing a source of which nothing is known yet.
   /// - Parameter isFetched: whether it comes from the web.
   static func reversing(isVerified: Bool, isFetched: Bool = false) -> [ExpectedStep] {
     [
@@ -14,12 +14,12 @@ extension [ExpectedStep] {
       + (isVerified ? comparing(videos: 1, audio: 1) : [])
   }
 
-  /// Of comparing a mirror with its source.
+  /// Steps of comparing a mirror with its source.
   static func comparing(videos: Int, audio: Int) -> [ExpectedStep] {
     [ExpectedStep(.indexingSource, 1), ExpectedStep(.indexingMirror, 1)] + compared(videos: videos, audio: audio)
   }
 
-  /// Of the same, when both are indexed.
+  /// Steps of the comparison that remain when both are indexed.
   static func compared(videos: Int, audio: Int) -> [ExpectedStep] {
     (0..<videos).map { ExpectedStep(.comparingVideo($0), 6) }
       + (0..<audio).map { ExpectedStep(.comparingAudio($0), videos > 0 ? 1 : 2) }
@@ -35,7 +35,7 @@ extension OutputPlan {
       ?? 0
   }
 
-  /// What is to come when the source is indexed.
+  /// Steps that follow when the source is indexed.
   var steps: [ExpectedStep] {
     let writing: (reversing: Double, finishing: Double) =
       if choice.container.animation == .gif {

@@ -5,7 +5,7 @@ import Synchronization
 /// A part of a run that takes time.
 enum Step: Hashable, Sendable {
   case countdown, capturing, fetching, indexing, searching, reversing, finishing, joining
-  /// Of what is compared: both files are indexed, and then each stream is read of both.
+  /// Steps of a comparison: both files are indexed, and then each stream is read of both.
   case indexingSource, indexingMirror, comparingVideo(Int), comparingAudio(Int)
 
   var stage: ReversalProgress.Stage {
@@ -35,9 +35,9 @@ struct ExpectedStep: Sendable {
 /// does not reach its end before the run does.
 final class ProgressScale: Sendable {
   private struct State {
-    /// Those to come, in order; the first one is under way.
+    /// Steps to come, in order; the first one is under way.
     var steps: [ExpectedStep] = []
-    /// Where the first one begins.
+    /// Start of the first step.
     var start = 0.0
     /// The furthest place that was told.
     var reached = 0.0
@@ -47,8 +47,8 @@ final class ProgressScale: Sendable {
   private let state = Mutex(State())
   private static let last = 0.999
 
-  /// From here on these are the steps that are to come, in that order. What is left of the scale is theirs: what is known of the work later
-  /// moves nothing that was told.
+  /// From here on these are the steps that are to come, in that order. They share the rest of the scale:
+  /// later knowledge of the work does not move progress that was reported.
   func expect(_ steps: [ExpectedStep]) {
     state.withLock { state in
       state.steps = steps.filter { $0.weight > 0 }
@@ -57,10 +57,11 @@ final class ProgressScale: Sendable {
     }
   }
 
-  /// Notes that `step` is done to a share of it, from 0 to 1; steps before it are over. One that was not expected moves nothing, unless nothing
-  /// was expected: then it is all that there is.
-  /// - Parameter listener: told how much of all is done, and the time left if the step's pace is that of the rest; nil while there is none. The
-  ///   lock is held meanwhile, so that what several threads tell comes in order.
+  /// Notes that `step` is done to a share of it, from 0 to 1; steps before it are over. One that was not
+  /// expected moves nothing, unless nothing was expected: then it is all that there is.
+  /// - Parameter listener: told how much of all is done, and the time left if the step's pace is that of the
+  ///   rest; nil while there is none. The lock is held meanwhile, so that reports from several threads come
+  ///   in order.
   func tell(_ step: Step, share: Double, _ listener: (_ fraction: Double, _ remaining: ClockTime?) -> Void) {
     state.withLock { state in
       if state.steps.isEmpty { state.steps = [ExpectedStep(step, 1)] }
@@ -73,7 +74,7 @@ final class ProgressScale: Sendable {
         state.begun = nil
       }
       let told = state.start + unit * weights[place] * min(max(share, 0), 1)
-      // NaN, of what has no length, is no place.
+      // NaN, from a source without length, is no place.
       if told > state.reached { state.reached = min(told, ProgressScale.last) }
       let begun = state.begun ?? (Stopwatch(), state.reached)
       state.begun = begun

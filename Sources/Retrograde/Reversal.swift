@@ -2,7 +2,8 @@ import RetrogradeEngine
 
 /// A reversal under way.
 public struct Reversal: Sendable {
-  /// How far it is, several times a second, until it ends, well or not. Values that nobody waits for are dropped.
+  /// Progress of the work, several times a second, until it ends, well or not. Values are dropped while there
+  /// is no consumer.
   public let progress: AsyncStream<ReversalProgress>
   private let cancellation: Cancellation
   private let work: Task<Summary, any Error>
@@ -30,6 +31,6 @@ public struct Reversal: Sendable {
     }
   }
 
-  /// Stops the work at once, and removes what was begun.
+  /// Stops the work at once, and removes its files.
   public func cancel() { cancellation.cancel() }
 }

@@ -9,7 +9,8 @@ public struct ReversalProgress: Sendable, Codable {
     case countdown
     /// Frames from a camera are kept.
     case capturing
-    /// Bringing what an address or a playlist leads to into the spool: `done` of `total` bytes; 0 where nobody says how many there are.
+    /// Fetching the media at an address or behind a playlist into the spool: `done` of `total` bytes; 0 if
+    /// the total is not known.
     case fetching
     /// Reading all packets, and decoding the audio.
     case indexing
@@ -28,9 +29,9 @@ public struct ReversalProgress: Sendable, Codable {
   public var stage: Stage
   /// Frames of video, or, in a source without one, sample frames of audio, given to the encoder.
   public var done: Int
-  /// Of how many.
+  /// Total that `done` is out of.
   public var total: Int
-  /// How much of the mirror that is.
+  /// Length of the mirror up to there.
   public var position: ClockTime
   /// The length of the mirror; 0 while it is not known.
   public var duration: ClockTime
@@ -38,12 +39,13 @@ public struct ReversalProgress: Sendable, Codable {
   public var elapsed: ClockTime
   /// Bytes of decoded media held now.
   public var memoryHeld: Int
-  /// How much of all of the work is done, from 0 to 1, whatever its stage. It never goes back, and does not reach 1 before the run has ended.
+  /// Share of all of the work that is done, from 0 to 1, over all stages. It never goes back, and does not
+  /// reach 1 before the run has ended.
   public var fraction: Double
   /// Time left, if things go on as they do; nil while there is nothing to tell it by.
   public var remaining: ClockTime?
 
-  /// How much of this stage is done, from 0 to 1.
+  /// Share of this stage that is done, from 0 to 1.
   public var stageFraction: Double {
     if total > 0 { return min(1, Double(done) / Double(total)) }
     return duration > .zero ? min(1, position / duration) : 0
@@ -54,7 +56,7 @@ public struct ReversalProgress: Sendable, Codable {
   public var speed: Double { elapsed > .zero ? position / elapsed : 0 }
 }
 
-/// What was done.
+/// Result of a run.
 public struct Summary: Sendable, Codable {
   public var output: String
   /// Frames of video written.
@@ -67,16 +69,17 @@ public struct Summary: Sendable, Codable {
   /// The most bytes of decoded media held at once.
   public var peakMemory: Int
   public var plan: Plan?
-  /// What the mirror does not hold as the source promises it.
+  /// Warnings about promises of the source that the mirror does not keep.
   public var warnings: [Warning]
-  /// What the file holds; nil where a pipeline of the user's own writes several.
+  /// Content of the file; nil where a pipeline of the user's own writes several.
   public var written: WrittenMedia?
-  /// What of the source became another codec, and why.
+  /// Streams that changed to another codec, and why.
   public var changes: [CodecChange] = []
   /// Frames that were recorded from a live source.
   public var captured: Int?
-  /// What was looked for.
+  /// Loop that was found, if one was looked for.
   public var loop: FoundLoop?
-  /// How much was fetched from an address, or by way of a playlist, and lay in the spool; nil where nothing was.
+  /// Size of the data fetched from an address, or by way of a playlist, that lay in the spool; nil where
+  /// nothing was fetched.
   public var fetched: ByteCount?
 }

@@ -1,23 +1,23 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Turns a file of video and audio round in time.
+/// Reverses a file of video and audio.
 ///
 /// ```swift
 /// let summary = try await Reverser("holiday.mp4").reverse(to: "yadiloh.mp4")
 /// print(summary.frames, "frames,", summary.duration)
 /// ```
 ///
-/// Several files are turned round as one, as if they were played one after the other: `Reverser(["a.mp4", "b.mp4"])`. What follows on the
-/// first is made to fit it: pictures in size, with bars where their shape is another one, and in how they lie, audio in rate and channels. A
-/// warning says what was changed.
+/// Several files are reversed as one, as if they were played one after the other: `Reverser(["a.mp4",
+/// "b.mp4"])`. The files after the first are made to fit it: pictures in size, with bars where their shape is
+/// another one, and in orientation, audio in rate and channels. A warning says what was changed.
 ///
-/// A reverser is a value: several may work at once, each on threads of its own. Cancelling the task that waits stops the
-/// work at once, and removes what was begun.
+/// A reverser is a value: several may work at once, each on threads of its own. Cancelling the task that
+/// waits stops the work at once, and removes its files.
 public struct Reverser: Sendable {
-  /// The paths of the files that are turned round, in the order of play; `-` is standard input.
+  /// The paths of the files to reverse, in the order of play; `-` is standard input.
   public let inputs: [String]
-  /// What people call the source: the path of its only file, or those of all, with a + between them.
+  /// Name of the source as users know it: the path of its only file, or those of all, with a + between them.
   public var input: String { Reverser.name(of: inputs) }
   public var options: ReverseOptions
   /// Draws over every frame; nil: nothing does.
@@ -31,7 +31,7 @@ public struct Reverser: Sendable {
     self.init([input], options: options, overlay: overlay, title: title)
   }
 
-  /// - Parameter inputs: the paths of files that are turned round as one. Nothing can be made of none.
+  /// - Parameter inputs: the paths of files that are reversed as one; at least one.
   public init(
     _ inputs: [String], options: ReverseOptions = ReverseOptions(), overlay: Overlay? = nil, title: Title? = nil
   ) {
@@ -46,7 +46,7 @@ public struct Reverser: Sendable {
   /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
   ///
   /// - Parameter output: its extension chooses the container.
-  /// - Returns: what was done.
+  /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``.
   @discardableResult
   public func reverse(to output: String) async throws -> Summary {

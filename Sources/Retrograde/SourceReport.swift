@@ -2,7 +2,8 @@ public import Containers
 import GStreamer
 public import RetrogradeEngine
 
-/// What is in a source, and how it would be read backwards. Encoded, times are numbers of seconds.
+/// Content of a source, and the plan by which it would be read backwards. Encoded, times are numbers of
+/// seconds.
 public struct SourceReport: Sendable, Codable {
   public struct Stream: Sendable, Codable {
     public var kind: StreamKind
@@ -21,15 +22,16 @@ public struct SourceReport: Sendable, Codable {
     public var language: String?
     public var title: String?
     public var orientation: String?
-    /// Of interlaced video, which field comes first.
+    /// Field of interlaced video that comes first.
     public var fieldOrder: String?
-    /// Whether it is played where nobody chooses, and whatever is chosen, where the container says so.
+    /// Whether it is played by default, and whatever the viewer chooses (forced), where the container says
+    /// so.
     public var isDefault: Bool?
     public var isForced: Bool?
-    /// Of video: the file name extensions of the containers in which its packets are turned round as they are, so that nothing is
-    /// decoded or encoded.
+    /// File name extensions of the containers in which the video's packets are reversed as they are, so that
+    /// nothing is decoded or encoded.
     public var turnsAsPacketsIn: [String]?
-    /// Of video: why there is none.
+    /// Reason why no container takes the video's packets as they are.
     public var whyDecoded: String?
   }
 
@@ -47,7 +49,7 @@ public struct SourceReport: Sendable, Codable {
     }
   }
 
-  /// What a mirror in a container would leave out.
+  /// Details that a mirror in a container would leave out.
   public struct MirrorReport: Sendable, Codable {
     /// Its file name extension.
     public var container: String
@@ -61,7 +63,7 @@ public struct SourceReport: Sendable, Codable {
     /// When it is played, in the output.
     public var start: ClockTime
     public var end: ClockTime
-    /// From where in the presentation to where; backwards where the second is the smaller one.
+    /// Start and end in the presentation; backwards where the second is the smaller one.
     public var from: ClockTime
     public var to: ClockTime
     public var speed: Speed
@@ -80,7 +82,7 @@ public struct SourceReport: Sendable, Codable {
 
   public var input: String
   public var duration: ClockTime
-  /// Where the container says more than there is.
+  /// Duration by the container, if that is longer than the source.
   public var declaredDuration: ClockTime?
   public var streams: [Stream]
   public var chapters: [ChapterReport]
@@ -88,11 +90,12 @@ public struct SourceReport: Sendable, Codable {
   public var tags: String?
   /// Whether it has cover art.
   public var hasCoverArt: Bool
-  /// What would become of it in the containers that hold most.
+  /// Mirrors in the containers that hold most.
   public var mirrors: [MirrorReport]
   /// When the keyframes are shown.
   public var keyframes: [ClockTime]
-  /// What is played, in that order. Where a stretch turns into the next one, that begins behind the frame that is on show.
+  /// Stretches that are played, in that order. At a turn, the next stretch begins behind the frame that is on
+  /// show.
   public var order: [Played]
   public var plan: Plan?
   /// The most bytes of decoded media that will be held, and the most that will be in the spool.

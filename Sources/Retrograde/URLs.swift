@@ -14,7 +14,7 @@ extension Reverser {
   /// Writes the mirror of the source to `output`. The file appears whole, or not at all.
   ///
   /// - Parameter output: its extension chooses the container.
-  /// - Returns: what was done.
+  /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``, or `CancellationError`.
   @discardableResult
   public func reverse(to output: URL) async throws -> Summary { try await reverse(to: output.filePath) }
@@ -50,7 +50,8 @@ extension PipelineFile {
 }
 
 extension Image {
-  /// Reads an image from a file: PNG, JPEG, or whatever GStreamer has a decoder for; of a video its first frame.
+  /// Reads an image from a file: PNG, JPEG, or any format that GStreamer has a decoder for; of a video its
+  /// first frame.
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf file: URL) async throws { try await self.init(contentsOf: file.filePath) }
 }
@@ -65,7 +66,7 @@ extension MovieWriter {
       output.filePath, width: width, height: height, frameRate: frameRate, loop: loop, audio: audio, options: options)
   }
 
-  /// Adds an image file: PNG, JPEG, or whatever GStreamer decodes.
+  /// Adds an image file: PNG, JPEG, or any format that GStreamer decodes.
   public func add(imageAt file: URL) async throws { try await add(imageAt: file.filePath) }
 }
 

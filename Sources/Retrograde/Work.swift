@@ -1,7 +1,7 @@
 import MediaTime
 import RetrogradeEngine
 
-/// One run on its way: what stops it, what it holds of memory, how long it has taken, and who hears how far it is.
+/// One run on its way: its cancellation, its use of memory, its time, and the listener of its progress.
 struct Work: Sendable {
   let cancellation: Cancellation
   let gauge = MemoryGauge()
@@ -29,7 +29,7 @@ struct Work: Sendable {
     return try await onOwnThread(name, work.cancellation) { try body(work) }
   }
 
-  /// The same, but what it holds of memory is counted by itself: of a check that comes after the work.
+  /// The same run, with a memory count of its own: for a check that comes after the work.
   var apart: Work { Work(cancellation, scale: scale, listener) }
 
   /// Since it began.
@@ -62,7 +62,7 @@ struct Work: Sendable {
   }
 }
 
-/// The time since it was made, by a clock that nobody sets.
+/// The time since it was made, by a monotonic clock.
 struct Stopwatch: Sendable {
   private let start = ContinuousClock.now
   var elapsed: ClockTime { ClockTime(ContinuousClock.now - start) }

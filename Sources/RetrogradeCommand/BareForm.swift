@@ -5,7 +5,7 @@ import Paths
 
 /// `retrograde clip.mov out.mp4`, which stands for `retrograde reverse clip.mov out.mp4`.
 enum BareForm {
-  /// What the program answers itself.
+  /// Arguments that the program answers itself.
   private static let own: Set = ["-h", "--help", "--help-hidden", "--version", "--experimental-dump-help"]
 
   /// The arguments with the name of the command that they leave out.

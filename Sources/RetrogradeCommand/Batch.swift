@@ -13,20 +13,20 @@ struct MirrorJob: Sendable {
   var input: String { reverser.input }
   /// Work for the process that makes it.
   var task: ChildTask { .reverse(inputs: reverser.inputs, reverser.options, output: output) }
-  /// Of the source, in bytes; 0 where that is not known.
+  /// Size of the source, in bytes; 0 where that is not known.
   var size: Double {
     var info = stat()
     return stat(input.cPath, &info) == 0 ? Double(info.st_size) : 0
   }
 }
 
-/// The mirrors of several files: what is to be made, and where. Nothing is made of any where one can't be.
+/// The mirrors of several files, with their names. If one can't be made, none is.
 struct Batch {
   private(set) var jobs: [MirrorJob] = []
 
   /// - Parameters:
   ///   - inputs: files, and folders, which stand for the media files in them.
-  ///   - reverser: makes what turns a file round.
+  ///   - reverser: makes the reverser of a file.
   /// - Throws: ``RetrogradeError``.
   init(
     _ inputs: [String], into folder: String, named name: OutputName, isDeep: Bool, _ folders: OutputFolders,
@@ -56,7 +56,7 @@ struct Batch {
     for job in jobs { try folders.make(job.output.folderPath) }
   }
 
-  /// Has so many of them that run at once share the memory.
+  /// Shares the memory among the jobs that run at once.
   mutating func share(by count: Int) {
     for place in jobs.indices { jobs[place].reverser = jobs[place].reverser.sharing(by: count) }
   }
@@ -83,7 +83,7 @@ struct Batch {
       remedy: first.remedy, underlying: first.underlying)
   }
 
-  /// The error with what to do about an extension in `--name` that no container has.
+  /// The error with a remedy for an extension in `--name` that no container has.
   private static func advised(_ error: RetrogradeError) -> RetrogradeError {
     guard error.code == .usage, error.remedy == nil, error.subject != nil else { return error }
     return RetrogradeError(

@@ -5,7 +5,8 @@ import RetrogradeEngine
 import Synchronization
 import Paths
 
-/// Shows how far several mirrors are: on a terminal, a line for each that is being made and one for all; elsewhere what became of each.
+/// Shows the progress of several mirrors: on a terminal, a line for each that is being made and one for all;
+/// elsewhere the result of each.
 final class BatchDisplay: Sendable {
   private struct Running {
     var job: MirrorJob
@@ -15,9 +16,9 @@ final class BatchDisplay: Sendable {
 
   private struct State {
     var running: [Running] = []
-    /// All that were begun and did not succeed.
+    /// Jobs that were begun and did not succeed.
     var begun: [MirrorJob] = []
-    /// Of those that have ended, in bytes of their sources.
+    /// Size of the jobs that have ended, in bytes of their sources.
     var ended = 0.0
     var made: Set<Int> = []
     var failures: [(job: MirrorJob, error: any Error)] = []
@@ -41,7 +42,7 @@ final class BatchDisplay: Sendable {
     total = jobs.map { ($0, $0.reduce(0) { $0 + $1.size }) }
   }
 
-  /// Says that a folder is watched.
+  /// Reports that a folder is watched.
   func tell(watching folder: String) {
     if display.form == .json {
       Terminal.error(json: ProgressReport.Watching(folder: folder))
@@ -70,7 +71,7 @@ final class BatchDisplay: Sendable {
     }
   }
 
-  /// Says what became of one.
+  /// Reports the result of one.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     state.withLock { state in
       if let place = state.running.firstIndex(where: { $0.job.number == job.number }) {
@@ -115,8 +116,8 @@ final class BatchDisplay: Sendable {
     Terminal.error("retrograde: \(isNamed ? "" : "\(job.input): ")\(known.message.inOptions)")
   }
 
-  /// Says how many were made.
-  /// - Throws: what the first of them failed with that has failed, in the order in which they were named.
+  /// Reports how many mirrors were made.
+  /// - Throws: the error of the first one that has failed, in the order in which they were named.
   func finish(isCancelled: Bool) throws {
     let (made, failures, left) = state.withLock { state in
       wipe(&state)
@@ -158,7 +159,7 @@ final class BatchDisplay: Sendable {
   private func draw(_ state: inout State) {
     guard display.form == .line, !state.running.isEmpty else { return }
     state.drawn = .now
-    // What fills the last column may wrap.
+    // A line that fills the last column may wrap.
     let width = Terminal.width - 1
     let names = state.running.map { $0.job.input.lastPart.withoutControls() }
     let nameWidth = min(names.map(\.columns).max() ?? 0, width / 3)

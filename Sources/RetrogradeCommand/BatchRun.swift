@@ -12,14 +12,15 @@ struct BatchRun: Sendable {
   /// Files that crashed before.
   let record: WatchRecord
 
-  /// How many at once unless somebody says so: each keeps about two cores busy, one that decodes and one that encodes, and wants some memory.
+  /// Default number of jobs at once: each keeps about two cores busy, one that decodes and one that encodes,
+  /// and wants some memory.
   static func usualJobs(_ memory: ByteCount) -> Int {
     max(1, min(sysconf(Int32(_SC_NPROCESSORS_ONLN)) / 2, memory.bytes / (64 << 20)))
   }
 
-  /// Until there are no more, or a signal ends it.
-  /// - Parameter ended: told of each how it went.
-  /// - Throws: what the first one failed with that has failed; all was told.
+  /// Runs jobs until there are no more, or a signal ends it.
+  /// - Parameter ended: told the result of each.
+  /// - Throws: the error of the first one that has failed; all were reported.
   func run(
     _ coming: AsyncStream<MirrorJob>,
     ended: @escaping @Sendable (MirrorJob, Result<Summary, any Error>) -> Void = { _, _ in }

@@ -112,7 +112,7 @@ extension Device {
       }()
   }
 
-  /// What reads from a microphone.
+  /// Element that reads from a microphone.
   static func microphone(_ text: String) throws -> String {
     if text == "default" { return "autoaudiosrc" }
     if let found = try find(text, .audio) { return found.source }

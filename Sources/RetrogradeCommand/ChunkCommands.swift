@@ -146,7 +146,7 @@ struct Status: AsyncParsableCommand {
     if let remaining = status.remaining, count(.done) < status.chunks.count {
       Terminal.print("time left  about \(ClockTime.seconds(remaining.rounded(.up)))")
     }
-    // Of thousands only what is not as all others are.
+    // Of thousands of chunks only the exceptions are listed.
     let isLong = status.chunks.count > 100
     for chunk in status.chunks where !isLong || [.running, .failed].contains(chunk.state) {
       Terminal.print("  " + line(chunk))

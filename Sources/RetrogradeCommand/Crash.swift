@@ -7,8 +7,8 @@ import RetrogradeEngine
 /// Plugins of GStreamer, and the libraries below them, abort or crash on some damaged files. They run in this process, which ends
 /// with them; that there was no output, and why, is said all the same.
 enum Crash {
-  /// From here on, a crash ends the process with a message and the status of an internal failure. Whoever sets SWIFT_BACKTRACE wants to see
-  /// where it was, and gets what Swift's runtime says instead.
+  /// From here on, a crash ends the process with a message and the status of an internal failure. A user who
+  /// sets SWIFT_BACKTRACE wants to see where it was, and gets the message of Swift's runtime instead.
   static func report() {
     GStreamer.printLogLinesOnce()
     GStreamer.onThreadShortage {

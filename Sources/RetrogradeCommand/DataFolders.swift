@@ -4,9 +4,10 @@ import Paths
 
 /// The folders in which files of one kind lie that come with the command, or that users add: `retrograde/pipelines`, `retrograde/presets`.
 struct DataFolders {
-  /// With its dot.
+  /// File name extension, with its dot.
   let pathExtension: String
-  /// In the order in which they are looked into: a file in an earlier one hides those of its name in later ones.
+  /// Folders in the order in which they are looked into: a file in an earlier one hides those of its name in
+  /// later ones.
   let paths: [String]
 
   /// The path of the running program.

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `reverse` turns round, and where its mirror goes.
+/// Inputs and outputs of `reverse`.
 struct FileArguments: ParsableArguments {
   @Argument(
     help: ArgumentHelp(

@@ -1,8 +1,9 @@
 import ArgumentParser
 
-/// The names that follow `reverse`: `INPUT OUTPUT`; where the outputs' names follow from those of the inputs, inputs alone.
+/// Names that follow `reverse`: `INPUT OUTPUT`; where the outputs' names follow from those of the inputs,
+/// inputs alone.
 ///
-/// What stands between inputs that are played one after the other, as one source, is a `+` by itself.
+/// A `+` by itself stands between inputs that are played one after the other, as one source.
 struct FileList {
   /// A file for each source; several where they are joined.
   var inputs: [[String]]

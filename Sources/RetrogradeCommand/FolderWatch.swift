@@ -2,14 +2,15 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// Says what arrives in a folder (inotify(7)). A thread of its own waits for the kernel's word, and for nothing else.
+/// Reports the files that arrive in a folder (inotify(7)). A thread of its own waits for the kernel's events,
+/// and for nothing else.
 final class FolderWatch: Sendable {
   enum Event: Sendable {
-    /// Somebody who wrote the file has closed it, or it was moved there: it is whole.
+    /// The program that wrote the file has closed it, or it was moved there: it is whole.
     case closed(String)
-    /// It is there. It may be whole, as a link to another file is, or about to be written.
+    /// The file is there. It may be whole, as a link to another file is, or about to be written.
     case appeared(String)
-    /// More happened than the kernel keeps: what is there is to be looked at.
+    /// More happened than the kernel keeps: the folder has to be read.
     case missedSome
     /// The folder was removed or renamed, or its file system is gone. Nothing more comes.
     case gone
@@ -75,7 +76,8 @@ final class FolderWatch: Sendable {
     }
   }
 
-  /// As the kernel packs them: a watch, what happened, a number, the length of the name, the name and zeros after it.
+  /// Events as the kernel packs them: a watch, an event mask, a number, the length of the name, the name and
+  /// zeros after it.
   private static func events(in bytes: UnsafeRawBufferPointer) -> [Event] {
     var events: [Event] = []
     var place = 0

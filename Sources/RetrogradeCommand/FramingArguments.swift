@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Retrograde
 
-/// What becomes of the picture's shape.
+/// Options of the picture's shape.
 struct FramingArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -4,12 +4,14 @@ import Glibc
 import Retrograde
 import Synchronization
 
-/// The signals that ask a process to end: the first one cancels the work under way, and the process ends when that has
-/// cleaned up; without work under way, it ends at once. A later SIGINT or SIGTERM ends it at once too, whatever hangs.
+/// The signals that ask a process to end: the first one cancels the work under way, and the process ends when
+/// that has cleaned up; without work under way, it ends at once. A later SIGINT or SIGTERM ends it at once
+/// too, even if something hangs.
 final class Interruption {
-  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, nobody who reads, a limit on the size of files (`ulimit -f`).
+  /// Ctrl-C, `kill`, a closed terminal, Ctrl-\, a pipe without a reader, a limit on the size of files
+  /// (`ulimit -f`).
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ]
-  /// What signals do, the next one first; nil where no work is under way.
+  /// Handlers of signals, the next one first; nil where no work is under way.
   private static let handlers = Mutex<[@Sendable () -> Void]?>(nil)
   private static let received = Mutex<Int32>(SIGINT)
   /// When SIGINT or SIGTERM cancelled the work under way; nil before that.
@@ -50,7 +52,7 @@ final class Interruption {
         }
         return first.duration(to: ContinuousClock.now) > .milliseconds(200)
       }
-    // Threads may be at work: what exit(3) takes down would be taken from under them.
+    // Threads may be at work: exit(3) would take libraries from under them.
     guard let handler, !isSecond else {
       killChildren()
       _exit(128 + number)
@@ -65,7 +67,7 @@ final class Interruption {
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// What the process exits with: of work that a signal cancelled, 128 plus its number, as shells have it.
+  /// Exit status of the process: for work that a signal cancelled, 128 plus its number, as shells have it.
   func status(of error: any Error) -> Int32 {
     error is CancellationError
       ? 128 + Interruption.received.withLock { $0 } : ((error as? RetrogradeError)?.code ?? .internalFailure).exitStatus

@@ -82,7 +82,7 @@ struct LengthRange: ExpressibleByArgument {
 }
 
 extension FoundLoop {
-  /// What was found, and how well it fits, in a line for each.
+  /// Description of the loop that was found, and of how well it fits, in a line for each.
   var words: [String] {
     let place = "loop: \(span.start) to \(span.end) of the source, \(span.duration)"
     let seam = isGood ? "can't be told from what is around it" : "can be noticed"

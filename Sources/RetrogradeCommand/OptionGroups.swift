@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// What a run may take of the machine.
+/// Options of the machine's resources that a run may use.
 struct ResourceArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -17,7 +17,7 @@ struct ResourceArguments: ParsableArguments {
   var resources: Resources { Resources(memory: memory, spoolDirectory: spoolDir) }
 }
 
-/// What of a source is played.
+/// Options of the part of a source that is played.
 struct RangeArguments: ParsableArguments {
   @Option(
     name: [.long, .customLong("from")], parsing: .unconditional,
@@ -34,13 +34,13 @@ struct RangeArguments: ParsableArguments {
   var end: SourcePosition?
 }
 
-/// Whether what a warning would say is an error.
+/// Option that turns a warning into an error.
 struct StrictArguments: ParsableArguments {
   @Flag(help: "End with status 65, and make nothing, where a warning would say that something is missing.")
   var strict = false
 }
 
-/// What is said while it works.
+/// Options of the output while the command works.
 struct DisplayArguments: ParsableArguments {
   @Option(help: ArgumentHelp("line, json (an object a line on standard error), or none.", valueName: "form"))
   var progress: ProgressForm?
@@ -56,7 +56,7 @@ struct DisplayArguments: ParsableArguments {
 }
 
 extension ArgumentHelp {
-  /// Of `--loop`.
+  /// Help of `--loop`.
   static let loop = ArgumentHelp(
     "reverse; ping-pong: forwards, then back; reverse-forward: back, then forwards; forward. At a turn the frame is "
       + "shown once, and the audio loses the same stretch.", valueName: "order")

@@ -9,7 +9,7 @@ struct OutputArgument: ParsableArguments {
   var output: String
 }
 
-/// What every command that makes files takes, but for their names.
+/// Options of every command that makes files, but for their names.
 struct OutputArguments: ParsableArguments {
   @Flag(name: [.customShort("y"), .long], help: "Replace what is there already under an output's name.")
   var overwrite = false
@@ -123,7 +123,7 @@ struct OutputArguments: ParsableArguments {
     }
   }
 
-  /// Sets in `options` what was said here.
+  /// Sets these options in `options`.
   func apply(to options: inout ReverseOptions) {
     options.playback.count = count
     options.output.overwrites = overwrite
@@ -153,7 +153,8 @@ extension CaptionStyle {
   }
 }
 
-/// Properties and their values, `name=value`, with spaces between; quotes hold what has spaces in it together.
+/// Properties and their values, `name=value`, with spaces between; quotes hold a value together that has
+/// spaces in it.
 struct EncoderOptions: ExpressibleByArgument {
   var values: [String: String] = [:]
 

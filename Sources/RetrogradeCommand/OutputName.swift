@@ -2,11 +2,11 @@ import ArgumentParser
 import Paths
 import Retrograde
 
-/// What mirrors are called whose names follow from those of their sources: `{stem}-reversed.{ext}`.
+/// Pattern of mirrors' names that follow from those of their sources: `{stem}-reversed.{ext}`.
 struct OutputName: ExpressibleByArgument, Equatable {
   private let template: String
 
-  /// As the sources.
+  /// Names of the sources.
   static let same = OutputName(template: "{stem}.{ext}")
 
   private init(template: String) { self.template = template }

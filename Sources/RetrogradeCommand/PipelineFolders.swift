@@ -17,14 +17,14 @@ struct PipelineFolders {
       "pipelines", PipelineFolders.pathExtension, environment: environment, executable: executable)
   }
 
-  /// In the order in which they are looked into.
+  /// Folders in the order in which they are looked into.
   var paths: [String] { folders.paths }
 
   /// The files in these folders, by name.
   func files() -> [(name: String, path: String)] { folders.files() }
 
-  /// Where the file is that a user calls `name`: a path, or a file in the current folder, is that file; another name, with or
-  /// without `.pipeline`, stands for one in these folders.
+  /// Path of the file that a user calls `name`: a path, or a file in the current folder, is that file;
+  /// another name, with or without `.pipeline`, stands for one in these folders.
   /// - Throws: ``RetrogradeError`` of code `noInput`, with the folders that were looked into.
   func path(of name: String) throws -> String {
     if name.contains("/") || exists(at: name) { return name }

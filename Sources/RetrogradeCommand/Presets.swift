@@ -38,7 +38,7 @@ extension Preset {
     }
   }
 
-  /// What it takes, in words.
+  /// Limits of the place, in words.
   fileprivate var limits: String {
     var parts: [String] = []
     if !extensions.isEmpty { parts.append(extensions.map { ".\($0)" }.joined(separator: " or ")) }

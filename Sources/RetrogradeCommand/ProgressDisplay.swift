@@ -18,8 +18,8 @@ struct ProgressDisplay {
     self.isQuiet = isQuiet
   }
 
-  /// Shows the progress of `reversal` until it ends, and what was done; Ctrl-C and SIGTERM cancel it.
-  /// - Parameter first: what the first Ctrl-C does instead; the next one cancels.
+  /// Shows the progress of `reversal` until it ends, and its summary; Ctrl-C and SIGTERM cancel it.
+  /// - Parameter first: action of the first Ctrl-C instead; the next one cancels.
   func follow(_ reversal: Reversal, _ budget: ByteCount, first: (@Sendable () -> Void)? = nil) async throws {
     do {
       let summary = try await Interruption.handled(by: { reversal.cancel() }, first: first) {
@@ -41,7 +41,7 @@ struct ProgressDisplay {
     switch form {
     case .none: break
     case .line:
-      // What fills the last column may wrap.
+      // A line that fills the last column may wrap.
       Terminal.write("\r" + ProgressLine(progress).text(width: Terminal.width - 1) + "\u{1B}[K", to: STDERR_FILENO)
     case .json: Terminal.error(json: ProgressReport(progress))
     }

@@ -1,11 +1,11 @@
 import GStreamer
 import Retrograde
 
-/// How far a run is, in one line of a terminal. Where there is not room for all, what matters most stays.
+/// Progress of a run, in one line of a terminal. If there is not room for all, the most important facts stay.
 struct ProgressLine {
-  /// What is said, in that order, and how much it matters: what has the highest number is left out first.
+  /// Facts on the line, in that order, and their ranks: the fact with the highest rank is left out first.
   private var facts: [(text: String, rank: Int)]
-  /// Of the bar; nil where nothing is known of the end.
+  /// Share of the bar that is filled; nil where nothing is known of the end.
   private var share: Double?
 
   init(_ progress: ReversalProgress) {
@@ -53,7 +53,7 @@ struct ProgressLine {
   }
 
   /// The line, at most `width` columns wide.
-  /// - Parameter name: what it is about; in `nameWidth` columns.
+  /// - Parameter name: name of the file; in `nameWidth` columns.
   func text(_ name: String = "", nameWidth: Int = 0, width: Int) -> String {
     let label = nameWidth > 0 ? name.fitted(to: nameWidth).filled(to: nameWidth) + "  " : ""
     let room = width - label.columns
@@ -77,7 +77,7 @@ struct ProgressLine {
 }
 
 extension ClockTime {
-  /// In words, as exactly as anybody wants to know: `75 s`, `12 min`, `3 h 20 min`.
+  /// The time in words, as exactly as is useful: `75 s`, `12 min`, `3 h 20 min`.
   var inWords: String {
     let seconds = Int(self.seconds.rounded(.up))
     if seconds < 100 { return "\(seconds) s" }
@@ -87,7 +87,7 @@ extension ClockTime {
 }
 
 extension String {
-  /// Without its middle, where it takes more than `width` columns.
+  /// The text without its middle, where it takes more than `width` columns.
   func fitted(to width: Int) -> String {
     guard columns > width else { return self }
     guard width > 1 else { return String(repeating: "…", count: max(width, 0)) }
@@ -101,6 +101,6 @@ extension String {
     return "\(left)…\(right)"
   }
 
-  /// With spaces up to `width` columns.
+  /// The text with spaces up to `width` columns.
   fileprivate func filled(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - columns)) }
 }

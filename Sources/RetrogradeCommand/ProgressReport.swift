@@ -1,13 +1,13 @@
 import Glibc
 import Retrograde
 
-/// What `--progress json` prints: an object a line on standard error, told apart by `stage`.
+/// Output of `--progress json`: an object a line on standard error, told apart by `stage`.
 struct ProgressReport: Encodable {
-  /// Where several files are made.
+  /// Present if several files are made.
   var input: String?
   var output: String?
   var stage: String
-  /// How much of all of the work is done, and how much of this stage, from 0 to 1.
+  /// Share of all of the work that is done, and of this stage, from 0 to 1.
   var fraction: Double
   var stageFraction: Double
   var done: Int
@@ -17,7 +17,7 @@ struct ProgressReport: Encodable {
   var duration: Double
   var fps: Double
   var speed: Double
-  /// Not there while there is nothing to tell it by.
+  /// Present only when there is something to estimate it by.
   var remaining: Double?
   /// In bytes.
   var memory: Int
@@ -37,10 +37,10 @@ struct ProgressReport: Encodable {
     memory = progress.memoryHeld
   }
 
-  /// The last line of what went well.
+  /// The last line of a run that succeeded.
   struct Done: Encodable {
     var stage = "done"
-    /// Where several files are made.
+    /// Present if several files are made.
     var input: String?
     var output: String
     var frames: Int
@@ -55,9 +55,9 @@ struct ProgressReport: Encodable {
     /// In bytes.
     var fetched: Int?
     var windows: Int
-    /// What the file holds.
+    /// Content of the file.
     var written: WrittenMedia?
-    /// What of the source became another codec, and why.
+    /// Streams that changed to another codec, and why.
     var changes: [CodecChange]
     var warnings: [Warning]
 
@@ -78,20 +78,20 @@ struct ProgressReport: Encodable {
     }
   }
 
-  /// The last line of what did not.
+  /// The last line of a run that failed.
   struct Failed: Encodable {
     struct Reason: Encodable {
-      /// Stable: what programs may act on.
+      /// Code of the error. Stable: programs may act on it.
       var code: String
-      /// The whole sentence; what it is about and what to do stand by themselves too, where they are known.
+      /// The whole sentence; its subject and remedy stand by themselves too, where they are known.
       var message: String
       var subject: String?
       var remedy: String?
-      /// What the command exits with, unless a signal ended it.
+      /// Exit status of the command, unless a signal ended it.
       var status: Int32
     }
     var stage = "failed"
-    /// Where several files are made.
+    /// Present if several files are made.
     var input: String?
     var output: String?
     var error: Reason
@@ -121,7 +121,7 @@ extension ProgressReport {
     var stage = "all"
     var made: Int
     var failed: Int
-    /// Not there where nothing says how many there will be.
+    /// Present only if the total is known.
     var total: Int?
     var elapsed: Double
     /// Inputs that a signal left without a mirror; absent without a signal.
@@ -142,7 +142,7 @@ struct ReportedError: Error {
 }
 
 extension Double {
-  /// Rounded to so many digits behind the point; what is no number is 0, which JSON can hold.
+  /// Rounded to so many digits behind the point; a value that is no number becomes 0, which JSON can hold.
   func rounded(to digits: Int) -> Double {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
     let rounded = (self * scale).rounded() / scale

@@ -87,7 +87,7 @@ struct RetrogradeCommand: AsyncParsableCommand {
         try command.run()
       }
     } catch let error as ValidationError {
-      // Of an error in `run()` the parser does not know the command.
+      // For an error in `run()` the parser does not know the command.
       let type = Swift.type(of: command)
       Terminal.error(
         lines: """

@@ -9,7 +9,7 @@ struct InputOutputArguments: ParsableArguments {
   @OptionGroup var into: OutputArgument
 }
 
-/// How sources are turned round: what `reverse`, `split` and `submit` take, but for the names of files.
+/// Options of reversing sources: those of `reverse`, `split` and `submit`, but for the names of files.
 struct ReverseArguments: ParsableArguments {
   @OptionGroup var source: SourceArguments
 
@@ -70,7 +70,7 @@ struct ReverseArguments: ParsableArguments {
 
   func reverser(_ input: String) -> Reverser { reverser([input]) }
 
-  /// - Parameter inputs: files that are turned round as one.
+  /// - Parameter inputs: files that are reversed as one.
   func reverser(_ inputs: [String]) -> Reverser {
     var options = source.options
     output.apply(to: &options)

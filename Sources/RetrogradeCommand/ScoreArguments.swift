@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// What is played in place of a loop.
+/// Options of an order of play in place of a loop.
 struct ScoreArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(

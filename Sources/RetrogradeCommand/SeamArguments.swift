@@ -1,7 +1,7 @@
 import ArgumentParser
 import Retrograde
 
-/// What becomes of the seam of a loop.
+/// Options of a loop's seam.
 struct SeamArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -12,7 +12,7 @@ struct SeamArguments: ParsableArguments {
   func apply(to playback: inout PlaybackOptions) { playback.dropsSeam = seam.map { $0 == .drop } }
 }
 
-/// What becomes of the frame at the seam between the end of a file and its start, where a player repeats it.
+/// Treatment of the frame at the seam between the end of a file and its start, where a player repeats it.
 enum Seam: String, ExpressibleByArgument, CaseIterable {
   case keep, drop
 }

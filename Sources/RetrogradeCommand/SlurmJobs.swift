@@ -2,7 +2,8 @@ import GStreamer
 import Retrograde
 import Paths
 
-/// What Slurm is asked for: an array of tasks that make the chunks, and a job that joins them when all tasks have succeeded.
+/// Jobs for Slurm: an array of tasks that make the chunks, and a job that joins them when all tasks have
+/// succeeded.
 struct SlurmJobs {
   /// The absolute path of this program.
   var program: String
@@ -10,13 +11,13 @@ struct SlurmJobs {
   var folder: String
   /// How many chunks the plan has.
   var chunkCount: Int
-  /// Those that are still to be made.
+  /// Chunks that are still to be made.
   var wanted: [Int]
   /// How many tasks an array may have.
   var tasksAtMost: Int
   /// Options of `retrograde chunk`.
   var chunkOptions: [String]
-  /// The user's own options of sbatch. They hold over ours, except for what the jobs can't do without.
+  /// The user's own options of sbatch. They hold over ours, except for those that the jobs can't do without.
   var options: [String]
 
   /// How many chunks, one after the other, a task makes.
@@ -76,7 +77,7 @@ struct SlurmJobs {
     return ["sbatch"] + usual + options + ["--parsable"] + dependency + [joinScriptPath]
   }
 
-  /// Slurm has names for what stands behind a `%`; one of the folder's own is written twice.
+  /// Slurm expands patterns that begin with a `%`; one of the folder's own is written twice.
   private func output(_ path: String) -> String {
     "--output=" + folder.replacing("%", with: "%%") + path.dropFirst(folder.count)
   }

@@ -10,7 +10,7 @@ struct InputArgument: ParsableArguments {
   var input: String
 }
 
-/// What every command that reads a source takes, but for the source itself.
+/// Options of every command that reads a source, but for the source itself.
 struct SourceArguments: ParsableArguments {
   @OptionGroup var machine: ResourceArguments
 
@@ -39,7 +39,7 @@ struct SourceArguments: ParsableArguments {
 }
 
 extension SourceArguments {
-  /// Tells what is in a source, as JSON or by `show`.
+  /// Reports the content of a source, as JSON or by `show`.
   /// - Throws: ``RetrogradeError``; of code `damagedInput` with --strict where something would be missing.
   func report(
     _ input: String, _ options: ReverseOptions, asJSON isJSON: Bool, _ show: (SourceReport) -> Void

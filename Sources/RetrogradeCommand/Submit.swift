@@ -118,7 +118,7 @@ struct Submit: AsyncParsableCommand {
 }
 
 extension String {
-  /// Without white space at its ends; `fallback` where nothing is left.
+  /// The text without white space at its ends; `fallback` where nothing is left.
   fileprivate func trimmed(or fallback: String) -> String {
     let text = trimmingPrefix(while: \.isWhitespace)
     let end = text.lastIndex { !$0.isWhitespace }

@@ -6,18 +6,19 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// Where messages for people go.
+/// Output of messages for people.
 enum Terminal {
-  /// Ends the process, when what was printed is written. Threads may still be at work, loading a plugin for one: exit(3) would take the libraries
-  /// down under them, and the loader would begin those anew (glibc's `_dl_fini` marks them as not begun), at which GObject aborts.
+  /// Ends the process, when the printed text is written. Threads may still be at work, loading a plugin for
+  /// one: exit(3) would take the libraries down under them, and the loader would begin those anew (glibc's
+  /// `_dl_fini` marks them as not begun), at which GObject aborts.
   static func exit(_ status: Int32) -> Never {
     for line in GStreamer.unprintedLogLines { error("retrograde: \(line)") }
     _ = system_flush_output()
     _exit(status)
   }
 
-  /// Has standard input, output and error be something, so that no file which is opened later gets a message for what is closed.
-  /// Writing to what was closed fails as before.
+  /// Opens standard input, output and error if they are closed, so that no file which is opened later gets a
+  /// message for one of them. Writing to a closed one fails as before.
   static func holdStandardDescriptors() {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) < 0 {
       // The lowest number that is free is this one.
@@ -75,7 +76,7 @@ enum Terminal {
   /// Writes text of several lines to standard error.
   static func error(lines: String) { write(lines.withoutControls(keepingLines: true) + "\n", to: STDERR_FILENO) }
 
-  /// Writes text as it is: what a terminal does with it has to be known.
+  /// Writes text as it is: its effect on a terminal has to be known.
   static func write(_ text: String, to descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in

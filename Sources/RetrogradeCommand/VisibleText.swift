@@ -1,11 +1,11 @@
 import Paths
 
 extension String {
-  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`; and bytes of file names that
-  /// are not UTF-8 as `\xe9`.
+  /// The text with every control character spelled out, as JSON writes it: `\n`, `\u001b`; and bytes of file
+  /// names that are not UTF-8 as `\xe9`.
   ///
-  /// Names of files, tags and titles come from strangers. What a terminal takes for a command (ECMA-48: C0, DEL and C1) could
-  /// colour it, clear it or feign what this program says.
+  /// Names of files, tags and titles come from strangers. Characters that a terminal takes for a command
+  /// (ECMA-48: C0, DEL and C1) could colour it, clear it or feign this program's output.
   /// - Parameter keepingLines: whether line feeds stay, in text that has several lines.
   func withoutControls(keepingLines: Bool = false) -> String {
     readablePath.spellingControls { scalar in

@@ -8,12 +8,12 @@ import Paths
 /// A folder of which each file that is whole becomes a mirror in another one, once.
 final class WatchedFolder: Sendable {
   private struct State {
-    /// Those that wait or are being made, by the bytes of their names, with what they were then. Strings are equal that
-    /// spell the same letters in other ways.
+    /// Files that wait or are being made, by the bytes of their names, with their stamps then. Strings are
+    /// equal that spell the same letters in other ways.
     var underWay: [[UInt8]: FileStamp] = [:]
-    /// Those that came anew meanwhile.
+    /// Files that came anew meanwhile.
     var again: Set<[UInt8]> = []
-    /// Those that failed for a reason that is not in the file, as they were then.
+    /// Files that failed for a reason that is not in the file, with their stamps then.
     var failed: [[UInt8]: FileStamp] = [:]
     var count = 0
     var isGone = false
@@ -23,16 +23,16 @@ final class WatchedFolder: Sendable {
   let record: WatchRecord
   private let makeJob: @Sendable (_ path: String, _ number: Int) -> MirrorJob
   private let line: AsyncStream<MirrorJob>.Continuation
-  /// What is to be made, as it comes; until the folder is gone.
+  /// Mirrors that are to be made, as their sources come; ends when the folder is gone.
   let coming: AsyncStream<MirrorJob>
   private let state = Mutex(State())
 
-  /// What programs call a file that they have not finished.
+  /// File name extensions that programs give to unfinished files.
   private static let unfinished: Set = ["part", "partial", "crdownload", "download", "tmp"]
 
   /// - Parameters:
   ///   - target: where the mirrors go, and the record of them.
-  ///   - makeJob: what makes the mirror of a file.
+  ///   - makeJob: makes the job of a file's mirror.
   init(
     _ folder: String, into target: String, _ makeJob: @escaping @Sendable (_ path: String, _ number: Int) -> MirrorJob
   ) throws {
@@ -42,10 +42,11 @@ final class WatchedFolder: Sendable {
     (coming, line) = AsyncStream.makeStream(of: MirrorJob.self)
   }
 
-  /// Runs `body`, which takes what is ``coming``, while the folder is watched.
-  /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched, or is gone.
+  /// Runs `body`, which takes the jobs of ``coming``, while the folder is watched.
+  /// - Throws: what `body` throws; ``RetrogradeError`` of code `noInput` where the folder can't be watched,
+  ///   or is gone.
   func watching(_ body: () async throws -> Void) async throws {
-    // What comes while the folder is looked through is told too.
+    // Files that come while the folder is looked through are reported too.
     let watch = try FolderWatch(folder) { [self] event in
       switch event {
       case .closed(let name): take(name)
@@ -63,7 +64,7 @@ final class WatchedFolder: Sendable {
     throw RetrogradeError(.noInput, about: folder, "is no longer there, and was watched", remedy: "watch another one")
   }
 
-  /// Notes how one went; what came anew meanwhile is taken.
+  /// Notes the result of a job; if its file came anew meanwhile, it is taken again.
   func end(_ job: MirrorJob, _ result: Result<Summary, any Error>) {
     let name = job.input.lastPart
     guard let before = state.withLock({ $0.underWay[name.pathBytes] }) else { return }
@@ -91,11 +92,12 @@ final class WatchedFolder: Sendable {
     for name in (fileNames(in: folder) ?? []).sorted() { take(name, isFound: true) }
   }
 
-  /// Has the mirror of a file made, unless that is done, or the file is not whole.
+  /// Queues the mirror of a file, unless that is done, or the file is not whole.
   ///
   /// - Parameters:
   ///   - isFound: it lay there: where its mirror is newer, it is done.
-  ///   - unlessUnknown: it is passed over where nobody can tell whether it is being written; it will be closed.
+  ///   - unlessUnknown: it is passed over where it is not known whether it is being written; it will be
+  ///     closed.
   private func take(_ name: String, isFound: Bool = false, unlessUnknown isUnknownLeft: Bool = false) {
     let path = "\(folder)/\(name)"
     guard !name.hasPrefix("."), !WatchedFolder.unfinished.contains(name.fileExtension),
@@ -124,7 +126,7 @@ final class WatchedFolder: Sendable {
     if let job { line.yield(job) }
   }
 
-  /// nil where nobody can tell: files of other users, and file systems without leases.
+  /// nil if it can't be known: files of other users, and file systems without leases.
   private static func isBeingWritten(_ path: String) -> Bool? {
     let descriptor = open(path.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -135,6 +137,6 @@ final class WatchedFolder: Sendable {
 }
 
 extension String {
-  /// What follows the last dot, in small letters.
+  /// Text after the last dot, in small letters.
   fileprivate var fileExtension: String { lastIndex(of: ".").map { self[index(after: $0)...].lowercased() } ?? "" }
 }

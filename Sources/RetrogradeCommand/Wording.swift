@@ -1,7 +1,7 @@
 import Retrograde
 
 extension Message {
-  /// With settings as this command's options call them, such as `--memory`.
+  /// The text with settings as this command's options call them, such as `--memory`.
   var inOptions: String { naming { $0.option } }
 }
 
@@ -9,7 +9,7 @@ extension Setting {
   /// The option that sets it.
   @Sendable fileprivate static func option(_ setting: Setting) -> String { setting.option }
 
-  /// What has JSON call settings as options do.
+  /// Coding user info by which JSON names settings as options do.
   static let jsonNaming: [CodingUserInfoKey: any Sendable] =
     Warning.naming.map { [$0: option as @Sendable (Setting) -> String] } ?? [:]
 
@@ -39,7 +39,7 @@ extension Setting {
 }
 
 extension RetrogradeError.Code {
-  /// What the command exits with: mostly of sysexits.h.
+  /// Exit status of the command: mostly of sysexits.h.
   var exitStatus: Int32 {
     switch self {
     case .notAMirror: 1
@@ -55,7 +55,7 @@ extension RetrogradeError.Code {
 }
 
 extension SourceReport.Stream {
-  /// Of video: where its packets are turned round as they are, or why nowhere.
+  /// Containers in which a video's packets are reversed as they are, or the reason why there is none.
   var turning: String? {
     if let whyDecoded { return "decoded and encoded: \(whyDecoded)" }
     let names = turnsAsPacketsIn?.map { ".\($0)" }.joined(separator: ", ")

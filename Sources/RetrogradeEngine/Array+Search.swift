@@ -1,5 +1,5 @@
 extension Array {
-  /// How many of the first elements fulfil what none fulfils that follows them.
+  /// Length of the longest prefix of elements that fulfil `belongs`, which no later element does.
   package func endOfPrefix(where belongs: (Element) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

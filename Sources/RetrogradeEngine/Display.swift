@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where windows are opened.
+/// Choice of the sink that opens a window.
 package enum Display {
   /// The sink that opens a window. GStreamer tries all that are installed; without a display the last
   /// one may crash the process (`Quirk.dfbvideosinkCrash`), so this checks for one.

@@ -68,7 +68,7 @@ package struct ImageSequence: Sendable {
     numbers = first...last
   }
 
-  /// What reads them, in `gst-launch-1.0` syntax.
+  /// Source element that reads the images, in `gst-launch-1.0` syntax.
   func sourceDescription(_ rate: FrameRate) -> String {
     "imagesequencesrc name=source location=\(Description.quoted(pattern)) start-index=\(numbers.lowerBound) "
       + "stop-index=\(numbers.upperBound) framerate=\(rate)"

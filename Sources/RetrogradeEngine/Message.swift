@@ -1,6 +1,7 @@
 import Paths
 
-/// A sentence without a full stop, for people, in which settings are called whatever whoever shows it calls them.
+/// A sentence without a full stop, for people. Settings in it get the names that the program which shows it
+/// has for them.
 public struct Message: Sendable, Hashable, CustomStringConvertible {
   fileprivate enum Part: Hashable, Sendable {
     case text(String)
@@ -12,10 +13,10 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
 
   public init(_ text: String) { append(.text(text)) }
 
-  /// With settings as the library calls them, in backquotes.
+  /// The text with settings as the library calls them, in backquotes.
   public var description: String { naming { "`\($0.rawValue)`" } }
 
-  /// - Parameter name: what a setting is called.
+  /// - Parameter name: returns the name of a setting.
   public func naming(_ name: (Setting) -> String) -> String {
     parts.map { part in
       switch part {
@@ -51,7 +52,7 @@ public struct Message: Sendable, Hashable, CustomStringConvertible {
   }
 }
 
-/// As a list of texts and of objects with the name of a `setting`.
+/// Encoded as a list of texts and of objects with the name of a `setting`.
 extension Message: Codable {
   private struct Named: Codable { var setting: String }
 

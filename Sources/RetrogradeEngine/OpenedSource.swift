@@ -4,19 +4,20 @@ import MediaTime
 /// A source that has been opened and looked into: where its bytes are, and which streams are in it. It can be indexed more than
 /// once: its end first, say, and then all of it.
 package struct OpenedSource: Sendable {
-  /// What people call it.
+  /// Name of the source as users know it.
   let name: String
-  /// Keeps what came through a pipe.
+  /// The source itself; keeps the spooled bytes of a pipe.
   let stored: Source
   private(set) var topology: Topology
-  /// What is waited for goes before the pass over all of it.
+  /// Lets urgent work go before the pass over all of the source.
   let rightOfWay = RightOfWay()
-  /// The excerpt that holds its end; nil where nobody waits for that.
+  /// The excerpt that holds its end; nil if the end is not needed soon.
   private let tail: (span: TimeSpan, excerpt: MP4Excerpt)?
 
   /// - Parameters:
-  ///   - fetched: what is at the address, where it was fetched already.
-  ///   - isPlayedSoon: stretches of it are played before all of it is indexed, its end first (``SourceStretches``).
+  ///   - fetched: the media at the address, if they were fetched already.
+  ///   - isPlayedSoon: stretches of it are played before all of it is indexed, its end first
+  ///     (``SourceStretches``).
   /// - Throws: ``RetrogradeError``.
   package init(_ input: String, _ settings: PlaybackSettings, fetched: FetchedFile? = nil, isPlayedSoon: Bool = false)
     throws
@@ -58,8 +59,9 @@ package struct OpenedSource: Sendable {
     tail = try span.flatMap { span in try excerpt?.join().map { (span, $0) } }
   }
 
-  /// The same, of which a demuxer finds no more than its beginning and what is shown and heard during `span`, in stream time.
-  /// - Returns: it, and what lies between the two; nil where nothing is gained.
+  /// The same source, of which a demuxer finds no more than its beginning and the packets of `span`, in
+  /// stream time.
+  /// - Returns: it, and the hole between the two; nil where nothing is gained.
   func excerpt(of span: TimeSpan) -> (opened: OpenedSource, hole: TimeSpan)? {
     let known = tail.flatMap { $0.span == span ? $0.excerpt : nil }
     guard OpenedSource.beginning < span.start,
@@ -79,11 +81,11 @@ package struct OpenedSource: Sendable {
     beginning < span.start ? [ClockTime(seconds: -1)..<beginning, span.start..<span.end] : []
   }
 
-  /// What of an excerpt its beginning is.
+  /// Length of an excerpt's beginning.
   private static let beginning = ClockTime(seconds: 16)
 
   /// - Parameters:
-  ///   - givesWay: it stands still while somebody waits for other work.
+  ///   - givesWay: it stands still while other work is waited for.
   ///   - progress: told how far a pass is.
   func indexer(
     _ settings: PlaybackSettings, givesWay: Bool = false,

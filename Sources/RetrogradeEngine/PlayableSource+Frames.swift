@@ -5,9 +5,10 @@ import MediaTime
 extension PlayableSource {
   /// - Parameters:
   ///   - places: a place inside the source; its end stands for its last frame.
-  ///   - settings: of what is played in them, only how fast numbered images are shown counts.
+  ///   - settings: of its playback options, only the rate of numbered images counts.
   ///   - progress: told how far the index is.
-  /// - Throws: ``RetrogradeError``; of code `usage` where the source does not have such a place, or no frames.
+  /// - Throws: ``RetrogradeError``; of code `usage` where the source does not have such a place, or no
+  ///   frames.
   package init(
     _ opened: OpenedSource, framesAt places: [SourcePosition], _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -28,7 +29,7 @@ extension PlayableSource {
     try PlayableSource(name, index, SourceParts(video, nil), framesAt: places, settings, stored: nil)
   }
 
-  /// Indexes no more than what lies around the places.
+  /// Indexes only the surroundings of the places.
   /// - Returns: nil where all of the source has to be indexed.
   private static func near(
     _ places: [SourcePosition], _ opened: OpenedSource, _ indexer: Indexer, _ settings: PlaybackSettings
@@ -42,7 +43,7 @@ extension PlayableSource {
       let (source, isExact) = try parts(places, opened, index, settings)
       return isExact ? source : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // What is wrong is said better by whoever has read all of it.
+      // The pass over all of the source describes the error better.
       return nil
     }
   }

@@ -5,22 +5,23 @@ package import MediaTime
 /// A source that has been indexed, and can be played in any order of play, from any place.
 package struct PlayableSource: Sendable {
   package let legs: PlaybackLegs
-  /// What is heard: the same, but for a soundtrack.
+  /// Legs of the audio: those of ``legs``, unless there is a soundtrack.
   package private(set) var heard: PlaybackLegs
   package let video: VideoSource?
   /// The video streams after the first.
   package let furtherVideos: [VideoSource]
   package private(set) var audio: [AudioTrack]
-  /// What of the source is played, in stream time, where that was asked for; nil: all of it.
+  /// Part of the source that is played, in stream time, if one was asked for; nil: all of it.
   package let range: TimeSpan?
   package var index: SourceIndex
-  /// Keeps what came through a pipe.
+  /// The source that was opened; keeps the spooled bytes of a pipe.
   private let stored: Source?
-  /// What its bytes say and GStreamer does not; nil if it is made of several sources, or of none that is a file.
+  /// Facts in the file's bytes that GStreamer does not tell; nil if it is made of several sources, or of none
+  /// that is a file.
   package var facts: ContainerFacts? { stored?.facts }
   /// Whether it is one file, which GStreamer reads where it is.
   package var isReadInPlace: Bool { stored.map { $0.path == Address.path(of: $0.name) } ?? false }
-  /// What it is made of, where that is several sources, one after the other; empty: itself.
+  /// Sources that it is made of, one after the other, if there are several; empty: itself.
   package internal(set) var parts: [PlayableSource] = []
   /// How many bytes were fetched from the network, or by way of a playlist, and lie in the spool; nil where nothing was.
   package var fetchedBytes: Int? {
@@ -31,7 +32,7 @@ package struct PlayableSource: Sendable {
   /// Indexes a source, no more of it than is to be played.
   ///
   /// - Parameters:
-  ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
+  ///   - seam: frames and samples from there on, in stream time, are played by another source; nil: none.
   ///   - progress: told how far the index is.
   /// - Throws: ``RetrogradeError``.
   package init(
@@ -46,13 +47,13 @@ package struct PlayableSource: Sendable {
       return
     }
     var index = try PlayableSource.index(all: opened, indexer)
-    // Frames and times of a part are counted in what is known of all.
+    // Frames and times of a part are counted in the index of all.
     if settings.playback.start != nil || settings.playback.end != nil { try index.askDecoderForTimes(settings) }
     let parts = try SourceParts(index, settings, PlayableSource.range(in: index, settings.playback), until: seam)
     self = try PlayableSource(opened, index, parts, settings)
   }
 
-  /// The same, without reading all of a long source first where it can be done without: what is played is no other.
+  /// The same, without reading all of a long source first where that is possible: the same is played.
   package init(
     quickly opened: OpenedSource, _ settings: PlaybackSettings,
     progress: @escaping @Sendable (IndexProgress) -> Void
@@ -87,7 +88,7 @@ package struct PlayableSource: Sendable {
   /// The index of no more of the source than is to be played; nil where all of it is to be indexed.
   static func stretch(_ indexer: Indexer, _ settings: PlaybackSettings) throws -> SourceIndex? {
     let playback = settings.playback
-    // Frames are counted from the first one on, and what is copied is copied whole.
+    // Frames are counted from the first one on, and a copied part is copied whole.
     guard !settings.output.keepsForwardWhole, playback.start != nil || playback.end != nil,
       playback.start.map({ $0.time != nil }) ?? true, playback.end.map({ $0.time != nil }) ?? true
     else { return nil }
@@ -110,7 +111,7 @@ package struct PlayableSource: Sendable {
       let parts = try SourceParts(index, settings, range(in: index, settings.playback), until: seam)
       return parts.isExact ? parts : nil
     } catch let error as RetrogradeError where error.code == .damagedInput || error.code == .usage {
-      // What is wrong is said better by whoever has read all of it.
+      // The pass over all of the source describes the error better.
       return nil
     }
   }
@@ -136,7 +137,7 @@ package struct PlayableSource: Sendable {
       for: output, stored: stored)
   }
 
-  /// - Parameter whole: from where to where the source is presented of which a part is played; nil: what is played is all of it.
+  /// - Parameter whole: the presentation of a source of which a part is played; nil: all of it is played.
   init(
     _ input: String, _ index: SourceIndex, _ parts: SourceParts, _ playback: PlaybackOptions, count: Int?,
     for output: OutputRequirements, stored: Source?, whole: TimeSpan? = nil
@@ -170,9 +171,9 @@ package struct PlayableSource: Sendable {
     self.stored = stored
   }
 
-  /// In place of its own audio, with that of another source, played once, as it is: from its start on, for as long as this one is
-  /// played.
-  /// - Returns: how much of the end has none.
+  /// Replaces its audio by that of another source, played once, as it is: from its start on, for as long as
+  /// this one is played.
+  /// - Returns: length of the end that has none.
   package mutating func hear(_ soundtrack: PlayableSource) -> ClockTime {
     let span = soundtrack.legs.presentation.span
     let length = min(legs.duration ?? span.duration, span.duration)
@@ -184,7 +185,7 @@ package struct PlayableSource: Sendable {
     return (legs.duration ?? length) - length
   }
 
-  /// Frames per second of what is played, on average.
+  /// Frames per second of the part that is played, on average.
   package var frameRate: Double {
     let rate = (video?.shown.timeline.frameRate ?? 0) * legs.meanSpeed
     return min(legs.frameRate?.value ?? rate, rate)
@@ -202,7 +203,7 @@ package struct PlayableSource: Sendable {
 
   package var warnings: [Warning] { index.warnings + videos.flatMap(\.warnings) }
 
-  /// What of the source is wanted, in stream time; nil for all of it.
+  /// Part of the source to play, in stream time; nil for all of it.
   static func range(in index: SourceIndex, _ playback: PlaybackOptions) throws -> TimeSpan? {
     guard playback.start != nil || playback.end != nil else { return nil }
     let whole = TimeSpan(start: index.presentationStart, end: index.presentationEnd)

@@ -2,14 +2,14 @@ package import Containers
 import Glibc
 public import GStreamer
 
-/// What went wrong: what was being done, to what, why it failed, and what to do about it.
+/// Failure of an operation: the operation, its subject, the reason, and a remedy.
 public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The raw values are stable: programs may act on them. There may be more in later versions.
   public struct Code: RawRepresentable, Hashable, Sendable, Codable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// What was made is no exact mirror of its source, as a comparison found.
+    /// The result is no exact mirror of its source, as a comparison found.
     public static let notAMirror = Code(rawValue: "not-a-mirror")
     /// Wrong or contradictory options.
     public static let usage = Code(rawValue: "usage")
@@ -33,11 +33,11 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// The file, device or place in a pipeline file that was being read or made; nil where none is to blame, or it stands in the
   /// reason.
   public let subject: String?
-  /// What was tried, and why it failed.
+  /// Operation that failed, and the reason.
   public let reason: Message
-  /// What to do about it; nil where nothing is known to help.
+  /// Advice for the user; nil where nothing is known to help.
   public let remedy: Message?
-  /// What GStreamer said, where it did.
+  /// GStreamer's own error, if there is one.
   public let underlying: GStreamerError?
 
   /// An error of these parts: see the properties of the same names.
@@ -52,7 +52,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     self.underlying = underlying
   }
 
-  /// All of it: the subject, the reason and the remedy.
+  /// The whole text: the subject, the reason and the remedy.
   public var message: Message {
     let failure: Message = subject.map { "\($0): \(reason)" } ?? reason
     return remedy.map { "\(failure); \($0)" } ?? failure
@@ -60,7 +60,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// With what has no name of its own, in the spool, called what people call it.
+  /// The error with the name that users know in place of a spool file's, which has none of its own.
   package func naming(spooled name: String) -> RetrogradeError {
     guard let subject, subject.hasPrefix("/proc/"), subject.contains("/fd/") else { return self }
     return RetrogradeError(code, about: name, reason, remedy: remedy, underlying: underlying)
@@ -74,7 +74,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   /// Musepack.
   private static let particular = ["jpeg2000parse", "musepackdec"]
 
-  /// What GStreamer's `error` means for somebody who was reading `path`.
+  /// Error to report for GStreamer's `error` while reading `path`.
   package static func reading(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
@@ -96,7 +96,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What GStreamer's `error` means for somebody who was writing `path`.
+  /// Error to report for GStreamer's `error` while writing `path`.
   package static func writing(_ path: String, _ error: GStreamerError) -> RetrogradeError {
     switch error.kind {
     case .missingPlugin:
@@ -118,7 +118,7 @@ public struct RetrogradeError: Error, Sendable, CustomStringConvertible {
   }
 }
 
-/// Without the error of GStreamer: the reason has its words.
+/// Encoded without the error of GStreamer: the reason has its words.
 extension RetrogradeError: Codable {
   private enum CodingKeys: String, CodingKey {
     case code, subject, reason, remedy
@@ -142,7 +142,8 @@ extension RetrogradeError: Codable {
 }
 
 extension GStreamerError {
-  /// What the system said, which elements leave to those who debug: "system error: …", or at the end of a sentence.
+  /// The system's own reason, which elements leave to those who debug: "system error: …", or at the end of a
+  /// sentence.
   fileprivate var systemReason: String? {
     let lines = debug?.split(separator: "\n") ?? []
     guard lines.count > 1, let line = lines.last else { return nil }
@@ -155,8 +156,8 @@ package enum PackageHint {
   package static let all =
     "install gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly and gstreamer1.0-libav"
 
-  /// What to install to decode `mediaType`, as caps name it; nil if GStreamer has no plugin for it, or that package is
-  /// installed.
+  /// Package to install to decode `mediaType`, as caps name it; nil if GStreamer has no plugin for it, or
+  /// that package is installed.
   package static func decoding(_ mediaType: String?) -> String? {
     guard let mediaType else { return all }
     let (package, element) =
@@ -171,7 +172,7 @@ package enum PackageHint {
 
 extension RetrogradeError {
   /// A file that was made could not be finished.
-  /// - Parameter output: what messages call it.
+  /// - Parameter output: its name in messages.
   package init(finishing output: String, _ error: FileError) {
     self.init(
       .inputOutput,
@@ -184,7 +185,7 @@ extension RetrogradeError {
 
 extension RetrogradeError {
   /// - Parameters:
-  ///   - name: what messages call the file.
+  ///   - name: name of the file in messages.
   ///   - number: why it can't be read, errno(3).
   package init(reading name: String, errno number: Int32) {
     self.init(.inputOutput, about: name, "can't be read: \(String(cString: strerror(number)))")
@@ -192,7 +193,7 @@ extension RetrogradeError {
 }
 
 extension RandomAccessFile {
-  /// - Parameter name: what messages call the file.
+  /// - Parameter name: name of the file in messages.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`, where reading it failed.
   package func checkReading(_ name: String) throws {
     if let readingFailure { throw RetrogradeError(reading: name, errno: readingFailure) }

@@ -5,30 +5,30 @@ package import MediaTime
 import Quirks
 import Paths
 
-/// Where the media is read from: a file, or what came through a pipe.
+/// Place that the media is read from: a file, or the spooled bytes of a pipe.
 package struct Source: Sendable {
-  /// What people call it.
+  /// Name of the source as users know it.
   package let name: String
   /// The path that GStreamer reads.
   package private(set) var path: String
-  /// What reads it, in `gst-launch-1.0` syntax: an element called `source`.
+  /// Element that reads the source, in `gst-launch-1.0` syntax; it is called `source`.
   package private(set) var sourceDescription: String
-  /// What its bytes say and GStreamer does not.
+  /// Facts in the file's bytes that GStreamer does not tell.
   package private(set) var facts: ContainerFacts
   /// Parts of the file that are not read.
   private(set) var warnings: [Warning] = []
   private var spool: Spool?
   /// Keeps the file of an open descriptor that was given by its path.
   private var held: HeldFile?
-  /// What keeps it where it came from an address, or a playlist led to it.
+  /// Spool file of a source that came from an address or by way of a playlist.
   private(set) var fetched: FetchedFile?
   /// Whether it is an image, or several, each a file.
   private(set) var holdsImages = false
 
-  /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they can be
-  /// indexed and sought in like any file, which takes far less room than the decoded frames would. So does what is
-  /// fetched.
-  /// - Parameter fetched: what is at the address, where it was fetched already.
+  /// A pipe can be read only once, so its bytes, compressed as they are, go to the spool first: there they
+  /// can be indexed and sought in like any file, which takes far less room than the decoded frames would. The
+  /// same holds for fetched media.
+  /// - Parameter fetched: the media at the address, if they were fetched already.
   package init(
     _ input: String, fetched: FetchedFile? = nil, sequenceRate: FrameRate = .usual, resources: Resources,
     cancellation: Cancellation
@@ -111,7 +111,7 @@ package struct Source: Sendable {
       held = HeldFile(input)
       path = held?.path ?? input
     default:
-      // Opening a pipe waits for somebody to write to it, and no cancelling would end that.
+      // Opening a pipe waits for a writer, and no cancelling would end that.
       let descriptor = open(input.cPath, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw RetrogradeError(.noInput, about: input, "\(String(cString: strerror(errno)))")
@@ -127,7 +127,7 @@ package struct Source: Sendable {
     Log.index.info("\(name): \(facts.size) bytes, read by \(sourceDescription)")
   }
 
-  /// Whether it may be opened more than once: what comes through a pipe is gone.
+  /// True if it may be opened more than once: the bytes of a pipe are gone.
   package static func canBeReadAgain(_ input: String) -> Bool {
     var info = stat()
     return input != "-" && (stat(Address.path(of: input).cPath, &info) != 0 || info.st_mode & S_IFMT == S_IFREG)
@@ -175,8 +175,8 @@ package struct Source: Sendable {
     defer { bytes.deallocate() }
     var total = 0
     while true {
-      // A pipe may stay silent for as long as it likes, also before anybody writes to it (poll says POLLHUP only when the last
-      // writer has gone); cancelling still takes effect at once.
+      // A pipe may stay silent for as long as it likes, also before it has a writer (poll says POLLHUP only
+      // when the last writer has gone); cancelling still takes effect at once.
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&waiting, 1, 100)
       try cancellation.check()
@@ -194,7 +194,7 @@ package struct Source: Sendable {
   }
 }
 
-/// The file of an open descriptor, which is opened once more: whoever opened it may close it, and the same number is
+/// The file of an open descriptor, which is opened once more: its owner may close it, and the same number is
 /// another file's then.
 private final class HeldFile: Sendable {
   private let descriptor: Int32

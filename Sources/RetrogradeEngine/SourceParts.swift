@@ -1,6 +1,6 @@
 import MediaTime
 
-/// The video streams of a source, ready to be decoded, and what of it is played.
+/// Video streams of a source, ready to be decoded, and the part of it that is played.
 struct SourceParts {
   let range: TimeSpan?
   private(set) var video: VideoSource?
@@ -19,8 +19,8 @@ struct SourceParts {
   }
 
   /// - Parameters:
-  ///   - range: what of the source is played; nil: all of it.
-  ///   - seam: what is shown from there on, in stream time, is played by somebody else; nil: nothing.
+  ///   - range: the part of the source that is played; nil: all of it.
+  ///   - seam: frames from there on, in stream time, are played by another source; nil: none.
   ///   - opened: a decoder of the first video stream; nil: one is opened.
   init(
     _ index: SourceIndex, _ settings: PlaybackSettings, _ range: TimeSpan?, until seam: ClockTime? = nil,

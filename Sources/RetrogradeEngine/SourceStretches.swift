@@ -6,35 +6,36 @@ import Synchronization
 package struct SourceStretch: Sendable {
   /// Its legs are those of all of the source.
   package let source: PlayableSource
-  /// What of the source it is, in stream time.
+  /// Part of the source that it covers, in stream time.
   package let range: TimeSpan
-  /// Where in the output that is played.
+  /// Part of the output in which that is played.
   package let place: TimeSpan
 
-  /// Where in the output an audio stream of it is played: nowhere, if it is not known to the sample when it is heard.
+  /// Part of the output in which an audio stream of it is played: empty, if the place of its samples is not
+  /// known to the sample.
   package func place(of track: AudioTrack) -> TimeSpan {
     track.isPlaced ? place : TimeSpan(start: place.start, end: place.start)
   }
 }
 
-/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end first, and
-/// what is sought.
+/// A long source, any stretch of which can be played backwards before all of it has been indexed: its end
+/// first, and stretches that are sought.
 package final class SourceStretches: Sendable {
   /// The end of the source.
   package let tail: SourceStretch
   private let opened: OpenedSource
   private let settings: PlaybackSettings
-  /// From where to where the source is presented.
+  /// Span of the source's presentation.
   private let whole: TimeSpan
   private let state: Mutex<State>
 
   private struct State {
-    /// Of all of the source; nil until it is needed.
+    /// Indexer of all of the source; nil until it is needed.
     var indexer: StretchIndexer?
     var last: SourceStretch
   }
 
-  /// How long a stretch is. Sources not three times as long are indexed as fast.
+  /// Length of a stretch. Below three times this, a full index is as fast.
   private static let length = ClockTime(seconds: 8)
 
   /// - Returns: nil where all of the source has to be indexed first.
@@ -72,7 +73,7 @@ package final class SourceStretches: Sendable {
     }
   }
 
-  /// What has to be known of a source to index such a stretch.
+  /// Part of a source that has to be known to index such a stretch.
   private static func reach(_ start: ClockTime, _ end: ClockTime?) -> TimeSpan {
     TimeSpan(
       start: start - StretchIndexer.reach.before,
@@ -84,7 +85,7 @@ package final class SourceStretches: Sendable {
     declaredEnd(facts, settings).map { reach($0 - length, nil) }
   }
 
-  /// Where a source says that it ends; nil where that is too soon, or it is not played backwards as a whole.
+  /// End that a source declares; nil where that is too soon, or it is not played backwards as a whole.
   private static func declaredEnd(_ facts: ContainerFacts, _ settings: PlaybackSettings) -> ClockTime? {
     let playback = settings.playback
     guard playback.score == nil, playback.loop == .reverse, settings.count == 1, playback.timing == .mirror,
@@ -115,7 +116,7 @@ package final class SourceStretches: Sendable {
     }
   }
 
-  /// What `body` returns; nil where a stretch can't be known to be exact.
+  /// Result of `body`; nil where a stretch can't be known to be exact.
   private static func unlessInexact<Value>(_ opened: OpenedSource, _ body: () throws -> Value?) throws -> Value? {
     do {
       return try body()
@@ -123,7 +124,7 @@ package final class SourceStretches: Sendable {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
       return nil
     } catch let error as RetrogradeError {
-      // Whoever indexes all of it says what is wrong, and what can be played all the same.
+      // The pass over all of the source reports the error, and what can be played all the same.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
       return nil
     }
@@ -165,7 +166,7 @@ extension SourceStretch {
     let start = keyframe.flatMap { $0 < end ? $0 : nil } ?? beginning
     guard whole.start <= start, start < end else { return nil }
     let range = TimeSpan(start: start, end: end)
-    // All pads are made of what is at the end.
+    // All pads are made for the streams at the end.
     guard index.audio.count == stretches.trackCount,
       index.audio.allSatisfy({ !$0.frames(during: range).isEmpty }),
       index.video.map({ $0.starts?.contains { range.start <= $0 && $0 < range.end } ?? false }) ?? true

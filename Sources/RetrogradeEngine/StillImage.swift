@@ -6,7 +6,7 @@ import GStreamer
 enum StillImage {
   /// One or more, one after the other: `jpegparse` tells them apart.
   case jpeg
-  /// To be read in one piece; its media type.
+  /// A file that is read in one piece; its media type.
   case whole(String, bytes: Int)
 
   /// nil of a file that begins like none (JFIF 1.02; BITMAPFILEHEADER; TIFF 6.0, 2).
@@ -21,7 +21,7 @@ enum StillImage {
     }
   }
 
-  /// What reads it, in `gst-launch-1.0` syntax.
+  /// Elements that read the image, in `gst-launch-1.0` syntax.
   /// - Throws: ``RetrogradeError`` of code `damagedInput`, where reading it would take more than `memory`.
   func sourceDescription(_ path: String, name: String, memory: ByteCount) throws -> String {
     switch self {

@@ -1,8 +1,8 @@
 import MediaTime
 
-/// Something that the source promises and the mirror does not hold as it was: what, how much of it, and when.
+/// A promise of the source that the mirror does not keep as it was: the kind, the amount, and the time.
 public struct Warning: Sendable, Hashable, CustomStringConvertible {
-  /// What sort of thing it is. The raw values are stable: programs may act on them.
+  /// Kind of warning. The raw values are stable: programs may act on them.
   public struct Code: RawRepresentable, Sendable, Hashable, Codable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
@@ -15,15 +15,16 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
     public static let streamLeftOut = Code(rawValue: "stream-left-out")
     /// No plugin is installed for a stream.
     public static let missingPlugin = Code(rawValue: "missing-plugin")
-    /// What describes or goes with the streams is not in the mirror: chapters, cover art, transparency, captions, timecode.
+    /// Data that describes or goes with the streams is not in the mirror: chapters, cover art, transparency,
+    /// captions, timecode.
     public static let detailLeftOut = Code(rawValue: "detail-left-out")
     /// Frames, samples or times were changed so that they fit: another size, layout or rate on the way.
     public static let converted = Code(rawValue: "converted")
-    /// Times that contradict each other were put right; nothing is missing.
+    /// Times that contradict each other were corrected; nothing is missing.
     public static let timesRepaired = Code(rawValue: "times-repaired")
-    /// What was given to the encoder did not all reach the file.
+    /// Not everything that was given to the encoder reached the file.
     public static let notWritten = Code(rawValue: "not-written")
-    /// It is longer than the place takes that it is made for.
+    /// The output is longer than the place takes that it is made for.
     public static let tooLong = Code(rawValue: "too-long")
     /// A live source counted frames that it did not give.
     public static let lost = Code(rawValue: "lost")
@@ -45,11 +46,12 @@ public struct Warning: Sendable, Hashable, CustomStringConvertible {
 
   public var description: String { message.description }
 
-  /// Whether the mirror lacks something: all but times that were put right.
+  /// True if the mirror lacks something: for all warnings but corrected times.
   public var isLoss: Bool { code != .timesRepaired }
 }
 
-/// As an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in seconds.
+/// Encoded as an object of `code`, `message` and, where they are known, `count`, and `start` and `end` in
+/// seconds.
 extension Warning: Codable {
   /// In an encoder's `userInfo`: a `@Sendable (Setting) -> String` that says what settings are called in messages.
   public static let naming = CodingUserInfoKey(rawValue: "naming")
@@ -81,7 +83,7 @@ extension Warning: Codable {
 }
 
 extension Message {
-  /// The whole text, with settings called what the encoder's user wants them called: ``Warning/naming``.
+  /// The whole text, with the names of settings that the encoder's user asked for: ``Warning/naming``.
   package func text(for encoder: any Encoder) -> String {
     let naming = Warning.naming.flatMap { encoder.userInfo[$0] } as? @Sendable (Setting) -> String
     return naming.map { self.naming($0) } ?? description
@@ -89,7 +91,7 @@ extension Message {
 }
 
 extension Array where Element: Hashable {
-  /// Each once, in the order in which they came: several streams and legs may say the same.
+  /// The warnings, each once, in the order in which they came: several streams and legs may say the same.
   package var unique: [Element] {
     var seen: Set<Element> = []
     return filter { seen.insert($0).inserted }
@@ -97,8 +99,9 @@ extension Array where Element: Hashable {
 }
 
 extension [Warning] {
-  /// What `--strict` asks for: that nothing is missing.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a loss.
+  /// Check of `--strict`: that nothing is missing.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, in the words of the first warning that is about a
+  ///   loss.
   package func check(isStrict: Bool, _ source: String) throws {
     guard isStrict, let loss = first(where: \.isLoss) else { return }
     throw RetrogradeError(.damagedInput, about: source, "\(loss.message) (\(setting: .isStrict))")

@@ -23,7 +23,7 @@ import Synchronization
 /// window.
 public final class Player: Sendable {
   public enum Event: Sendable {
-    /// Where it is; several times a second.
+    /// Current position; several times a second.
     case position(ClockTime, of: ClockTime?, isPaused: Bool)
     /// A key was pressed in the window: a character, or a name such as `space`, `Left`, `Right`.
     case key(String)
@@ -46,11 +46,12 @@ public final class Player: Sendable {
 
   /// - Parameters:
   ///   - input: a path; `-` is standard input, which is kept in a temporary file while it is played.
-  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start and end; the others have no meaning here.
-  ///   - isEndless: repeat the loop for ever, whatever its count.
+  ///   - playback: loop, score, joint, dissolve, interpolation, keepsPitch, count, timing, start and end; the
+  ///     others have no meaning here.
+  ///   - isEndless: repeat the loop for ever, at any count.
   ///   - resources: memory and spool.
-  ///   - videoSink: what shows the frames, in `gst-launch-1.0` syntax; nil: a window.
-  ///   - audioSink: what plays the audio; nil: the usual loudspeakers.
+  ///   - videoSink: sink of the frames, in `gst-launch-1.0` syntax; nil: a window.
+  ///   - audioSink: sink of the audio; nil: the usual loudspeakers.
   public init(
     _ input: String, playback: PlaybackOptions = PlaybackOptions(), isEndless: Bool = false,
     resources: Resources = Resources(), videoSink: String? = nil, audioSink: String? = nil
@@ -75,7 +76,7 @@ public final class Player: Sendable {
 
   private func play(_ report: @escaping @Sendable (Event) -> Void) async throws {
     try await onOwnThread("player", cancellation) { [self] in
-      // What comes through a pipe is read once, here, and kept while it is played.
+      // A pipe's bytes are read once, here, and kept while they are played.
       let source = try Source(input, resources: resources, cancellation: cancellation)
       let pipeline = try make(source)
       defer {
@@ -158,7 +159,7 @@ public final class Player: Sendable {
     pipeline?.set(isPaused ? .paused : .playing)
   }
 
-  /// Goes forward by `time` of what is played, or back where it is negative.
+  /// Goes forward by `time` of the output, or back where it is negative.
   public func seek(by time: ClockTime) {
     guard let pipeline = state.withLock({ $0.pipeline }), let position = pipeline.position else { return }
     let end = isEndless ? nil : pipeline.duration

@@ -1,7 +1,7 @@
 import GStreamer
 import RetrogradeEngine
 
-/// Where what is played is shown and heard, in `gst-launch-1.0` syntax.
+/// Sinks that show the video and play the audio, in `gst-launch-1.0` syntax.
 struct PlayerSinks: Sendable {
   /// Nil: a window.
   var video: String?
@@ -26,7 +26,7 @@ struct PlayerSinks: Sendable {
       }.joined(separator: " ")
   }
 
-  /// What an error of one of them means; nil where it is another element's.
+  /// Error to report for an error of one of the sinks; nil where it is another element's.
   func failure(_ error: GStreamerError) -> RetrogradeError? {
     guard let element = error.element, let made = Element(factory: element), made.isOfClass("Sink") else { return nil }
     // One that writes a file rather than show or play anything.
@@ -45,8 +45,8 @@ struct PlayerSinks: Sendable {
         underlying: error)
   }
 
-  /// What a warning means. `autoaudiosink` goes on in silence where no audio device can be opened, and passes on what the
-  /// first one of all said.
+  /// Text to report for a warning. `autoaudiosink` goes on in silence where no audio device can be opened,
+  /// and passes on the error of the first one of all.
   static func text(of warning: GStreamerError) -> String {
     warning.element == "autoaudiosink"
       ? "nothing is heard: no audio device can be opened (\(warning.message)); the video is played without audio"

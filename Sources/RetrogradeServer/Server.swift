@@ -47,7 +47,7 @@ package final class Server: Sendable {
   /// Listens, and answers until it is stopped.
   ///
   /// - Parameter onListening: told the address of the start page.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput` where nobody can listen there.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput` where it can't listen there.
   package func run(_ onListening: @escaping @Sendable (_ address: String) -> Void) async throws {
     do {
       try await withTaskCancellationHandler {
@@ -79,7 +79,7 @@ package final class Server: Sendable {
   /// Number of clients that are connected.
   var connections: Int { service.connections }
 
-  /// Waits until nobody is connected. For tests.
+  /// Waits until no client is connected. For tests.
   func waitUntilAlone() async {
     if connections > 0 { _ = await service.connectionCounts.first { $0 == 0 } }
   }

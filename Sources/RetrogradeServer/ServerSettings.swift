@@ -1,25 +1,25 @@
 package import Retrograde
 import RetrogradeEngine
 
-/// What is served, how, and to whom.
+/// Settings of the server: its content, its address, and its clients.
 package struct ServerSettings: Sendable {
   /// An address or a name of this machine to listen at.
   package var host: String
   /// 0: one that is free.
   package var port: Int
-  /// What has to be known to be answered; nil: nothing.
+  /// Token that clients have to know; nil: none is needed.
   package var token: String?
-  /// What is played of each file, unless an address says otherwise.
+  /// Part and order of play of each file, unless an address says otherwise.
   package var playback: PlaybackOptions
-  /// Of the pictures; none: the source's own, and no more than 1080.
+  /// Heights of the pictures; none: the source's own, and no more than 1080.
   package var heights: [Int]
   /// For all that is made at a time.
   package var resources: Resources
-  /// How much of what was made is kept.
+  /// Size of the cache of made parts.
   package var cache: ByteCount
-  /// How much is made at a time.
+  /// Number of pieces of work at a time.
   package var jobs: Int
-  /// For how long a client may take nothing of what it asked for, or say nothing, before its connection is closed.
+  /// For how long a client may take nothing of its answer, or say nothing, before its connection is closed.
   package var patience: Duration
 
   package init(

@@ -54,7 +54,7 @@ final class ClientStream {
 
   func shut() { if !isClosed { g_io_stream_close(stream, nil, nil) } }
 
-  /// Has a server read its requests. Called by ``SoupServerObject``.
+  /// Makes a server read its requests. Called by ``SoupServerObject``.
   func hand(to server: UnsafeMutablePointer<SoupServer>) {
     soup_server_accept_iostream(server, stream, localAddress, remoteAddress, nil)
   }

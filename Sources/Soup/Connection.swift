@@ -61,7 +61,7 @@ final class Connection {
 
   func headerCame() { if message?.hasBadLength ?? true { isDoomed = true } }
 
-  /// All of a request has come.
+  /// Handles a request that has come whole.
   func requestCame() {
     guard let message else { return }
     guard let request = message.request() else {

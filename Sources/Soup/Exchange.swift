@@ -1,7 +1,6 @@
 import Synchronization
 
-/// A request, and what answers it. Used on any thread; its task is cancelled when the client
-/// hangs up.
+/// A request, and its answer. Used on any thread; its task is cancelled when the client hangs up.
 package final class Exchange: Sendable {
   package let request: Request
   private let queue: LoopQueue

@@ -159,10 +159,10 @@ final class Loop {
     connection.close()
   }
 
-  /// Closes connections that are over or overdue, and waits for what is due next.
+  /// Closes connections that are over or overdue, and waits until the next is due.
   ///
-  /// Comes after each turn of the loop, before descriptors are polled again: libsoup does not
-  /// tell that it closed a connection.
+  /// Comes after each turn of the loop, before descriptors are polled again: libsoup does not tell that it
+  /// closed a connection.
   private func tend() {
     let now = Clock.now
     var next = acceptsAgain

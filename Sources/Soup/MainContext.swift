@@ -16,8 +16,8 @@ final class MainContext: @unchecked Sendable {
 
   func popThreadDefault() { g_main_context_pop_thread_default(context) }
 
-  /// Dispatches what is ready.
-  /// - Parameter mayBlock: waits until something is.
+  /// Dispatches all sources that are ready.
+  /// - Parameter mayBlock: waits until one is.
   /// - Returns: true if anything was dispatched.
   @discardableResult
   func iterate(mayBlock: Bool) -> Bool { g_main_context_iteration(context, mayBlock ? 1 : 0) != 0 }

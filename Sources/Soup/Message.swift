@@ -10,7 +10,7 @@ final class Message {
   init(retaining message: OpaquePointer) {
     self.message = message
     g_object_ref(UnsafeMutableRawPointer(message))
-    // Nobody reads a request's body: it is dropped as it comes.
+    // A request's body is never read: it is dropped as it comes.
     soup_message_body_set_accumulate(soup_server_message_get_request_body(message), 0)
     soup_message_body_set_accumulate(soup_server_message_get_response_body(message), 0)
   }
@@ -27,7 +27,7 @@ final class Message {
 
   var isHTTP10: Bool { soup_server_message_get_http_version(message) == SOUP_HTTP_1_0 }
 
-  /// true if nobody knows where the request's body ends: libsoup would wait for it.
+  /// true if the end of the request's body is not known: libsoup would wait for it.
   var hasBadLength: Bool {
     guard let headers = soup_server_message_get_request_headers(message),
       let length = soup_message_headers_get_one(headers, "Content-Length")
@@ -137,6 +137,6 @@ final class Message {
     g_bytes_unref(copy)
   }
 
-  /// Says that all of a body in chunks was appended.
+  /// Completes a body in chunks.
   func complete() { soup_message_body_complete(soup_server_message_get_response_body(message)) }
 }

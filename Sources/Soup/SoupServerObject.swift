@@ -41,7 +41,7 @@ final class SoupServerObject {
   func read(_ client: ClientStream) { client.hand(to: server) }
 
   private func tell(_ connection: UnsafeMutableRawPointer) {
-    // `*` is what OPTIONS may ask for; it is below no path.
+    // `*` is a target of OPTIONS; it is below no path.
     for path in ["/", "*"] {
       let early: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.headerCame() }
       let whole: SoupServerCallback = { _, _, _, _, data in Connection.at(data)?.requestCame() }
@@ -81,10 +81,10 @@ extension Connection {
   }
 }
 
-/// A socket at which nobody ever calls, for servers to listen at.
+/// A socket that never gets a connection, for servers to listen at.
 ///
-/// libsoup's own listeners are not used because they can't be told to wait, and leak a GSocket for
-/// each connection before 3.4 (`listen_watch` in soup-listener.c).
+/// libsoup's own listeners are not used because they can't be told to wait, and leak a GSocket for each
+/// connection before 3.4 (`listen_watch` in soup-listener.c).
 final class QuietSocket {
   private let ends: (Int32, Int32)
 
@@ -100,7 +100,7 @@ final class QuietSocket {
     close(ends.1)
   }
 
-  /// Has a server listen, which closes a descriptor of its own when it ends.
+  /// Makes a server listen, which closes a descriptor of its own when it ends.
   fileprivate func isListenedAt(by server: UnsafeMutablePointer<SoupServer>) -> Bool {
     let descriptor = fcntl(ends.0, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { return false }

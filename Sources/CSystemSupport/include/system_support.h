@@ -1,5 +1,5 @@
 #pragma once
-// What Linux has and Swift's Glibc module leaves out: everything behind _GNU_SOURCE.
+// Functions of Linux that Swift's Glibc module leaves out: everything behind _GNU_SOURCE.
 
 /// open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, mode): a file without a name. -1 and errno where that fails.
 int system_open_unnamed(const char *directory, unsigned mode);
@@ -18,7 +18,8 @@ int system_exchange(const char *one, const char *other);
 
 /// Has these signals do nothing but come out of a pipe, a byte each: its number.
 ///
-/// What the system sends of SIGPIPE and SIGXFSZ because a write of this process fails is dropped: the write fails all the same.
+/// Drops SIGPIPE and SIGXFSZ that the system sends because a write of this process fails: the write fails all
+/// the same.
 /// Returns the end to read from; -1 and errno where that fails. To be called once.
 int system_watch_signals(const int *numbers, int count);
 

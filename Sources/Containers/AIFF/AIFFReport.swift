@@ -30,7 +30,7 @@ extension ContainerReport {
 
   /// Facts in its chunks that GStreamer does not read.
   struct AIFFChunks {
-    /// Where the content of the chunk with an ID3 tag begins; nil if it has none.
+    /// Start of the content of the chunk with an ID3 tag; nil if it has none.
     var tag: Int?
     /// Chunks that no output holds.
     var details: [ContainerDetail] = []

@@ -44,8 +44,8 @@ extension ContainerReport {
     return place > headerSize ? nil : ContainerReport(isCut: true, end: end)
   }
 
-  /// Where the first packet lies whose flags of error correction differ from the first one's (5.2.1); nil if there is
-  /// none, or the first has no such data.
+  /// Place of the first packet whose flags of error correction differ from the first one's (5.2.1); nil if
+  /// there is none, or the first has no such data.
   /// - Parameter data: the data object.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>, _ packetSize: Int) -> Int? {
     let first = data.lowerBound + 50

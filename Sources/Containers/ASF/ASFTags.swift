@@ -1,7 +1,7 @@
 /// The tags of an ASF file that asfdemux does not read, or takes for others ("Advanced Systems Format Specification",
 /// Microsoft, 3.11 and 4.8).
 enum ASFTags {
-  /// - Returns: tags, by their names in Vorbis comments where these have one; and what is no text.
+  /// - Returns: tags, by their names in Vorbis comments where these have one; and details that are no text.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     var found: (tags: [NamedTag], details: [ContainerDetail]) = ([], [])
     guard let size = file.number(at: 16, 8, isLittleEndian: true), size >= 30, size <= min(file.size, largest),
@@ -134,7 +134,7 @@ enum ASFTags {
 }
 
 extension ArraySlice<UInt8> {
-  /// Of UTF-16, without what follows a zero.
+  /// Text of UTF-16, up to the first zero.
   fileprivate var text: String {
     let units = stride(from: startIndex, to: endIndex - 1, by: 2).map { UInt16(self[$0]) | UInt16(self[$0 + 1]) << 8 }
     return String(decoding: units.prefix { $0 != 0 }, as: UTF16.self)

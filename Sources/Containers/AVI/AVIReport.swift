@@ -45,8 +45,8 @@ extension ContainerReport {
     return declared
   }
 
-  /// Where no packet begins though one should, in the lists of packets (`movi`) of a part of the file; nil where
-  /// nothing is wrong.
+  /// Place in the lists of packets (`movi`) of a part of the file where no packet begins though one should;
+  /// nil where nothing is wrong.
   private static func brokenPacket(in part: Range<Int>, of file: RandomAccessFile) -> Int? {
     for (name, body) in file.chunks(in: part.clamped(to: 0..<file.size))
     where name == "LIST" && file.text(at: body.lowerBound) == "movi" {

@@ -1,5 +1,5 @@
-/// What RIFF files are made of ("Multimedia Programming Interface and Data Specifications 1.0", IBM and Microsoft): a name of four letters, the
-/// length of the body, the body, and a byte more where that is odd.
+/// Chunks of RIFF files ("Multimedia Programming Interface and Data Specifications 1.0", IBM and Microsoft):
+/// a name of four letters, the length of the body, the body, and a byte more where that is odd.
 extension RandomAccessFile {
   /// The chunks in `range`, none of them longer than it.
   func chunks(in range: Range<Int>) -> [(name: String, body: Range<Int>)] {

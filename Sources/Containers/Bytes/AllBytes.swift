@@ -24,7 +24,7 @@ package func readAll(_ bytes: UnsafeMutableRawBufferPointer, from descriptor: In
   }
 }
 
-/// - Parameter part: reads or writes what follows the bytes that are done, as `pread` and `pwrite` do.
+/// - Parameter part: reads or writes the bytes after those that are done, as `pread` and `pwrite` do.
 private func transferAll(_ count: Int, _ part: (_ done: Int) -> Int) -> Bool {
   var done = 0
   while done < count {

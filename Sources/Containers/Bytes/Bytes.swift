@@ -4,7 +4,7 @@ extension [UInt8] {
     Int(self[offset]) << 24 | Int(self[offset + 1]) << 16 | Int(self[offset + 2]) << 8 | Int(self[offset + 3])
   }
 
-  /// An unsigned integer of up to eight bytes, the highest first; what does not fit is the greatest.
+  /// An unsigned integer of up to eight bytes, the highest first; one that does not fit becomes the greatest.
   package func number(_ range: Range<Int>) -> Int {
     var value: UInt64 = 0
     for place in range { value = value << 8 | UInt64(self[place]) }
@@ -22,6 +22,6 @@ extension [UInt8] {
 }
 
 extension ArraySlice<UInt8> {
-  /// An unsigned integer of up to eight bytes, the lowest first; what does not fit is the greatest.
+  /// An unsigned integer of up to eight bytes, the lowest first; one that does not fit becomes the greatest.
   package var littleEndian: Int { Int(clamping: reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }) }
 }

@@ -8,13 +8,13 @@ package final class RandomAccessFile {
   /// `errno` of the last reading that failed although the bytes are in the file.
   package private(set) var readingFailure: Int32?
   private let isCancelled: () -> Bool
-  /// What was read last, and where it lies: headers are walked through in small steps.
+  /// The block that was read last, and its place: headers are walked through in small steps.
   private var block: (place: Range<Int>, bytes: [UInt8]) = (0..<0, [])
   /// The bytes of a block: few where headers lie far apart, and more with each that goes on where the last one ends.
   private static let blockSizes = 1 << 9...1 << 16
 
-  /// Opens a plain file; nil where that fails (`errno` says why), and of pipes, which would wait for a writer and take from
-  /// what it writes.
+  /// Opens a plain file; nil where that fails (`errno` says why), and for pipes, since opening one would wait
+  /// for a writer and take from its bytes.
   package init?(_ path: String, forWriting: Bool = false, isCancelled: @escaping () -> Bool = { false }) {
     var kind = stat()
     guard stat(path.cPath, &kind) == 0, kind.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -48,8 +48,8 @@ package final class RandomAccessFile {
     return Array(block.bytes[start..<start + range.count])
   }
 
-  /// Where the chunks of a name and a length of 0 end that begin at `place`, in steps of eight bytes: a file may have
-  /// billions.
+  /// End of the chunks of a name and a length of 0 that begin at `place`, in steps of eight bytes: a file may
+  /// have billions.
   func endOfEmptyChunks(at place: Int) -> Int {
     let step = 1 << 20
     var next = place
@@ -81,7 +81,7 @@ package final class RandomAccessFile {
     return bytes.withUnsafeBytes { writeAll($0, to: descriptor, at: offset) }
   }
 
-  /// Has the file end after `count` bytes. False where that fails; `errno` says why.
+  /// Makes the file end after `count` bytes. False where that fails; `errno` says why.
   func truncate(to count: Int) -> Bool {
     block = (0..<0, [])
     return ftruncate(descriptor, off_t(count)) == 0
@@ -101,12 +101,12 @@ package final class RandomAccessFile {
 
 /// A file that was made could not be read or changed.
 package struct FileError: Error {
-  /// What the system says of it (errno(3)); nil: what should be in the file is not.
+  /// Error of the system (errno(3)); nil: a part of the file is missing.
   package let number: Int32?
-  /// What is missing; empty where the system failed.
+  /// The missing part; empty where the system failed.
   package let missing: String
 
-  /// What the last call that failed says.
+  /// Error of the last system call that failed.
   static var last: FileError { FileError(number: errno, missing: "") }
   static func missing(_ what: String) -> FileError { FileError(number: nil, missing: what) }
 }

@@ -57,8 +57,8 @@ struct FLACStream {
     return change
   }
 
-  /// When the last frame ends, by the frames' own sizes and rates, with what STREAMINFO counts beyond them. Reads all
-  /// of the file.
+  /// When the last frame ends, by the frames' own sizes and rates, with the samples that STREAMINFO counts
+  /// beyond them. Reads all of the file.
   func end() -> ClockTime? {
     guard let total else { return nil }
     var (seconds, count, rate) = (0.0, 0, form.rate)
@@ -86,7 +86,7 @@ struct FLACStream {
     return FLACChecksum.frame(bytes) == 0
   }
 
-  /// Goes through what looks like the headers of frames.
+  /// Goes through all bytes that look like the headers of frames.
   /// - Parameter visit: told the place of each; false ends it.
   private func walk(_ visit: (Int, FLACFrame) -> Bool) {
     var place = framesPlace

@@ -16,7 +16,7 @@ struct FLVTags {
   /// - Parameter script: the body of a script tag.
   init(_ script: [UInt8]) {
     rest = script[...]
-    // The name of what follows, and its value: a list, or an object.
+    // The name of the tag's value, and the value: a list, or an object.
     guard take(1)?.first == 2, text(2) == "onMetaData", let type = take(1)?.first, [3, 8].contains(type) else { return }
     if type == 8 { _ = take(4) }
     while let name = text(2), !name.isEmpty, let type = take(1)?.first {

@@ -6,9 +6,9 @@ package struct GIFBlocks: Sendable {
   package private(set) var images = 0
   /// How often they are played, which Netscape's extension says; 0: without end.
   package private(set) var plays = 1
-  /// Where the last whole image ends, in bytes.
+  /// End of the last whole image, in bytes.
   package private(set) var end = 0
-  /// Where something else stands than a block, though images seem to follow.
+  /// Place where something else stands than a block, though images seem to follow.
   package private(set) var brokenAt: Int?
   /// How many images are not whole or follow that place, as far as they can be told there.
   package private(set) var further = 0
@@ -77,6 +77,6 @@ package struct GIFBlocks: Sendable {
   /// The bytes of a table of colours.
   private static func colours(_ flags: UInt8) -> Int { flags & 0x80 == 0 ? 0 : 3 << (Int(flags & 7) + 1) }
 
-  /// What a GIF ends with (27).
+  /// Last byte of a GIF (27).
   package static let trailer: UInt8 = 0x3B
 }

@@ -1,5 +1,6 @@
 extension ContainerReport {
-  /// What a GIF that is not whole lacks; nil of a whole one: it does not say how many images it has.
+  /// Report of the missing part of a GIF that is not whole; nil of a whole one: it does not say how many
+  /// images it has.
   init?(_ blocks: GIFBlocks) {
     guard !blocks.isWhole else { return nil }
     self.init(isCut: blocks.brokenAt == nil)

@@ -1,6 +1,6 @@
 /// The tags before the first frame of an MP3 file, and in a chunk of AIFF (ID3v2.4).
 enum ID3Tag {
-  /// Where the audio begins behind them.
+  /// Start of the audio behind the tags.
   static func end(in file: RandomAccessFile) -> Int {
     var place = 0
     while let header = file.read(place..<place + 10), header.starts(with: "ID3".utf8) {
@@ -163,6 +163,6 @@ extension ID3Tag.Unread {
 }
 
 extension [String] {
-  /// Without what follows the zero at the end.
+  /// The texts without an empty one after the zero at the end.
   fileprivate var withoutEnd: [String] { last?.isEmpty ?? false ? dropLast() : self }
 }

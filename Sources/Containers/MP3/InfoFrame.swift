@@ -3,23 +3,23 @@ import MediaTime
 /// The frame at the start of an MP3 file that holds no audio, but says how much there is: Xing's, with LAME's addition, which
 /// FFmpeg writes too ("Mp3 Info Tag rev 1 specifications", LAME).
 package struct InfoFrame {
-  /// Where it starts in the file.
+  /// Place at which it starts in the file.
   package let start: Int
   package let bytes: [UInt8]
-  /// Where in it Xing's part starts.
+  /// Place in it at which Xing's part starts.
   package let info: Int
   package let rate: Int
   package let samplesPerFrame: Int
   /// How many frames of audio follow; nil where it does not say.
   package let frames: Int?
 
-  /// What every decoder of layer III puts before the first sample.
+  /// Samples that every decoder of layer III puts before the first one.
   package static let decoderDelay = 529
 
   /// - Returns: nil where the file does not begin with such a frame.
   package init?(_ file: RandomAccessFile) {
     let start = ID3Tag.end(in: file)
-    // The longest is 1,441 bytes; what is wanted lies in the first of them.
+    // The longest is 1,441 bytes; the wanted fields lie in the first of them.
     guard let bytes = file.read(start..<start + 192) else { return nil }
     let version = bytes[1] >> 3 & 3  // 3 is MPEG-1, 2 is MPEG-2, 0 is 2.5
     let rateIndex = Int(bytes[2] >> 2 & 3)
@@ -65,7 +65,7 @@ package struct InfoFrame {
   }
 
   private static let rates = [44100, 48000, 32000]
-  /// How much smaller the rates of MPEG-1 are in MPEG-2 and 2.5.
+  /// Bits by which the rates of MPEG-1 are shifted to the right for MPEG-2 and 2.5.
   private static func shift(_ version: UInt8) -> Int { version == 3 ? 0 : version == 2 ? 1 : 2 }
 
   /// Audio between priming and padding; nil if the frame names neither. mpegaudioparse reads it only

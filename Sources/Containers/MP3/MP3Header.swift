@@ -27,7 +27,7 @@ package struct MP3Header {
     let tag =
       Array("LAME3.100".utf8) + [UInt8](repeating: 0, count: 12)
       + [16, 8, 0].map { UInt8(truncatingIfNeeded: pads >> $0) }
-    // The numbers of frames and bytes, and then what used to be the table.
+    // The numbers of frames and bytes, and then the bytes of the former table.
     let rest = tag + [UInt8](repeating: 0, count: 100 - tag.count)
     let number = withUnsafeBytes(of: UInt32(truncatingIfNeeded: frames).bigEndian, Array.init)
     guard file.write([0, 0, 0, 3] + number, at: frame.start + frame.info + 4),

@@ -1,7 +1,8 @@
-/// What MP4 says of a stream of HEVC, in an `hvcC` box.
+/// MP4's description of a stream of HEVC, in an `hvcC` box.
+///
 /// Source: ISO/IEC 14496-15, 8.3.3.1.
 package struct HEVCConfiguration {
-  /// As ISO/IEC 14496-15, E.3, has it: `hvc1.1.6.L120.90`.
+  /// Codec string by ISO/IEC 14496-15, E.3: `hvc1.1.6.L120.90`.
   package let codecs: String
 
   /// - Parameter record: the body of the box.

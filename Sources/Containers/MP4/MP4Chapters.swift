@@ -40,7 +40,7 @@ enum MP4Chapters {
       let timescale = bytes.box("mdia", "mdhd", in: track).flatMap({ bytes.timescale($0) }), timescale > 0,
       let table = bytes.box("mdia", "minf", "stbl", in: track), let samples = samples(bytes, table)
     else { return nil }
-    // Samples may overlap, and a title take 64 KiB: what a damaged table promises is not believed.
+    // Samples may overlap, and a title take 64 KiB: the promises of a damaged table are not believed.
     guard samples.reduce(0, { $0 + $1.place.count }) <= 1 << 24 else { return nil }
     var found: [ChapterMark] = []
     for sample in samples {
@@ -58,11 +58,11 @@ enum MP4Chapters {
     return found.isEmpty ? nil : found
   }
 
-  /// More than any movie has chapters: what a damaged table promises is not believed.
+  /// More than any movie has chapters: the promises of a damaged table are not believed.
   private static let most = 100_000
 
-  /// Where the samples of a track of text lie, and when each starts, in the media's timescale (ISO/IEC 14496-12, 8.6.1); nil where
-  /// the table is damaged.
+  /// Places of the samples of a track of text, and the start of each, in the media's timescale (ISO/IEC
+  /// 14496-12, 8.6.1); nil where the table is damaged.
   private static func samples(
     _ bytes: [UInt8], _ table: Range<Int>
   ) -> [(place: Range<Int>, start: Int, duration: Int)]? {

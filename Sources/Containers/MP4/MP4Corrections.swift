@@ -5,7 +5,7 @@ import MediaTime
 /// to cut more (`Quirk.qtdemuxGaplessTwice`, `Quirk.qtdemuxGapless`).
 struct MP4Corrections: FileCorrection {
   private struct Patch: Sendable {
-    /// Where it stands in the file.
+    /// Place of the patch in the file.
     var place: Range<Int>
     var bytes: [UInt8]
 
@@ -88,7 +88,7 @@ struct MP4Corrections: FileCorrection {
     if patches.isEmpty { return nil }
   }
 
-  /// Has the field of the header that stands at `field` say `value`, if there is room for it.
+  /// Notes `value` for the header's field at `field`, if there is room for it.
   private mutating func add(_ field: Range<Int>, _ value: Int, after start: Int) {
     guard value < (field.count == 8 ? 1 << 48 : 0xFFFF_FFFF) else { return }
     patches.append(
@@ -107,11 +107,11 @@ struct MP4Corrections: FileCorrection {
 }
 
 extension MP4Corrections {
-  /// What a track's boxes say of its times (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
+  /// Times of a track by its boxes (ISO/IEC 14496-12, 8.4.2, 8.6.1 and 8.6.6).
   private struct Track {
     let kind: StreamKind
     let timescale: Int
-    /// Of the media, and where it stands.
+    /// Duration of the media, and its place.
     let duration: Int
     let durationField: Range<Int>
     let unknownDuration: Int
@@ -119,7 +119,7 @@ extension MP4Corrections {
     /// When the last sample is decoded, and when it ends, or would if it lasted as long as the one before.
     let lastStart: Int
     let lastEnd: Int
-    /// How much earlier than it is decoded a sample is shown, at the most.
+    /// Longest time by which a sample is shown before it is decoded.
     let lead: Int
     /// When the last sample to be shown ends.
     let shownEnd: Int
@@ -190,13 +190,15 @@ extension MP4Corrections {
       return min(product + (rest * other + timescale - 1) / timescale, longest)
     }
 
-    /// Where the edits end in the presentation, at the movie's timescale; nil where there are none, or damaged ones.
+    /// End of the edits in the presentation, at the movie's timescale; nil where there are none, or damaged
+    /// ones.
     var editsEnd: Int? {
       guard !edits.isEmpty, edits.allSatisfy({ $0.duration < 1 << 40 }) else { return nil }
       return edits.prefix(1 << 16).reduce(0) { $0 + $1.duration }
     }
 
-    /// Where the edits end in the media, one after the other, at the movie's timescale; nil where there are none.
+    /// End of the edits in the media, one after the other, at the movie's timescale; nil where there are
+    /// none.
     func end(_ movieTimescale: Int) -> Int? {
       editsEnd.map { end in
         edits.prefix(1 << 16).compactMap(\.start).reduce(end) { $0 + Track.scaled($1, timescale, to: movieTimescale) }
@@ -218,7 +220,7 @@ extension MP4Corrections {
       return duration < least ? least : nil
     }
 
-    /// What the last edit's duration has to be for all that is shown in it to be decoded; nil where it is that.
+    /// Duration that the last edit needs for all its frames to be decoded; nil where it has that.
     func longerEdit(_ movieTimescale: Int) -> (field: Range<Int>, value: Int)? {
       guard lead > 0, let edit = edits.last, let start = edit.start, edit.duration > 0, editsEnd != nil,
         edits.dropLast().allSatisfy({ $0.start == nil }),
@@ -230,7 +232,7 @@ extension MP4Corrections {
 }
 
 extension [UInt8] {
-  /// Where the duration stands in an `mvhd` or `mdhd` box.
+  /// Place of the duration in an `mvhd` or `mdhd` box.
   func durationField(_ body: Range<Int>) -> Range<Int>? {
     guard !body.isEmpty else { return nil }
     let isWide = self[body.lowerBound] == 1

@@ -191,12 +191,12 @@ enum MP4Details {
 
   private static let someAreForced = "the mark of subtitles that are always shown, of some of them (tx3g)"
 
-  /// Which subtitles of a track are shown whatever is chosen.
+  /// Subtitles of a track that are shown whatever the viewer chooses.
   enum Forcing {
     case some, all
   }
 
-  /// Whether all subtitles of a track are shown whatever is chosen.
+  /// True if all subtitles of a track are shown whatever the viewer chooses.
   /// - Parameter table: the body of its `stbl` box.
   static func isForced(_ track: Range<Int>, table: Range<Int>, _ bytes: [UInt8]) -> Bool {
     entries(table, bytes).contains { forcing(of: $0, bytes) == .all }
@@ -259,7 +259,7 @@ enum MP4Details {
     return ContainerDetail(file: "the data beside the movie (uuid \(digits))")
   }
 
-  /// The first bytes of known identifiers: XMP, and the profile of Sony's cameras (`PROF`), which repeats what the
-  /// streams say.
+  /// The first bytes of known identifiers: XMP, and the profile of Sony's cameras (`PROF`), which repeats the
+  /// streams' own data.
   private static let known: Set<[UInt8]> = [[0xBE, 0x7A, 0xCF, 0xCB], Array("PROF".utf8)]
 }

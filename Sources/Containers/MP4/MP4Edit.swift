@@ -1,6 +1,6 @@
 /// One entry of a track's edit list: which part of the media is presented next (ISO/IEC 14496-12, 8.6.6).
 struct MP4Edit {
-  /// Where its duration stands in the index.
+  /// Place of its duration in the index.
   let field: Range<Int>
   /// At the movie's timescale.
   let duration: Int

@@ -1,25 +1,25 @@
 package import MediaTime
 
-/// The index of a long MP4 or MOV file with tables that list the samples of some stretches only. Of what lies between two of them the first
-/// sample stands for all: it is as long as they are.
+/// The index of a long MP4 or MOV file with tables that list the samples of some stretches only. Between two
+/// stretches the first sample stands for all: it is as long as they are.
 ///
-/// qtdemux goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each pipeline anew: 35 ms for an
-/// hour of film. Of an excerpt it reads as much as of a short file.
+/// qtdemux goes through all samples before the one that it is sent to (`qtdemux_parse_samples`), in each
+/// pipeline anew: 35 ms for an hour of film. Of an excerpt it reads as much as of a short file.
 package struct MP4Excerpt: FileCorrection {
   /// The place of the index in the file, its header included.
   private let place: Range<Int>
-  /// What stands there, up to a box that is free and takes the rest.
+  /// Bytes in that place, up to a free box that takes the rest.
   private let bytes: [UInt8]
   package let ends: [String: ClockTime]
 
   package var demuxer: String { "qtdemux" }
 
-  /// Of fewer samples nothing is gained.
+  /// Least number of samples: for fewer nothing is gained.
   package static let least = 1 << 16
 
   /// - Parameters:
-  ///   - spans: what is kept, in stream time, ascending, apart from each other.
-  ///   - correction: what is to be changed in the file besides.
+  ///   - spans: the stretches to keep, in stream time, ascending, apart from each other.
+  ///   - correction: another correction of the file.
   ///   - least: how many samples the file has, at the least.
   /// - Returns: nil where the file is no such one, or has anything in its tables that is not known here.
   package init?(
@@ -92,7 +92,7 @@ package struct MP4Excerpt: FileCorrection {
 }
 
 extension MP4Edit {
-  /// How much later the media of a track is presented than its own times say.
+  /// Delay of a track's presentation against the media's own times.
   /// - Parameter timescale: the movie's.
   /// - Returns: nil where parts of it change places, or are left out.
   fileprivate static func delay(in track: Range<Int>, of header: [UInt8], _ timescale: Int) -> ClockTime? {

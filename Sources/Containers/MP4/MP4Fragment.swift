@@ -17,7 +17,7 @@ package struct MP4Fragment {
   package var number: Int
   /// When the first sample is decoded, and shown.
   package var start: Int
-  /// In the order in which they are decoded, which is that in which they are shown.
+  /// Samples in the order in which they are decoded, which is that in which they are shown.
   package var samples: [Sample]
 
   package init(number: Int, start: Int, samples: [Sample]) {
@@ -31,7 +31,7 @@ package struct MP4Fragment {
 
   /// - Parameter isStart: whether a segment begins with it; else it follows another fragment of the same one.
   package func bytes(isStart: Bool) -> [UInt8] {
-    // Where the data begin depends on how long this is, and not on what it says.
+    // The offset of the data depends on this size, and not on the values.
     let size = movieFragment(dataOffset: 0).count
     let media = samples.reduce(0) { $0 + $1.bytes.count }
     var all =
@@ -44,7 +44,7 @@ package struct MP4Fragment {
   }
 
   private func movieFragment(dataOffset: Int) -> [UInt8] {
-    // Of each sample its duration, size and flags.
+    // Duration, size and flags of each sample.
     let run = samples.flatMap { sample in
       .big(UInt32(clamping: sample.duration)) + .big(UInt32(clamping: sample.bytes.count))
         + .big(sample.isKeyframe ? MP4Fragment.independent : MP4Fragment.dependent)

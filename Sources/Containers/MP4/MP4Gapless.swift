@@ -4,7 +4,7 @@ import MediaTime
 /// it, or as Nero's encoder always wrote it. GStreamer reads neither before 1.24 (`Quirk.qtdemuxGapless`).
 struct MP4Gapless: Sendable {
   let info: GaplessInfo
-  /// Where in the index the text stands by which qtdemux recognises it.
+  /// Place in the index of the text by which qtdemux recognises it.
   let mark: Int
 
   /// - Returns: nil unless the file has one track, of audio, and says so in a form that can be believed.

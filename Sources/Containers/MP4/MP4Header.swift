@@ -49,7 +49,7 @@ package struct MP4Header {
   /// Names of the tracks of each kind, in order. Written if the header stands last in the file.
   package var titles: [StreamKind: [String?]] = [:]
 
-  /// By kind, in the order of the tracks.
+  /// Tracks by kind, in their order.
   package var videos: [Video] = []
   package var audio: [Audio] = []
   /// Whether each track of text is enabled.
@@ -58,7 +58,7 @@ package struct MP4Header {
   /// When the file is said to be made, in seconds since 1970; nil: when it was.
   package var date: Int?
 
-  /// Written beside what is there (`chpl`), where the header is the last thing in the file.
+  /// Written beside the existing chapters (`chpl`), where the header is the last thing in the file.
   package var chapters: [ChapterMark] = []
 
   /// Tags that the muxer does not write, where the header is the last thing in the file.
@@ -81,7 +81,7 @@ package struct MP4Header {
     // The header is small even for hours of media: sample tables take 16 bytes or so a frame.
     guard var bytes = file.read(movie.body) else { throw FileError.last }
     change(&bytes)
-    // Behind it are no media where it comes last, only what qtmux says of them in XMP.
+    // If it comes last, no media are behind it, only qtmux's description of them in XMP.
     let behind = movie.body.upperBound..<file.size
     let isLast = !file.boxes.contains { $0.type == "mdat" && behind.contains($0.body.lowerBound) }
     let hasTitles = titles.values.contains { $0.contains { $0 != nil } }
@@ -165,7 +165,8 @@ package struct MP4Header {
     }
   }
 
-  /// Has all headers say that what they head was made at `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12, 8.2.2).
+  /// Sets the date in all headers to `date`; they count seconds from the beginning of 1904 (ISO/IEC 14496-12,
+  /// 8.2.2).
   private static func setDate(_ date: Int, in movie: inout [UInt8]) {
     let parts = Box.all(in: movie[...])
     let tracks = parts.filter { $0.type == "trak" }.map(\.body)
@@ -177,8 +178,8 @@ package struct MP4Header {
     }
   }
 
-  /// What is said of tracks of a kind, such that one of them is played: others may have none that is the default, but what
-  /// is not enabled in MP4 is not played at all.
+  /// Flags of the tracks of a kind, such that one of them is played: other containers may have none that is
+  /// the default, but a track that is not enabled in MP4 is not played at all.
   private static func playable(_ enabled: [Bool?]) -> [Bool?] {
     enabled.allSatisfy { $0 == false } ? [true] + enabled.dropFirst() : enabled
   }
@@ -225,8 +226,8 @@ package struct MP4Header {
     movie.set(movie.integer(edit + 4) + preSkip, at: edit + 4)
   }
 
-  /// Where the entry of a track's edit list lies that plays the track: its duration, then its start in the media. The
-  /// entry before it, if any, is an empty edit: the track starts late.
+  /// Place of the entry of a track's edit list that plays the track: its duration, then its start in the
+  /// media. The entry before it, if any, is an empty edit: the track starts late.
   private func edit(_ movie: [UInt8], _ track: Range<Int>) -> Int? {
     guard let list = movie.box("edts", "elst", in: track), list.count >= 20, movie[list.lowerBound] == 0
     else { return nil }

@@ -2,7 +2,7 @@
 struct MP4Index {
   /// The body of the box.
   private(set) var bytes: [UInt8]
-  /// Where in the file it lies.
+  /// Its place in the file.
   let place: Range<Int>
 
   /// - Returns: nil where there is none, or one of 256 MiB and more, which is damage.
@@ -17,7 +17,7 @@ struct MP4Index {
     place = movie.body
   }
 
-  /// Has it say what `correction` wants.
+  /// Applies `correction` to its bytes.
   mutating func correct(by correction: any FileCorrection) {
     let start = place.lowerBound
     bytes.withUnsafeMutableBytes { correction.apply(to: $0, at: start) }
@@ -25,7 +25,7 @@ struct MP4Index {
 
   /// The bodies of the boxes of the tracks.
   var tracks: [Range<Int>] { Box.all(in: bytes[...]).filter { $0.type == "trak" }.map(\.body) }
-  /// Whether there are fragments, which say of themselves what is in them.
+  /// True if there are fragments, which describe their own content.
   var isFragmented: Bool { bytes.box("mvex", in: 0..<bytes.count) != nil }
   /// The body of the header, and its timescale.
   var header: (body: Range<Int>, timescale: Int)? {

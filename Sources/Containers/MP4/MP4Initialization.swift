@@ -11,9 +11,9 @@ package struct MP4Initialization {
   package var description: [UInt8]
   /// Units of the track's time in a second.
   package var timescale: Int
-  /// What comes before the first sample that is heard, in that unit.
+  /// Priming before the first sample that is heard, in that unit.
   package var priming: Int
-  /// How long what follows that is.
+  /// Duration after the priming.
   package var duration: Int
   /// ISO 639-2, three small letters; nil: not known.
   package var language: String?
@@ -59,7 +59,7 @@ package struct MP4Initialization {
     return Box.bytes("trak", header, edits, media)
   }
 
-  /// Plays what follows the priming; nothing where there is none.
+  /// Edit list that plays the samples after the priming; empty where there is none.
   private var edits: [UInt8] {
     guard priming > 0 else { return [] }
     return Box.bytes(

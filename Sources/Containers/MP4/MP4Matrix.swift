@@ -1,7 +1,7 @@
 /// How the video of an MP4 or MOV track is shown: the matrix of its `tkhd` box, and then that of the movie's `mvhd` box
 /// (ISO/IEC 14496-12, 8.3.2 and 8.2.2). Where it moves the picture to is left out.
 struct MP4Matrix {
-  /// By GST_TAG_IMAGE_ORIENTATION, the turned axes, (a, b, c, d), of 1, 0 and -1.
+  /// Turned axes by GST_TAG_IMAGE_ORIENTATION: (a, b, c, d), of 1, 0 and -1.
   static let axes: [String: [Int]] = [
     "rotate-0": [1, 0, 0, 1], "rotate-90": [0, 1, -1, 0], "rotate-180": [-1, 0, 0, -1], "rotate-270": [0, -1, 1, 0],
     "flip-rotate-0": [-1, 0, 0, 1], "flip-rotate-90": [0, -1, -1, 0], "flip-rotate-180": [1, 0, 0, -1],
@@ -27,7 +27,7 @@ struct MP4Matrix {
     guard values[0] * values[3] != values[1] * values[2] else { return nil }
   }
 
-  /// Which way up it is shown, whatever its scale; nil where its sides become slanting.
+  /// Which way up it is shown, at any scale; nil where its sides become slanting.
   var orientation: String? {
     let largest = values.map(abs).max() ?? 0
     // Players, ffmpeg for one, take less than a degree (whose sine this is) for none.
@@ -50,7 +50,7 @@ struct MP4Matrix {
     [0, 4, 12, 16].map { Double(Int32(truncatingIfNeeded: bytes.integer(place + $0))) / 65536 }
   }
 
-  /// Where the matrix lies in the body of a `tkhd` box; nil where there is no room for it.
+  /// Place of the matrix in the body of a `tkhd` box; nil where there is no room for it.
   static func place(in header: Range<Int>, of bytes: [UInt8]) -> Int? { place(header, 40, of: bytes) }
 
   /// - Parameter offset: of the matrix in version 0. Version 1 has 64-bit times: 12 bytes more before it.

@@ -2,7 +2,7 @@ import MediaTime
 
 /// MP4 and MOV: tables of all samples, or fragments that follow each other (ISO/IEC 14496-12).
 extension ContainerReport {
-  /// What boxes of the outermost level are called; old QuickTime files begin with an image (`PICT`, `pnot`).
+  /// Types of boxes of the outermost level; old QuickTime files begin with an image (`PICT`, `pnot`).
   static let mp4Types: Set = [
     "ftyp", "styp", "moov", "moof", "mdat", "free", "skip", "wide", "udta", "uuid", "meta", "sidx", "mfra", "pdin",
     "PICT",
@@ -126,7 +126,7 @@ extension ContainerReport {
     }
   }
 
-  /// What a segment index promises: bytes, from its own end on, and ticks.
+  /// Promises of a segment index: bytes, from its own end on, and ticks.
   private static func segments(_ index: [UInt8]) -> (bytes: Int, ticks: Int, timescale: Int)? {
     guard index.count >= 32 else { return nil }
     let isLong = index[0] == 1
@@ -166,7 +166,7 @@ extension [UInt8] {
   /// - Parameter timescale: the movie's.
   fileprivate func presentedEnd(of track: Range<Int>, _ timescale: Int) -> ClockTime? {
     guard let media = box("mdia", "mdhd", in: track), let own = self.timescale(media), own > 0 else { return nil }
-    // Of more than a thousand years in any unit is damage; sums stay far from overflowing.
+    // A length of more than a thousand years in any unit is damage; sums stay far from overflowing.
     let longest = Double(1 << 45)
     let steps = box("mdia", "minf", "stbl", "stts", in: track).map { pairs($0) } ?? []
     let sum = steps.reduce(0.0) { $0 + Double($1.0) * Double($1.1) }

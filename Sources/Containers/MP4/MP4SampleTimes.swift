@@ -12,11 +12,12 @@ package struct MP4SampleTimes {
   }
 
   package let timescale: Int
-  /// In the order in which they are decoded.
+  /// Samples in the order in which they are decoded.
   package let samples: [Sample]
 
-  /// Of the video track of that number, counted from 0.
-  /// - Returns: nil where there is none, or where the tables don't say it of all samples: of fragments, and where they are damaged.
+  /// Times of the video track of that number, counted from 0.
+  /// - Returns: nil where there is none, or where the tables don't give the times of all samples: in
+  ///   fragmented files, and where they are damaged.
   package init?(_ path: String, video number: Int) {
     guard let file = RandomAccessFile(path), let index = MP4Index(file), !index.isFragmented else { return nil }
     let bytes = index.bytes

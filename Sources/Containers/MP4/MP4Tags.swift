@@ -72,7 +72,7 @@ struct MP4Tags {
     if item.type == "----" {
       guard let own = bytes.box("name", in: item.body), own.count > 4 else { return }
       name = String(decoding: bytes[own.dropFirst(4)], as: UTF8.self)
-      // Those that qtdemux reads (`qtdemux_tag_add_revdns`).
+      // These names are read by qtdemux (`qtdemux_tag_add_revdns`).
       guard !name.hasPrefix("replaygain_") else { return }
     }
     guard let data = bytes.box("data", in: item.body), data.count >= 8 else { return }
@@ -148,7 +148,7 @@ struct MP4Tags {
   private static let userData = Set((userDataNames + ["gnre", "covr", "keyw", "desc"]).map(spelled))
     .subtracting([spelled("©day")])
 
-  /// As ``Box`` reads a type whose first letter is no UTF-8.
+  /// The name as ``Box`` reads a type whose first letter is no UTF-8.
   private static func spelled(_ name: String) -> String {
     name.hasPrefix("©") ? ([0xA9] + Array(name.dropFirst().utf8)).text(0) : name
   }

@@ -1,6 +1,6 @@
 /// The tracks of MP4 and MOV files.
 enum MP4Track {
-  /// In order, without those that only hold the names of chapters.
+  /// Tracks in order, without those that only hold the names of chapters.
   /// - Parameter fileSize: in bytes.
   static func all(in index: MP4Index, fileSize: Int) -> [ContainerTrack] {
     let bytes = index.bytes
@@ -99,7 +99,7 @@ enum MP4Track {
     }
   }
 
-  /// - Parameter header: the body of a `tkhd` box, as in what follows.
+  /// - Parameter header: the body of a `tkhd` box, as in the functions below.
   static func identifier(in header: Range<Int>, of bytes: [UInt8]) -> Int? {
     guard header.count >= 24 else { return nil }
     return bytes.integer(header.lowerBound + (bytes[header.lowerBound] == 1 ? 20 : 12))

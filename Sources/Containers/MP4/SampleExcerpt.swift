@@ -22,11 +22,11 @@ struct SampleExcerpt {
   /// The tables, in boxes.
   let boxes: [UInt8]
 
-  /// What is written anew: where its number of entries stands, and the bytes of one.
+  /// Tables that are written anew: the place of the number of entries, and the bytes of an entry.
   private static let tables = [
     "stts": (4, 8), "ctts": (4, 8), "stss": (4, 4), "stsz": (8, 4), "stsc": (4, 12), "stco": (4, 4), "co64": (4, 8),
   ]
-  /// What nothing that is read here needs: which samples others depend on, and which belong together.
+  /// Boxes that are not needed for reading here: dependencies between samples, and groups of them.
   private static let unread: Set = ["sdtp", "sgpd", "sbgp", "free", "skip"]
   /// A sample is no longer than that, in units of the track's timescale; and how many there are at the most that stand for others.
   private static let longest = 1 << 30
@@ -36,8 +36,9 @@ struct SampleExcerpt {
 
   /// - Parameters:
   ///   - table: the body of an `stbl` box.
-  ///   - spans: what is kept, in the time of the media, ascending, apart from each other.
-  /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first sample is not kept.
+  ///   - spans: the stretches to keep, in the time of the media, ascending, apart from each other.
+  /// - Returns: nil where there is anything in it that is not known here, something is damaged, or its first
+  ///   sample is not kept.
   init?(_ bytes: [UInt8], _ table: Range<Int>, _ spans: [Range<ClockTime>], _ timescale: Int) {
     let parts = Box.all(in: bytes[table])
     let others = parts.filter { SampleExcerpt.tables[$0.type] == nil && !SampleExcerpt.unread.contains($0.type) }
@@ -54,7 +55,8 @@ struct SampleExcerpt {
     count = sizes.count
     var pieces = SampleExcerpt.pieces(spans.map { durations.samples(in: $0, timescale) }, of: count)
     let listed = pieces.map(\.listed)
-    // Of a table of offsets qtdemux believes no more than the least and the greatest allow, and without `cslg` it shifts all by the least.
+    // In a table of offsets qtdemux believes no more than the least and the greatest allow, and without
+    // `cslg` it shifts all by the least.
     guard pieces.first?.isKept ?? false, offsets?.bounds() == offsets?.bounds(of: listed),
       let steps = SampleExcerpt.steps(durations, &pieces),
       pieces.reduce(0, { $0 + $1.count }) <= SampleExcerpt.most,
@@ -73,7 +75,7 @@ struct SampleExcerpt {
       written.append(SampleExcerpt.runs("ctts", version: version, SampleExcerpt.values(offsets, pieces)))
     }
     if let keyframes = bytes.box("stss", in: table) {
-      // Of an empty table qtdemux takes all samples for keyframes.
+      // If the table is empty, qtdemux takes all samples for keyframes.
       guard let numbers = SampleExcerpt.keyframes(bytes, keyframes, pieces), !numbers.isEmpty else { return nil }
       written.append(Box.full("stss", .big(UInt32(numbers.count)), .big(all: numbers)))
     }
@@ -165,7 +167,7 @@ struct SampleExcerpt {
     return numbers
   }
 
-  /// Where samples of the excerpt lie side by side, and how many.
+  /// Runs of samples of the excerpt that lie side by side: their places and lengths.
   /// - Returns: nil where chunks are missing, or lie where no file reaches.
   private static func chunks(_ table: SampleTable, _ pieces: [Piece]) -> [(place: Int, count: Int)]? {
     var chunks: [(place: Int, count: Int)] = []

@@ -8,7 +8,7 @@ struct SampleRuns {
   /// The entries, of eight bytes each.
   private let entries: Range<Int>
 
-  /// What no film of a week has, at any rate: more is damage.
+  /// Most samples of a track. No film of a week has more, at any rate: more is damage.
   static let most = 1 << 25
 
   /// - Parameters:
@@ -64,7 +64,7 @@ struct SampleRuns {
     }
   }
 
-  /// Of a table of durations, the samples that are decoded during `span`, in the time of the media.
+  /// Samples that are decoded during `span`, in the time of the media; the table is one of durations.
   func samples(in span: Range<ClockTime>, _ timescale: Int) -> Range<Int> {
     let start = max(span.lowerBound.sampleIndex(rate: timescale), 0)
     let end = max(span.upperBound.sampleIndex(rate: timescale), start)

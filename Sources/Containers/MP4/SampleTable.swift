@@ -1,4 +1,4 @@
-/// Where the samples of a track lie in the file (ISO/IEC 14496-12, 8.7).
+/// Places of a track's samples in the file (ISO/IEC 14496-12, 8.7).
 struct SampleTable {
   /// How many samples there are.
   let count: Int
@@ -62,8 +62,8 @@ struct SampleTable {
     }
   }
 
-  /// The end of what lies furthest back in the file. Chunks lie side by side, so it is that of the one that begins last: hours of
-  /// film have millions of samples, and only those of one chunk are looked at.
+  /// End of the sample furthest back in the file. Chunks lie side by side, so it is that of the one that
+  /// begins last: hours of film have millions of samples, and only those of one chunk are looked at.
   var end: Int {
     var last = (place: 0, samples: 0..<0)
     forEachChunk { place, samples in

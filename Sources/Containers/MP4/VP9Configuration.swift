@@ -1,13 +1,14 @@
-/// What MP4 says of a stream of VP9, in a `vpcC` box.
+/// MP4's description of a stream of VP9, in a `vpcC` box.
+///
 /// Source: VP Codec ISO Media File Format Binding, 1.0.
 package struct VP9Configuration: Equatable {
   package let profile: UInt8
   /// Ten times the level.
   package let level: UInt8
-  /// Of a sample, in bits.
+  /// Bits of a sample.
   package let bitDepth: UInt8
 
-  /// As RFC 6381 has it: `vp09.00.40.08`.
+  /// Codec string by RFC 6381: `vp09.00.40.08`.
   package var codecs: String {
     "vp09" + [profile, level, bitDepth].map { ($0 < 10 ? ".0" : ".") + "\($0)" }.joined()
   }
@@ -26,7 +27,7 @@ package struct VP9Configuration: Equatable {
     return description
   }
 
-  /// Where the profile stands.
+  /// Place of the profile.
   private static func body(in description: [UInt8]) -> Int? {
     // Version and flags, the number of entries; fields of a visual sample entry; version and flags.
     guard let entry = Box.all(in: description.dropFirst(8)).first(where: { $0.type == "vp09" }),

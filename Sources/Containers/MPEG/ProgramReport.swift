@@ -1,6 +1,7 @@
 /// MPEG's program streams: packs of packets that say how long they are, and of which stream (ISO/IEC 13818-1, 2.5.3, table 2-22).
 extension ContainerReport {
-  /// mpegpsdemux passes over what is no packet, and over streams that begin after its first packets, without a word.
+  /// mpegpsdemux passes over bytes that are no packet, and over streams that begin after its first packets,
+  /// without a word.
   static func programStream(_ file: RandomAccessFile) -> ContainerReport {
     var report = ContainerReport()
     var streams: Set<UInt8> = []
@@ -29,9 +30,9 @@ extension ContainerReport {
   }
 }
 
-/// What a packet's first bytes say, or a pack's, or a system header's.
+/// First bytes of a packet, a pack, or a system header.
 private struct ProgramPacket {
-  /// The identifier of the stream, or of what else it is.
+  /// The identifier of the stream, or of the pack or header.
   let stream: UInt8
   /// In bytes, with the header.
   let size: Int
@@ -52,7 +53,7 @@ private struct ProgramPacket {
     }
   }
 
-  /// Where the first pack behind `place` begins; nil where none follows.
+  /// Start of the first pack behind `place`; nil where none follows.
   static func nextPack(in file: RandomAccessFile, after place: Int) -> Int? {
     var start = place + 1
     while start + 4 <= file.size, let bytes = file.read(start..<min(start + 1 << 16, file.size)) {

@@ -1,4 +1,4 @@
-/// What a transport stream says that it holds: its programs, and the streams of each (ISO/IEC 13818-1, 2.4.4).
+/// Tables of a transport stream: its programs, and the streams of each (ISO/IEC 13818-1, 2.4.4).
 struct ProgramTables {
   struct Program {
     /// The stream that carries its clock references.
@@ -8,21 +8,21 @@ struct ProgramTables {
     let marks: [ContainerDetail]
   }
 
-  /// Those whose streams are known, in the order in which the file tells them; as it tells them first.
+  /// Programs whose streams are known, in the order in which the file tells them; as it tells them first.
   private(set) var programs: [Program] = []
 
   /// The streams that tables are still to come in.
   private var awaited = [ProgramTables.list]
-  /// What came of a section so far, by the stream that it comes in.
+  /// Bytes of a section so far, by the stream that it comes in.
   private var sections: [Int: [UInt8]] = [:]
-  /// Where the list of all programs is.
+  /// Stream of the list of all programs.
   private static let list = 0
 
-  /// - Parameter bytes: what the payload of `packet` is in.
+  /// - Parameter bytes: the bytes that contain the payload of `packet`.
   mutating func add(_ packet: TransportPacket, _ bytes: [UInt8]) {
     guard awaited.contains(packet.stream), let first = packet.payload.first else { return }
     if packet.isStart {
-      // What is left of the section before comes first.
+      // The rest of the section before comes first.
       let begin = min(first + 1 + Int(bytes[first]), packet.payload.upperBound)
       add(bytes[first + 1..<begin], of: packet.stream)
       sections[packet.stream] = []
@@ -93,12 +93,12 @@ extension ProgramTables.Program {
   }
 }
 
-/// What describes a stream, or a program, in its table: a tag, a length and that many bytes each (2.6).
+/// Descriptors of a stream, or of a program, in its table: a tag, a length and that many bytes each (2.6).
 private struct Descriptors {
   private var tags: Set<UInt8> = []
-  /// Who defined what is in the stream: four letters.
+  /// Owner of the stream's format: four letters.
   private(set) var registration: String?
-  /// Whom audio is for (`audio_type` of its language's descriptor, 2.6.19); nil: for all.
+  /// Audience of audio (`audio_type` of its language's descriptor, 2.6.19); nil: all.
   private(set) var mark: String?
 
   init(_ bytes: ArraySlice<UInt8>) {
@@ -118,8 +118,9 @@ private struct Descriptors {
     3: "the mark of audio for the visually impaired (audio_type 3)",
   ]
 
-  /// What a stream is, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own), or, where
-  /// that only says that it is private, by what describes it (ETSI EN 300 468, 6.1, and the registered names).
+  /// Kind of a stream, by its type (2.4.4.9, table 2-34; ATSC A/53, part 3; discs have types of their own),
+  /// or, where that only says that it is private, by its descriptors (ETSI EN 300 468, 6.1, and the
+  /// registered names).
   func kind(ofType type: UInt8, isDisc: Bool) -> StreamKind {
     switch type {
     case 0x01, 0x02, 0x10, 0x1B, 0x21, 0x24, 0x33, 0x42, 0xD1, 0xEA: .video

@@ -5,7 +5,7 @@ import MediaTime
 /// They serve a receiver's clock; a file's times are in its packets alone (PTS, ISO/IEC
 /// 13818-1, 2.4.3.7). So where those go on without a jump, all references are made one and the same.
 struct TransportClock: FileCorrection {
-  /// Where each reference's six bytes stand in the file, ascending.
+  /// Places of each reference's six bytes in the file, ascending.
   private let places: [Int]
   /// The time that they are to say, in ticks of 90 kHz.
   let time: Int
@@ -32,7 +32,7 @@ struct TransportClock: FileCorrection {
     return first < places.count && places[first] < range.upperBound
   }
 
-  /// Has every reference say the same: as later ones have to be later, each by a tick of 27 MHz.
+  /// Sets all references to the same time: as later ones have to be later, each by a tick of 27 MHz.
   func apply(to bytes: UnsafeMutableRawBufferPointer, at offset: Int) {
     var number = places.partition { $0 + 6 > offset }
     while number < places.count, places[number] < offset + bytes.count {
@@ -52,9 +52,9 @@ struct TransportClock: FileCorrection {
   }
 }
 
-/// What a transport stream's clock references say, beside the times of its packets of media.
+/// Clock references of a transport stream, compared with the times of its packets of media.
 struct ClockReferences {
-  /// Where in the file each reference's six bytes stand.
+  /// Places of each reference's six bytes in the file.
   private(set) var places: [Int] = []
   /// The streams that carry references, and the last of each.
   private(set) var clocks: [Int: Int] = [:]
@@ -74,7 +74,7 @@ struct ClockReferences {
       && last.contains { $0.key != stream && $0.value > known && TransportClock.steps.contains(time - $0.value) }
   }
 
-  /// Without a reference for longer than this, tsdemux goes wrong; in ticks of 90 kHz. Its own limit is 500 ms.
+  /// Time without a reference after which tsdemux goes wrong, in ticks of 90 kHz. Its own limit is 500 ms.
   private static let gap = 40_500
 
   mutating func add(_ packet: TransportPacket) {

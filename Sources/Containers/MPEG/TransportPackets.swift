@@ -1,12 +1,12 @@
 /// How the packets of a transport stream follow each other: alone, each of 188 bytes (ISO/IEC 13818-1, 2.4.3.2), or each behind
 /// a time of four bytes, as on discs and in cameras.
 struct TransportPackets {
-  /// Where the first begins.
+  /// Start of the first packet.
   let start: Int
   /// From one to the next.
   let size: Int
 
-  /// What every packet begins with.
+  /// First byte of every packet.
   static let mark: UInt8 = 0x47
 
   /// - Returns: nil where it is no transport stream.
@@ -19,7 +19,7 @@ struct TransportPackets {
     (start, size) = found
   }
 
-  /// What ``walk(_:_:)`` comes to.
+  /// Step of ``walk(_:_:)``.
   enum Step {
     case packet(TransportPacket)
     /// No packet begins where one should. The next step is the next that does.
@@ -48,7 +48,8 @@ struct TransportPackets {
     return place
   }
 
-  /// Where packets begin again: three of them, as far as `bytes` go; else where to look on.
+  /// Place where packets begin again: three of them, as far as `bytes` go; else the place from which to look
+  /// on.
   private func next(in bytes: [UInt8], after lost: Int) -> Int {
     let end = bytes.count
     return (lost + 1..<end).first { first in
@@ -57,7 +58,8 @@ struct TransportPackets {
   }
 }
 
-/// What the header of one packet says (ISO/IEC 13818-1, 2.4.3.2), and that of the packet of media that begins in it (2.4.3.7).
+/// Header of one packet (ISO/IEC 13818-1, 2.4.3.2), and that of the packet of media that begins in it
+/// (2.4.3.7).
 struct TransportPacket {
   /// A PID: of 13 bits.
   let stream: Int
@@ -69,7 +71,8 @@ struct TransportPacket {
   let isStart: Bool
   /// The clock reference in ticks of 90 kHz, and where in the file its six bytes stand.
   let reference: (value: Int, place: Int)?
-  /// When what begins in it is shown, and when it is decoded, in ticks of 90 kHz. The latter goes on from packet to packet.
+  /// Times at which the media packet that begins in it is shown, and decoded, in ticks of 90 kHz. The latter
+  /// goes on from packet to packet.
   let time: (shown: Int, decoded: Int)?
   /// The kind of media that begins in it, by the media's own header; nil if none begins, or the header does not tell.
   let kind: StreamKind?
@@ -98,7 +101,7 @@ struct TransportPacket {
     kind = isStart ? TransportPacket.kind(bytes, payload) : nil
   }
 
-  /// By the number of the stream (table 2-22).
+  /// Kind of a stream, by its number (table 2-22).
   private static func kind(_ bytes: [UInt8], _ payload: Range<Int>) -> StreamKind? {
     let body = payload.lowerBound
     guard payload.count >= 4, bytes[body] == 0, bytes[body + 1] == 0, bytes[body + 2] == 1 else { return nil }

@@ -1,6 +1,6 @@
 import MediaTime
 
-/// What the headers of all packets of a transport stream say. The file is read once for it.
+/// Facts from the headers of all packets of a transport stream. The file is read once for it.
 struct TransportScan {
   /// The streams of the first program, which is the one that tsdemux reads, and whether any packet of each is there.
   let streams: [(kind: StreamKind, isEmpty: Bool)]
@@ -10,7 +10,7 @@ struct TransportScan {
   let furtherPrograms: Int
   /// Marks in their descriptions that no output can hold.
   let marks: [ContainerDetail]
-  /// Where packets of these streams are missing.
+  /// Gaps at which packets of these streams are missing.
   let gaps: ContainerReport.Gaps?
   /// The file ends in the middle of a packet.
   let isCut: Bool
@@ -22,7 +22,7 @@ struct TransportScan {
     var references = ClockReferences()
     var clock = ElapsedTicks()
     var streams = [PacketStream](repeating: PacketStream(), count: 1 << 13)
-    // Of bytes that are no packets nobody knows which stream's they were.
+    // Lost bytes can't be attributed to a stream.
     var bytesLost = TickGaps()
     let end = packets.walk(file) { step, bytes in
       guard case .packet(let packet) = step else {
@@ -59,7 +59,7 @@ struct TransportScan {
 
 /// The packets of one stream.
 private struct PacketStream {
-  /// By its packets' own account.
+  /// Kind of the stream by its packets' own account.
   private(set) var kind: StreamKind?
   private(set) var count = 0
   private(set) var gaps = TickGaps()
@@ -67,7 +67,7 @@ private struct PacketStream {
   /// When the last packet of media is decoded.
   private var time: Int?
 
-  /// - Parameter time: when what begins in it is shown, counted from the file's beginning.
+  /// - Parameter time: when the media packet that begins in it is shown, counted from the file's beginning.
   mutating func add(_ packet: TransportPacket, at time: Int?) {
     guard !packet.payload.isEmpty else { return }
     // Quirk.tsdemuxRepeatedPacket: one that comes twice is a gap too.
@@ -88,7 +88,7 @@ private struct PacketStream {
   }
 }
 
-/// Where something is missing: how often, and between which times, in ticks of 90 kHz.
+/// Gaps of a stream: their number, and the times between which they are, in ticks of 90 kHz.
 private struct TickGaps {
   private(set) var count = 0
   private var start: Int?
@@ -113,14 +113,14 @@ private struct TickGaps {
     last = time
   }
 
-  /// Of several streams, and of bytes that may have been any of theirs.
+  /// Gaps of several streams, and of bytes that may have been any of theirs.
   static func all(_ streams: [TickGaps], _ bytes: TickGaps) -> TickGaps? {
     let damaged = (streams + [bytes]).filter { $0.count > 0 }
     guard !damaged.isEmpty else { return nil }
     var all = TickGaps()
     all.count = max(streams.reduce(0) { $0 + $1.count }, bytes.count)
     all.start = damaged.compactMap(\.start).min()
-    // What never comes again is missing to the end.
+    // A stream that never comes again is missing to the end.
     let ends = damaged.compactMap { $0.isOpen ? bytes.last : $0.end }
     all.end = ends.max()
     return all
@@ -139,7 +139,7 @@ private struct ElapsedTicks {
   private(set) var first: Int?
   private var last = 0
   private var stream: Int?
-  /// By how much the clock has jumped.
+  /// Ticks by which the clock has jumped.
   private var jumps = 0
 
   mutating func add(_ reference: Int, of stream: Int, in program: ProgramTables.Program?) {

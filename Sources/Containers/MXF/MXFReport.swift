@@ -34,7 +34,7 @@ private struct MXFTriplet {
   /// A key, and a length in nine bytes.
   static let longestHeader = 25
   static let beginning: [UInt8] = [0x06, 0x0E, 0x2B, 0x34]
-  /// Says what the value is.
+  /// Key that identifies the value.
   let key: [UInt8]
   let body: Range<Int>
 
@@ -64,9 +64,9 @@ private struct MXFTriplet {
 
 /// The lengths of the tracks in the header.
 private struct MXFMetadata {
-  /// By the identifier of a track's sequence: edit units per second.
+  /// Edit units per second, by the identifier of a track's sequence.
   private var rates: [[UInt8]: Double] = [:]
-  /// By the identifier of a sequence: edit units.
+  /// Durations in edit units, by the identifier of a sequence.
   private var durations: [[UInt8]: Int] = [:]
 
   /// When the longest track ends; nil if that is not known.

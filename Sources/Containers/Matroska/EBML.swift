@@ -34,7 +34,7 @@ package struct EBMLElement {
   /// How many elements are read side by side, at the most: an element of nothing takes two bytes, and many more to note.
   fileprivate static let most = 1 << 20
 
-  /// Reads the elements of a master; what is no whole element at the end is left out.
+  /// Reads the elements of a master; a partial element at the end is left out.
   package static func all(in bytes: [UInt8]) -> [EBMLElement] {
     var found: [EBMLElement] = []
     var place = 0

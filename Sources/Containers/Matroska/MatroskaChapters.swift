@@ -13,7 +13,7 @@ struct MatroskaChapters {
   /// Chapters in chapters in more levels are left out.
   private static let deepest = 16
 
-  /// - Returns: nil if there are none, neither before the packets nor in the list of what lies where.
+  /// - Returns: nil if there are none, neither before the packets nor in the list of the elements' places.
   init?(_ file: RandomAccessFile) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = MatroskaChapters.place(in: segment, of: file),

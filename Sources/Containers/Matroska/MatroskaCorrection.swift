@@ -1,9 +1,9 @@
 import MediaTime
 
 /// The duration that matroskademux has to read to give all of a Matroska or WebM file after a seek
-/// (`Quirk.matroskademuxSeekEnd`), and what it must not read: the chapters (`Quirk.matroskademuxChapters`), names of tags
-/// that are not ASCII (`Quirk.matroskademuxTagNames`), and another file behind the first, whose packets it gives out as
-/// the first one's.
+/// (`Quirk.matroskademuxSeekEnd`), and the parts that it must not read: the chapters
+/// (`Quirk.matroskademuxChapters`), names of tags that are not ASCII (`Quirk.matroskademuxTagNames`), and
+/// another file behind the first, whose packets it gives out as the first one's.
 struct MatroskaCorrection: FileCorrection {
   private struct Patch: Sendable {
     var place: Range<Int>
@@ -20,14 +20,14 @@ struct MatroskaCorrection: FileCorrection {
   ///   - nextFile: where another one begins in it, in bytes.
   /// - Returns: nil where nothing has to be changed.
   init?(_ file: RandomAccessFile, _ chapters: MatroskaChapters?, nextFile: Int?) {
-    // The demuxer skips elements that it does not know; this identifier is nobody's.
+    // The demuxer skips elements that it does not know; this identifier is not assigned.
     let hidden = chapters.map { Patch(place: $0.mark..<$0.mark + 1, bytes: [0x71]) }
     // A `Void` element of the same length (RFC 8794, 11.3.2), which has its size in eight bytes.
     let void = nextFile.map { place in
       let size = UInt64(max(file.size - place - 9, 0)) | 1 << 56
       return Patch(place: place..<place + 9, bytes: [0xEC] + withUnsafeBytes(of: size.bigEndian, Array.init))
     }
-    // `TagName` becomes an identifier of nobody: the demuxer passes over a tag without a name.
+    // `TagName` becomes an identifier that is not assigned: the demuxer passes over a tag without a name.
     let names = MatroskaTags.placesOfForeignNames(in: file).map { Patch(place: $0..<$0 + 2, bytes: [0x45, 0xA2]) }
     patches = [MatroskaCorrection.longerDuration(of: file), hidden, void].compactMap { $0 } + names
     if patches.isEmpty { return nil }
@@ -39,7 +39,7 @@ struct MatroskaCorrection: FileCorrection {
       let info = file.firstElement(MatroskaID.info, in: segment), info.count < 1 << 20,
       let duration = file.firstElement(MatroskaID.duration, in: info), let number = file.read(duration)
     else { return nil }
-    // Twice as long as it says, and more than anybody is wrong by.
+    // Twice as long as it says, and more than any error in it.
     switch number.count {
     case 4:
       let value = max(Float(bitPattern: UInt32(number.integer(0))), 1000) * 2

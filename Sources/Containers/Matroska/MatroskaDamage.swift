@@ -80,7 +80,8 @@ struct MatroskaDamage {
         place = next
       } else {
         guard let bodyEnd = element.end, bodyEnd <= end else {
-          // The rest of a file that was cut is no damage; what follows in one that was not shows that it is.
+          // The rest of a file that was cut is no damage; in a file that was not, the next cluster shows that
+          // it is.
           if isCut && nextCluster(place + 1..<end) == nil { return }
           guard let next = resume(after: place, upTo: end) else { return }
           place = next
@@ -139,7 +140,7 @@ struct MatroskaDamage {
     file.size - place < 12 && file.number(at: place, 1) != 0 && Element(file, place) == nil
   }
 
-  /// True of an element that is not known and can be stepped over: what is known, or nothing, follows it.
+  /// True if an element is not known and can be stepped over: a known one, or nothing, follows it.
   private func isForeign(_ element: Element, _ known: Set<UInt32>, _ end: Int) -> Bool {
     guard let next = element.end, next <= end else { return false }
     return next == end || Element(file, next).map { known.contains($0.id) } ?? false
@@ -185,7 +186,8 @@ struct MatroskaDamage {
   }
 
   /// Notes that nothing can be read at `place`.
-  /// - Returns: where the next cluster begins, or what follows the one that is damaged; nil where nothing does.
+  /// - Returns: the start of the next cluster, or of the element after the damaged one; nil where nothing
+  ///   follows.
   private mutating func resume(after place: Int, upTo end: Int, clusterEnd: Int? = nil) -> Int? {
     places.append(Damage(.unreadable, byte: place, start: last, end: nil))
     isOpen = true
@@ -204,7 +206,8 @@ struct MatroskaDamage {
     }
   }
 
-  /// Where the next cluster begins within `range`: its identifier, a length, and an element that it can begin with.
+  /// Start of the next cluster within `range`: its identifier, a length, and an element that it can begin
+  /// with.
   private func nextCluster(_ range: Range<Int>) -> Int? {
     // Longer steps the farther it is: damaged clusters may lie close together.
     var step = 1 << 10

@@ -18,10 +18,10 @@
 ///
 /// The room for what is added comes from lengths written in eight bytes, and from names.
 package struct MatroskaHeader {
-  /// What is to be said of a track.
+  /// Header fields of a track.
   package struct Track {
     var disposition: Disposition?
-    /// Of interlaced video.
+    /// Field order of interlaced video.
     var fieldOrder: FieldOrder?
     /// Width and height of a pixel.
     var pixelAspectRatio: (width: Int, height: Int)?
@@ -42,7 +42,7 @@ package struct MatroskaHeader {
     }
   }
 
-  /// By kind, in the order of the tracks.
+  /// Tracks by kind, in their order.
   private let tracks: [StreamKind: [Track]]
   /// The text that GStreamer serialised in quotes.
   private let unquoted: (String) -> String?
@@ -108,7 +108,7 @@ package struct MatroskaHeader {
     return added
   }
 
-  /// What is changed in an element of the file; nil where nothing is.
+  /// Change to an element of the file; nil where there is none.
   private func change(of element: UInt32) -> (([UInt8]) -> [UInt8])? {
     switch element {
     case MatroskaID.tracks: tracks
@@ -167,7 +167,7 @@ package struct MatroskaHeader {
       }
       if let disposition = stream?.disposition {
         parts.removeAll { [MatroskaID.flagDefault, MatroskaID.flagForced].contains($0.id) }
-        // What is not said is that it is a default, and not forced.
+        // The defaults of absent flags are: a default track, and not forced.
         if !disposition.isDefault { parts.append(EBMLElement(id: MatroskaID.flagDefault, number: 0)) }
         if disposition.isForced { parts.append(EBMLElement(id: MatroskaID.flagForced, number: 1)) }
       }

@@ -20,7 +20,7 @@ extension StoredAudio {
     else { return nil }
     self.init(frameBytes: Int(channels * bits / 8), rate: rate)
     var scale: Int64 = 1_000_000
-    // What is damaged, or has no known length, ends the list before the file does.
+    // A damaged element, or one of no known length, ends the list before the file does.
     let isWhole = file.forEachElement(in: segment) { id, body in
       if id == MatroskaID.info {
         guard body.count < 1 << 20, let bytes = file.read(body) else { return false }
@@ -41,7 +41,7 @@ extension StoredAudio {
       case MatroskaID.simpleBlock: return append(block: body, of: file, track, time, scale)
       case MatroskaID.blockGroup:
         let parts = file.elements(in: body)
-        // What else there may be changes what is heard, as `DiscardPadding` does.
+        // Other elements may change the audio, as `DiscardPadding` does.
         let blocks = parts.filter { $0.id != MatroskaID.blockDuration }
         guard let block = blocks.first, blocks.count == 1, block.id == MatroskaID.block else { return false }
         return append(block: block.body, of: file, track, time, scale)

@@ -3,7 +3,7 @@
 enum MatroskaTags {
   /// Longer ones are damage.
   private static let longest = 1 << 24
-  /// How deep tags lie in others, at the most. Each level is a copy of what is in it.
+  /// How deep tags lie in others, at the most. Each level is a copy of its content.
   private static let deepest = 8
 
   /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; the track
@@ -33,7 +33,7 @@ enum MatroskaTags {
     return found
   }
 
-  /// Where the elements begin that hold names which are not ASCII, in bytes.
+  /// Starts of the elements that hold names which are not ASCII, in bytes.
   static func placesOfForeignNames(in file: RandomAccessFile) -> [Int] {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)

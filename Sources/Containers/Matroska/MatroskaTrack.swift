@@ -2,9 +2,9 @@ import MediaTime
 
 /// The tracks of Matroska and WebM files.
 enum MatroskaTrack {
-  /// In order, and what no output holds of them.
+  /// Tracks in order, and their details that no output holds.
   static func all(in file: RandomAccessFile) -> ([ContainerTrack], [ContainerDetail]) {
-    // Of a long film the clusters that follow are thousands, each another place of the disk.
+    // A long film has thousands of clusters after these, each another place of the disk.
     guard let segment = file.elements(in: 0..<file.size, upTo: MatroskaID.segment).last,
       segment.id == MatroskaID.segment,
       let tracks = file.elements(in: segment.body, upTo: MatroskaID.tracks).last, tracks.id == MatroskaID.tracks,
@@ -26,7 +26,7 @@ enum MatroskaTrack {
     return (all, entries.flatMap { details(of: $0) })
   }
 
-  /// By which blocks name them.
+  /// Numbers by which blocks name the tracks.
   /// - Parameter tracks: the body of a `Tracks` element.
   static func numbers(in tracks: [UInt8]) -> Set<Int> {
     Set(
@@ -75,8 +75,8 @@ enum MatroskaTrack {
     (MatroskaID.flagCommentary, "with commentary (FlagCommentary)"),
   ]
 
-  /// - Parameter type: what blocks have beside their packets (`BlockAddIDType`, RFC 9559, 5.1.4.1.17.3, and Matroska's
-  ///   registry), by number or by four letters.
+  /// - Parameter type: type of the data that blocks have beside their packets (`BlockAddIDType`, RFC 9559,
+  ///   5.1.4.1.17.3, and Matroska's registry), by number or by four letters.
   private static func name(ofAddition type: Int64) -> String? {
     switch type {
     // Transparency, which has a warning of its own.

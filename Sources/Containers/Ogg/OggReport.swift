@@ -42,7 +42,7 @@ extension ContainerReport {
   /// More streams of a file are not kept in order.
   private static let mostStreams = 1 << 12
 
-  /// Whether another page begins behind `place`, within what a page can be long (6).
+  /// True if another page begins behind `place`, within the longest page (6).
   private static func follows(_ place: Int, in file: RandomAccessFile) -> Bool {
     (place..<min(place + 1 << 17, file.size)).contains { file.text(at: $0) == "OggS" }
   }

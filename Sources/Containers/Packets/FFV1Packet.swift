@@ -70,7 +70,7 @@ struct FFV1RangeDecoder {
   private var low: Int
   private var range = 0xFF00
 
-  /// What a number's bits are decoded with, before the first.
+  /// States by which a number's bits are decoded, before the first.
   static var contexts: [UInt8] { Array(repeating: 128, count: 32) }
 
   init(_ bytes: UnsafeRawBufferPointer) {
@@ -103,7 +103,7 @@ struct FFV1RangeDecoder {
     var value = 1
     for place in (0..<length).reversed() { value = value << 1 | (bit(&contexts[22 + min(place, 9)], states) ? 1 : 0) }
     if isSigned, bit(&contexts[11 + min(length, 10)], states) { value = -value }
-    // Of 32 bits, as in FFmpeg, which writes a coder_type of -1.
+    // The number has 32 bits, as in FFmpeg, which writes a coder_type of -1.
     return Int(Int32(truncatingIfNeeded: value))
   }
 }

@@ -3,7 +3,7 @@ package struct JPEG2000Packet: Sendable {
   package struct Component: Sendable, Equatable {
     /// The bits of a sample.
     package let depth: Int
-    /// It has fewer samples than the frame has pixels, as colour in 4:2:0 and 4:2:2.
+    /// True if the component has fewer samples than the frame has pixels, as colour in 4:2:0 and 4:2:2.
     package let isSubsampled: Bool
   }
 

@@ -1,18 +1,19 @@
-/// Looks at the packets of a video, one after the other, for what ties them to their order or to one direction, so that they can't be
-/// given out in another one as they are. What it looks at are the first bytes of each; nothing is decoded.
+/// Looks at the packets of a video, one after the other, for dependencies on their order or on one direction,
+/// by which they can't be given out in another one as they are. It looks at the first bytes of each; nothing
+/// is decoded.
 ///
-/// What does not begin as a frame of its codec is an obstacle too: a decoder says what becomes of it. What is damaged further in stays
-/// as damaged as it was.
+/// A packet that does not begin as a frame of its codec is an obstacle too: a decoder says what becomes of
+/// it. Damage further in stays as it was.
 package struct PacketCheck: Sendable {
-  /// What a packet is by its bytes.
+  /// Property of a packet, by its bytes, that keeps it from being given out as it is.
   package enum Obstacle: Sendable, Equatable {
-    /// It is decoded with the help of others, whatever its container says of it.
+    /// It is decoded with the help of others, even if its container says otherwise.
     case dependsOnOthers
     /// The order of its fields lies inside it, and would have to be turned too.
     case hasFields
     /// It holds several frames, or one that is not shown.
     case isNotOneFrame
-    /// What it is decoded with came in another packet.
+    /// Its parameter sets came in another packet.
     case needsParameterSets
     /// It is empty, or something else than its codec has.
     case isNoFrame
@@ -21,7 +22,7 @@ package struct PacketCheck: Sendable {
   /// The codecs that have a rule.
   package enum Codec: Sendable, Equatable {
     /// Each packet is a picture by itself, and says nothing of fields: HuffYUV, PNG, JPEG 2000, raw video.
-    /// - Parameter beginning: what each packet begins with.
+    /// - Parameter beginning: first bytes of each packet.
     case independent(beginning: [UInt8])
     /// - Parameter height: of a frame, by the container; nil where it does not say.
     case jpeg(height: Int?)
@@ -29,7 +30,8 @@ package struct PacketCheck: Sendable {
     /// - Parameter configuration: the Configuration Record (RFC 9043, 4.3); nil in the versions 0 and 1, which have none.
     case ffv1(configuration: [UInt8]?)
     case vp9
-    /// - Parameter configuration: what the container keeps beside the stream (ISO/IEC 14496-15); nil: start codes part the units.
+    /// - Parameter configuration: configuration that the container keeps beside the stream (ISO/IEC
+    ///   14496-15); nil: start codes part the units.
     case h264(configuration: [UInt8]?)
     case h265(configuration: [UInt8]?)
   }
@@ -62,10 +64,11 @@ package struct PacketCheck: Sendable {
   }
 }
 
-/// Reads of a video packet what its pictures are: how many of its bytes, and what they need and say.
+/// Facts about the pictures of a video packet: the bytes of their slices, their metadata, and whether they
+/// depend on earlier pictures.
 ///
-/// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of
-/// H.264 or HEVC that is read again has the same slices, but not always the same size.
+/// Parsers add and drop parameter sets and delimiters, depending on where reading begins: a packet of H.264
+/// or HEVC that is read again has the same slices, but not always the same size.
 package struct PictureBytes: Sendable {
   private let units: UnitCheck?
 

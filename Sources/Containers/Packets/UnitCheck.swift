@@ -4,7 +4,7 @@ struct UnitCheck: Sendable {
   enum Family: Sendable { case h264, h265 }
 
   private let family: Family
-  /// What the container keeps beside the stream; nil where all is in it.
+  /// Configuration that the container keeps beside the stream; nil where all is in it.
   private let configuration: [UInt8]?
   /// How many bytes say how long a unit is.
   private let lengthSize: Int
@@ -19,12 +19,12 @@ struct UnitCheck: Sendable {
     lengthSize = configuration.map { $0.count > place ? Int($0[place] & 3) + 1 : 4 } ?? 0
   }
 
-  /// What a unit is for.
+  /// Kind of a unit.
   private enum Kind {
     case independentSlice
     case otherSlice
     case parameterSet
-    /// Of a further layer or view.
+    /// Unit of a further layer or view.
     case furtherLayer
     case other
   }
@@ -75,7 +75,7 @@ struct UnitCheck: Sendable {
     return configuration == nil && sets.isEmpty ? .needsParameterSets : nil
   }
 
-  /// The units of a packet, without what says where each begins.
+  /// The units of a packet, without the lengths or start codes before them.
   private func units(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     configuration == nil ? Self.startCoded(packet) : lengthCoded(packet)
   }
@@ -99,7 +99,7 @@ struct UnitCheck: Sendable {
       switch (family, family == .h264 ? first & 31 : first >> 1 & 63) {
       case (.h264, 6): return DynamicMetadata.names(inSEI: unit.dropFirst(1))
       case (.h265, 39), (.h265, 40): return DynamicMetadata.names(inSEI: unit.dropFirst(2))
-      // UNSPEC62 is what Dolby puts its reference processing unit in.
+      // Dolby puts its reference processing unit into UNSPEC62.
       case (.h265, 62): return ["Dolby Vision"]
       default: return []
       }
@@ -125,8 +125,8 @@ struct UnitCheck: Sendable {
     return colours.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? []
   }
 
-  /// Whether a picture of H.264 comes out right only if some before it are decoded: what is decoded from here on is right
-  /// after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
+  /// True if a picture of H.264 comes out right only if some before it are decoded: decoding that begins here
+  /// is right after `recovery_frame_cnt` pictures (D.2.8), as in a film that is refreshed column by column.
   func recoversLater(in packet: UnsafeRawBufferPointer) -> Bool {
     guard family == .h264 else { return false }
     return units(packet).contains { range in
@@ -137,7 +137,7 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Where the units are, each of which has its length before it.
+  /// Places of the units, each of which has its length before it.
   private func lengthCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var units: [Range<Int>] = []
     var place = 0
@@ -151,12 +151,13 @@ struct UnitCheck: Sendable {
     return units
   }
 
-  /// Where the units are, each of which has 0, 0, 1 before it (ITU-T H.264 and H.265, Annex B). Zeros at the end belong to none.
+  /// Places of the units, each of which has 0, 0, 1 before it (ITU-T H.264 and H.265, Annex B). Zeros at the
+  /// end belong to none.
   private static func startCoded(_ packet: UnsafeRawBufferPointer) -> [Range<Int>] {
     var starts: [Int] = []
     var place = 2
     while place < packet.count {
-      // Of three bytes, the last one that is more than 1 rules out three places.
+      // A third byte of more than 1 rules out a start code at three places.
       if packet[place] > 1 {
         place += 3
       } else if packet[place] == 1, packet[place - 1] == 0, packet[place - 2] == 0 {

@@ -34,7 +34,7 @@ extension ContainerReport {
     return report
   }
 
-  /// Where the chain of packets breaks off, each of which says how long it is; nil if it does not.
+  /// Place where the chain of packets breaks off, each of which says how long it is; nil if it does not.
   /// - Parameter data: the chunk `DATA`.
   private static func brokenPacket(in file: RandomAccessFile, _ data: Range<Int>) -> Int? {
     var place = data.lowerBound + 18

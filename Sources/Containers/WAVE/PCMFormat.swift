@@ -1,11 +1,11 @@
-/// What the samples of a WAVE file are (`WAVEFORMATEX` and `WAVEFORMATEXTENSIBLE`, Microsoft).
+/// Format of a WAVE file's samples (`WAVEFORMATEX` and `WAVEFORMATEXTENSIBLE`, Microsoft).
 package struct PCMFormat: Sendable {
   /// In sample frames per second.
   package let rate: Int
   package let channels: Int
   /// The bytes of a sample frame.
   package let frameBytes: Int
-  /// As GStreamer names it, such as `S16LE`; nil of what is not PCM.
+  /// As GStreamer names it, such as `S16LE`; nil if it is not PCM.
   package let name: String?
 
   /// - Parameter chunk: where the body of the `fmt ` chunk begins, and its size in bytes.

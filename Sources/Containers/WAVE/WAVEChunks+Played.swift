@@ -2,9 +2,9 @@ extension WAVEChunks {
   /// The chunks for an output that plays the samples in another order.
   /// - Parameters:
   ///   - isWhole: all samples are played once, as fast as in the source.
-  ///   - place: the places of a range of sample frames in the output, one for each time it is
-  ///     played; those of an empty range are points.
-  /// - Returns: the chunks, and names of what does not hold for the output.
+  ///   - place: the places of a range of sample frames in the output, one for each time it is played; those
+  ///     of an empty range are points.
+  /// - Returns: the chunks, and names of those that do not hold for the output.
   package func played(
     isWhole: Bool, _ place: (Range<Int>) -> [Range<Int>]
   ) -> (chunks: [Chunk], leftOut: [String]) {
@@ -160,6 +160,6 @@ extension WAVEChunks.Chunk {
 }
 
 extension String {
-  /// Without the blanks that fill a chunk's name.
+  /// The name without the blanks that fill it.
   fileprivate var trimmed: String { split(separator: " ").joined(separator: " ") }
 }

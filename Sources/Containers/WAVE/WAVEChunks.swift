@@ -1,9 +1,10 @@
-/// What a WAVE file holds beside its samples: markers, loops and descriptions.
+/// Chunks of a WAVE file beside its samples: markers, loops and descriptions.
 ///
-/// Each chunk is read as markers or loops, kept for the output, or is known to say nothing that the
-/// samples do not say; ``played(isWhole:_:)`` names all others.
-/// Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft),
-/// EBU Tech 3285 (`bext`), EBU Tech 3306 (`ds64`), AES46 (`cart`).
+/// Each chunk is read as markers or loops, kept for the output, or is known to say nothing that the samples
+/// do not say; ``played(isWhole:_:)`` names all others.
+///
+/// Sources: "Multimedia Programming Interface and Data Specifications 1.0" (IBM and Microsoft), EBU Tech 3285
+/// (`bext`), EBU Tech 3306 (`ds64`), AES46 (`cart`).
 package struct WAVEChunks: Sendable {
   package struct Chunk: Sendable, Equatable {
     package var name: String

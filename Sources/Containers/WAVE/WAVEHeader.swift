@@ -1,7 +1,7 @@
 package import MediaTime
 
-/// What a WAVE file says of how much audio it holds; or one of its long relatives, RF64 (EBU Tech 3306) and Sony's
-/// Wave64.
+/// Length of the audio by the header of a WAVE file; or of one of its long relatives, RF64 (EBU Tech 3306)
+/// and Sony's Wave64.
 package struct WAVEHeader: Sendable {
   package let duration: ClockTime
   /// Length of the whole sample frames in the file: less than ``duration`` if that was cut.
@@ -10,16 +10,16 @@ package struct WAVEHeader: Sendable {
   package let isCutShort: Bool
   /// The file ends before the audio does, of which it says how long it is.
   package let isIncomplete: Bool
-  /// Where the audio lies; nil where the file does not hold all of it, or part of a sample frame more.
+  /// Place of the audio; nil where the file does not hold all of it, or part of a sample frame more.
   package let stored: StoredAudio?
-  /// What the samples are, of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before it has
-  /// decoded.
+  /// Format of the samples of a Wave64 file: GStreamer reads it by way of libsndfile, and does not say before
+  /// it has decoded.
   package let wave64: PCMFormat?
   /// Sample frames per second; nil if it holds no PCM.
   package let rate: Int?
   /// Which loudspeakers its channels are for: a bit for each `GstAudioChannelPosition`; nil if it does not say it.
   package let loudspeakers: UInt64?
-  /// What else is in it.
+  /// The other chunks of the file.
   package let chunks: WAVEChunks
 
   /// - Returns: nil where it is no such file, or says nothing that can be believed.
@@ -31,14 +31,15 @@ package struct WAVEHeader: Sendable {
     guard bytes > 0 else { return nil }
     let isWave64 = file.text(at: 0) == "riff"
     isCutShort = !isWave64 && bytes > Int(Int32.max)
-    // What writes into a pipe does not know the length, and says the most that there can be, or nearly.
+    // A program that writes into a pipe does not know the length, and declares the most that there can be, or
+    // nearly.
     let isUnknown = bytes == data.size && (bytes >= 0xFFFF_0000 || (0x7FFF_0000...0x8000_0000).contains(bytes))
     isIncomplete = bytes > file.size - data.body && !isUnknown
     let isExtensible = file.number(at: format.body, 2, isLittleEndian: true) == 0xFFFE
     let mask = isExtensible && format.size >= 24 ? file.number(at: format.body + 20, 4, isLittleEndian: true) : nil
     loudspeakers = mask.flatMap { $0 == 0 ? nil : WAVEMask.places(of: $0) }
     let pcm = PCMFormat(file, at: format)
-    // Of compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
+    // For compressed audio, bytes a second are a mean, and some writers put the rate of PCM there.
     if pcm == nil || bytesPerSecond == 0, let fact = WAVEHeader.chunk("fact", in: file), fact.size >= 4,
       let count = file.number(at: fact.body, 4, isLittleEndian: true), count > 0, count < 0xFFFF_0000,
       let rate = file.number(at: format.body + 4, 4, isLittleEndian: true), rate > 0
@@ -114,7 +115,7 @@ package struct WAVEHeader: Sendable {
     chunk("ds64", in: file).flatMap { file.number(at: $0.body + 8, 8, isLittleEndian: true) }
   }
 
-  /// Where the chunk after the samples begins; past the end of the file if the byte that pads them is missing.
+  /// Start of the chunk after the samples; past the end of the file if the byte that pads them is missing.
   static func endOfSamples(in file: RandomAccessFile) -> Int? {
     var end: Int?
     forEachChunk(in: file) {

@@ -1,9 +1,9 @@
 /// Loudspeakers that wavenc leaves out of the header of a WAVE file (`Quirk.wavencChannelMask`).
 package struct WAVEMask {
-  /// As `dwChannelMask` of `WAVEFORMATEXTENSIBLE` has it.
+  /// Value of `dwChannelMask` of `WAVEFORMATEXTENSIBLE`.
   private let mask: UInt32
 
-  /// Each place of `GstAudioChannelPosition` as the number of a bit of `dwChannelMask`; nil: there is none.
+  /// Bit of `dwChannelMask` for each place of `GstAudioChannelPosition`; nil: there is none.
   private static let bits: [Int?] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, nil, 9, 10, 12, 14, 13, 11, 15, 17, nil, nil, 16,
   ]

@@ -28,7 +28,7 @@ extension ContainerReport {
     return audio(end: end, walk)
   }
 
-  /// By number; number 15 is another rate, which stands further on.
+  /// Rates by number; number 15 is another rate, which stands further on.
   private static let rates = [
     6000, 8000, 9600, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000, 64000, 88200, 96000, 192_000,
   ]

@@ -5,7 +5,7 @@ extension Capture {
   /// Records, from the camera to the clip.
   func run(to output: String, _ control: RecordingControl, _ work: Work) throws -> Summary {
     let requirements = try OutputRequirements(of: output, options.encoding)
-    // What is recorded is gone with an error that comes later.
+    // A recording is lost if the error comes later.
     try options.output.place?.check(Container.fileName(output, format: options.encoding.format))
     Log.job.info("records from \(source) into \(output)")
     let (camera, counts, warnings) = try Outputs.write(
@@ -44,8 +44,8 @@ extension Capture {
     return [Warning(.lost, "lost: \(lost) frames that the source counted and did not give", count: lost)]
   }
 
-  /// Keeps what comes until there is enough.
-  /// - Returns: what was kept, and the number of frames.
+  /// Records until there is enough.
+  /// - Returns: the recording, and the number of frames.
   private func record(
     _ control: RecordingControl, _ requirements: OutputRequirements, _ work: Work
   ) throws -> (PlayableSource, Int) {
@@ -66,7 +66,7 @@ extension Capture {
     }
     let index = SourceIndex(
       recipe: nil, video: video.video, audio: found.audio.map(\.track), tags: found.tags, warnings: found.warnings)
-    // What was heard while no frame was kept is no part of it.
+    // Audio from before the first kept frame is no part of the recording.
     let range = TimeSpan(start: start, end: video.timeline.end)
     let recording = try PlayableSource(
       source, index, video, playback: options.playback, count: options.playback.count, for: requirements,
@@ -81,7 +81,7 @@ extension Capture {
     if showsPreview {
       lines = [
         "\(source) ! tee name=split", "split. ! \(keep)",
-        // What the window has no time for, it does not show.
+        // Frames that the window has no time for are not shown.
         "split. ! queue leaky=downstream max-size-buffers=1 max-size-bytes=0 max-size-time=0 ! videoconvert ! videoscale "
           + "! video/x-raw,width=[1,960],height=[1,720],pixel-aspect-ratio=1/1 ! \(try Display.sink()) name=preview sync=false",
       ]

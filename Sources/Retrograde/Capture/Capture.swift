@@ -19,11 +19,11 @@ import Synchronization
 /// Frames are kept as they come, within the memory budget and then in the spool; those that lie in a driver's own few
 /// buffers are copied out of them, others are not.
 public struct Capture: Sendable {
-  /// What gives raw frames: elements in `gst-launch-1.0` syntax.
+  /// Source of raw frames: elements in `gst-launch-1.0` syntax.
   public var source: String
-  /// What gives the audio, in the same syntax; nil: no audio.
+  /// Source of the audio, in the same syntax; nil: no audio.
   public var microphone: String?
-  /// Whether a window shows what the camera sees. It never holds up the recording; closing it ends that.
+  /// True if a window shows the camera's picture. It never holds up the recording; closing it ends that.
   public var showsPreview: Bool
   /// How long to wait, with the camera running, before frames are kept.
   public var countdown: ClockTime
@@ -105,10 +105,10 @@ public struct Capture: Sendable {
 
 /// A recording under way.
 public struct CaptureSession: Sendable {
-  /// Of the recording, and then of the writing.
+  /// Progress of the recording, and then of the writing.
   public let reversal: Reversal
   let control: Capture.Control
 
-  /// Ends the recording; the clip is made of what there is.
+  /// Ends the recording; the clip is made of the frames so far.
   public func stop() { control.stop() }
 }

@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// When a live source is recorded: from the end of a countdown until there is enough, or until somebody says so.
+/// Times at which a live source is recorded: from the end of a countdown until there is enough, or until the
+/// user stops it.
 final class RecordingControl: Sendable {
   enum Decision { case later, now, never }
 
@@ -43,7 +44,7 @@ final class RecordingControl: Sendable {
     self.work = work
   }
 
-  /// Ends the recording; what was recorded stays.
+  /// Ends the recording; the recorded frames stay.
   func stop() { state.withLock { $0.isOver = true } }
 
   var isOver: Bool { state.withLock { $0.isOver } }
@@ -54,7 +55,7 @@ final class RecordingControl: Sendable {
   /// When the first frame that was kept came, in the source's time.
   var start: ClockTime? { state.withLock { $0.began } }
 
-  /// What is to be done with a frame. The source's own clock counts, so that nothing has to wait.
+  /// Decision about a frame. The source's own clock counts, so that nothing has to wait.
   func takes(_ sample: Sample) -> Decision {
     let time = sample.streamTime ?? .zero
     let (decision, waited): (Decision, ClockTime) = state.withLock { state in
@@ -90,8 +91,8 @@ final class RecordingControl: Sendable {
       .capturing, done: count, of: frames ?? 0, position: position, duration: duration ?? .zero, since: watch)
   }
 
-  /// Closing the window of the preview ends the recording. GStreamer's sinks say so by an error, and what comes before
-  /// them fails too then.
+  /// True if `error` came of closing the preview's window, which ends the recording. GStreamer's sinks report
+  /// it by an error, and the elements before them fail too then.
   func isWindowClosed(_ error: GStreamerError) -> Bool {
     state.withLock { state in
       if state.began != nil, error.message.contains("window was closed") { state.isWindowClosed = true }

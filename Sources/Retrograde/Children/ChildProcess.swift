@@ -29,7 +29,7 @@ final class ChildProcess: Sendable {
   let end: Int32
 
   /// - Parameters:
-  ///   - program: path of what it runs.
+  ///   - program: path of the program to run.
   ///   - arguments: without the name of the program.
   /// - Throws: ``RetrogradeError`` of code `inputOutput` if no process can be started.
   init(_ program: String, _ arguments: [String]) throws {

@@ -5,13 +5,13 @@ import Dispatch
 import Glibc
 import RetrogradeEngine
 
-/// The other side of ``ChildRunner``: what a child process does.
+/// The other side of ``ChildRunner``: the work of a child process.
 package enum ChildService {
-  /// Time to clean up when the parent has closed the pipe. It may be dead, so that nobody ends this process if it
-  /// hangs.
+  /// Time to clean up when the parent has closed the pipe. The parent may be dead, and can't end this process
+  /// if it hangs.
   private static let grace = DispatchTimeInterval.seconds(10)
 
-  /// Has signals that a terminal sends to the whole process group be the parent's only, which closes the pipe.
+  /// Leaves signals that a terminal sends to the whole process group to the parent, which closes the pipe.
   package static func leaveSignalsToParent() {
     system_become_child([SIGINT, SIGQUIT, SIGHUP, SIGPIPE], 4)
   }

@@ -17,7 +17,7 @@ struct ChildWatch {
   private var silence = Duration.zero
   private var sinceMemoryCheck = Duration.zero
   private var last = ContinuousClock.now
-  /// Why it was killed.
+  /// Limit for which the child was killed.
   private var exceeded: Message?
 
   /// Longest time between two looks at the process, and between a cancellation and its effect, in milliseconds.
@@ -61,7 +61,7 @@ struct ChildWatch {
     if messageCount <= ChildWatch.mostMessages { said(message) }
   }
 
-  /// Takes what it wrote before its end.
+  /// Takes the process's output from before its end.
   mutating func finish(take: (_ output: Int32) -> Bool) {
     while isOutputOpen || messages.isOpen, wait(0, take: take) {}
     if messageCount > ChildWatch.mostMessages {

@@ -39,14 +39,14 @@ final class SegmentAnswer: @unchecked Sendable {
   }
 }
 
-/// The way to a child process that makes segments, and back. A thread of its own reads what it says.
+/// Connection to a child process that makes segments. A thread of its own reads the child's output.
 final class SegmentConnection: Sendable {
   private struct State {
     var answers: [UInt32: SegmentAnswer] = [:]
     var count: UInt32 = 0
     var process: ChildProcess?
     var isClosed = false
-    /// Why no more can be asked for.
+    /// Reason why no more can be asked for.
     var failure: (any Error)?
   }
 
@@ -58,7 +58,7 @@ final class SegmentConnection: Sendable {
 
   var hasEnded: Bool { state.withLock { $0.failure != nil } }
 
-  /// Begins to read what the process says.
+  /// Begins to read the process's output.
   func start(_ watch: ChildWatch) throws {
     state.withLock { $0.process = watch.process }
     do {

@@ -1,7 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Where a video is cut into chunks: at the source's groups of pictures, so that no frame is decoded for two.
+/// Places at which a video is cut into chunks: the bounds of the source's groups of pictures, so that no
+/// frame is decoded for two.
 struct ChunkCuts {
   /// A piece of the output.
   struct Piece: Equatable {
@@ -60,7 +61,8 @@ struct ChunkCuts {
 }
 
 extension ChunkLength {
-  /// A joint costs a keyframe and the encoder's first guess at what comes, which are less than a hundredth of this (docs/chunks.md).
+  /// A joint costs a keyframe and the encoder's first guess at the frames that follow, which are less than a
+  /// hundredth of this (docs/chunks.md).
   private static let usualTime = ClockTime(seconds: 60)
 
   /// How long a chunk is, of a video that is `whole` long.

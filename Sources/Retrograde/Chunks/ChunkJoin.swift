@@ -6,7 +6,7 @@ import RetrogradeEngine
 struct ChunkJoin: Sendable {
   private let folder: WorkFolder
   private let plan: ChunkPlan
-  /// What is known of each chunk.
+  /// Last event of each chunk.
   private let made: [Journal.Event]
   private let resources: Resources
   private let work: Work
@@ -20,7 +20,7 @@ struct ChunkJoin: Sendable {
     self.work = work
   }
 
-  /// The chunks whose files are not what was noted of them.
+  /// Chunks whose files differ from the journal's notes.
   func lost() throws -> [Int] {
     try made.indices.filter { number in
       try work.cancellation.check()
@@ -52,7 +52,8 @@ struct ChunkJoin: Sendable {
         ((plan.warnings + made.flatMap { $0.warnings ?? [] }).map(\.warning) + counts.warnings + pipeline.unheld).unique
       try warnings.check(isStrict: plan.options.output.isStrict, plan.output)
       if plan.options.output.isVerified { try verify(location) }
-      // Who finds the files under their names, and the folder still there, knows by this that it is these.
+      // By this event a later run that finds the files, and the folder still there, recognises them as its
+      // own.
       var event = Journal.Event(.joined)
       event.subtitles = try writeSubtitles(outputs)
       event.output = FileStamp(location)
@@ -61,7 +62,7 @@ struct ChunkJoin: Sendable {
     }
   }
 
-  /// - Returns: what tells the file from others; nil where there is none to be written.
+  /// - Returns: the stamp of the file; nil where there is none to be written.
   private func writeSubtitles(_ outputs: Outputs) throws -> FileStamp? {
     guard let output = plan.subtitleOutput, let track = output.subtitles.track else { return nil }
     let location = try outputs.location(of: output.path)
@@ -81,8 +82,8 @@ struct ChunkJoin: Sendable {
     let videos = try plan.videos.enumerated().map { number, video in
       let chunks = plan.chunks(.video, number)
       let packets = chunks.compactMap { made[$0].content?.caps }.compactMap { Caps($0) }
-      // A player gets one header: what was encoded with the same settings has the same one, or is not one stream. Frames say
-      // themselves which field comes first.
+      // A player gets one header: chunks that were encoded with the same settings have the same one, or are
+      // not one stream. Frames say themselves which field comes first.
       let headers = Set(packets.map { $0.removing(["field-order"]).description })
       guard headers.count == 1, let own = packets.first, let raw = Caps(video.caps) else {
         throw RetrogradeError(

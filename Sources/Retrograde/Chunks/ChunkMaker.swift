@@ -10,7 +10,7 @@ final class ChunkMaker: Sendable {
   private let resources: Resources
   private let work: Work
   private let opened = Mutex<OpenedSource?>(nil)
-  /// By the number of the stream.
+  /// Indexes of the videos, by the number of the stream.
   private let indexes = Mutex<[Int: VideoIndex]>([:])
 
   /// - Parameter resources: for each chunk that is made at a time.
@@ -24,7 +24,7 @@ final class ChunkMaker: Sendable {
   /// Makes chunk `number`. Its file appears whole, or not at all.
   ///
   /// - Parameter shown: told how many frames of it are on their way.
-  /// - Returns: what is to be noted of it.
+  /// - Returns: the event to be noted in the journal.
   /// - Throws: ``RetrogradeError``.
   func make(_ number: Int, shown: @Sendable (Int) -> Void) throws -> Journal.Event {
     let watch = Stopwatch()
@@ -140,7 +140,7 @@ final class ChunkMaker: Sendable {
     _ chunk: ChunkPlan.Chunk, _ location: String, _ target: String
   ) throws -> (Journal.Heard, [Warning]) {
     let stream = plan.audio[chunk.stream]
-    // All of it: where the samples belong does not depend on what of them is played.
+    // All of the source is opened: the places of the samples do not depend on the part that is played.
     let settings = try settings {
       $0.noVideo = true
       ($0.start, $0.end, $0.score) = (nil, nil, nil)
@@ -183,7 +183,7 @@ final class ChunkMaker: Sendable {
 }
 
 extension Pipeline {
-  /// Has the sink called `file` write to `path`.
+  /// Makes the sink called `file` write to `path`.
   /// - Returns: `path`.
   func write(to path: String) throws -> String {
     try element("file")?.set("location", path)

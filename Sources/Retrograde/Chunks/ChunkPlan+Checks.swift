@@ -4,7 +4,7 @@ import RetrogradeEngine
 import Paths
 
 extension ChunkPlan.SourceIdentity {
-  /// Of the file at `path`, as it is now.
+  /// Identity of the file at `path`, as it is now.
   /// - Throws: ``RetrogradeError`` of code `noInput`.
   init(_ path: String) throws {
     var info = stat()
@@ -18,9 +18,9 @@ extension ChunkPlan.SourceIdentity {
 }
 
 extension ChunkPlan {
-  /// Finds out whether this program may work on it, and the source is what it was.
+  /// Checks that this program may work on the plan, and that the source has not changed.
   /// - Parameter isRunning: true after the run's first check: the source was changed during the run.
-  /// - Throws: ``RetrogradeError`` with what differs, of code `usage`; `inputOutput` during a run.
+  /// - Throws: ``RetrogradeError`` with the difference, of code `usage`; `inputOutput` during a run.
   func checkSource(isRunning: Bool = false) throws {
     guard version == ChunkPlan.ownVersion else {
       throw RetrogradeError(
@@ -37,8 +37,8 @@ extension ChunkPlan {
     }
   }
 
-  /// Finds out whether it is a plan of what is asked for.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with what differs.
+  /// Checks that the plan is one of the work that is asked for.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the difference.
   func check(_ reverser: Reverser, _ output: String, in folder: String) throws {
     func refused(_ why: Message) -> RetrogradeError {
       RetrogradeError(
@@ -60,7 +60,7 @@ extension ChunkPlan {
 }
 
 extension ChunkPlan.Options {
-  /// Each of them, by the path of its name.
+  /// Values of the settings, by the paths of their names.
   fileprivate var values: [String: Value] {
     get throws {
       let encoder = JSONEncoder()

@@ -5,15 +5,15 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// What a file says of itself, by which two that are made alike would differ.
+/// Identity that a file carries, which would differ between two files that are made alike.
 struct FileOrigin: Codable, Sendable, Equatable {
-  /// What the numbers follow from that tell it, and its tracks, from others.
+  /// Seed of the numbers that tell the file, and its tracks, from others.
   var seed: UInt32
   /// When it was made, in seconds since 1970.
   var date: Int
 }
 
-/// A warning that is kept: settings in it are called what whoever shows it calls them.
+/// A warning that is kept. Settings in it get the names that the program which shows it has for them.
 struct Notice: Codable, Sendable {
   private var code: Warning.Code
   private var message: Message
@@ -41,10 +41,10 @@ struct KeptChange: Codable, Sendable {
   var change: CodecChange { CodecChange(kind: kind, source: source, output: output, reason: reason) }
 }
 
-/// How an output is made in pieces that depend on nothing but this and the source: what `plan.json` in a work folder holds. Times are in
-/// seconds. docs/chunks.md describes each field.
+/// Plan of making an output in pieces that depend on nothing but this and the source: the content of
+/// `plan.json` in a work folder. Times are in seconds. docs/chunks.md describes each field.
 struct ChunkPlan: Codable, Sendable {
-  /// What a source was when the plan was made: another one is refused.
+  /// Identity of the source when the plan was made: another one is refused.
   struct SourceIdentity: Codable, Sendable, Equatable {
     var path: String
     var size: Int
@@ -52,7 +52,7 @@ struct ChunkPlan: Codable, Sendable {
     var modified: [Int]
   }
 
-  /// What was asked for.
+  /// Options that were asked for.
   struct Options: Codable, Sendable {
     var playback: PlaybackOptions
     var encoding: EncodingOptions
@@ -65,7 +65,7 @@ struct ChunkPlan: Codable, Sendable {
       (subtitles, lettering) = (options.subtitles, options.lettering)
     }
 
-    /// What was asked for, with what a run may take of the machine.
+    /// Options that were asked for, with the resources that a run may take of the machine.
     func all(_ resources: Resources) -> ReverseOptions {
       ReverseOptions(
         playback: playback, encoding: encoding, output: output, resources: resources, subtitles: subtitles,
@@ -75,9 +75,9 @@ struct ChunkPlan: Codable, Sendable {
 
   /// A video stream of the output.
   struct Video: Codable, Sendable {
-    /// Of the appsrc that takes its frames.
+    /// Name of the appsrc that takes its frames.
     var name: String
-    /// What the pass over the source found; its packets are in the file `index-N`.
+    /// Index from the pass over the source; its packets are in the file `index-N`.
     var index: StoredVideoIndex
     /// The raw frames, as the encoder gets them.
     var caps: String
@@ -85,7 +85,8 @@ struct ChunkPlan: Codable, Sendable {
     var encoding: String
     /// The encoder, where it was asked for by name.
     var encoder: String?
-    /// Its properties, in place of what the pipeline says: what output must not depend on is fixed here, such as threads.
+    /// Its properties, in place of the pipeline's: properties on which the output must not depend, such as
+    /// threads, are fixed here.
     var settings: [String: String]
     var frames: Int
     /// How long a frame is shown, more or less.
@@ -107,7 +108,7 @@ struct ChunkPlan: Codable, Sendable {
     var sampleCount: Int?
     var disposition: Disposition?
     var title: String?
-    /// As those of a video.
+    /// Tags that the muxer does not write, as those of a video.
     var comments: [String]
   }
 
@@ -138,14 +139,14 @@ struct ChunkPlan: Codable, Sendable {
     var subtitles: Subtitles
   }
 
-  /// What one chunk holds.
+  /// Content of one chunk.
   struct Chunk: Codable, Sendable {
     var kind: StreamKind
     /// The place of its stream among those of its kind.
     var stream: Int
     /// When its first frame is shown in the output, and until when its last one is.
     var span: TimeSpan
-    /// What of the source that is.
+    /// Part of the source that is played in it.
     var source: TimeSpan
     /// How many frames of video it has.
     var frames: Int
@@ -155,13 +156,13 @@ struct ChunkPlan: Codable, Sendable {
     var bytes: Int?
   }
 
-  /// Of the program that made it: another version may write other bytes.
+  /// Version of the program that made it: another one may write other bytes.
   var version: String
   var source: SourceIdentity
   /// The absolute path of the file to be made.
   var output: String
   var options: Options
-  /// What of the source is played; nil: all of it.
+  /// Part of the source that is played; nil: all of it.
   var range: TimeSpan?
   /// The order of play.
   var legs: PlaybackLegs
@@ -174,17 +175,17 @@ struct ChunkPlan: Codable, Sendable {
   var tags: String?
   /// Tags of the file as a whole that the muxer does not write, such as `NAME=text`.
   var comments: [String]
-  /// Those of an MP4 or MOV source that lie in it in another form.
+  /// Tags of an MP4 or MOV source that lie in it in another form.
   var mp4Tags: [MP4Tag]
   /// The pipeline that joins the chunks.
   var joining: String
   /// Whether the container says which samples are heard.
   var hasEditLists: Bool
-  /// What is to be said of the result.
+  /// Warnings about the result.
   var warnings: [Notice]
-  /// What of the source becomes another codec.
+  /// Streams that change to another codec.
   var changes: [KeptChange]
-  /// What the file says of itself that is not in the source.
+  /// Identity of the file, which is not in the source.
   var origin: FileOrigin
   var chunks: [Chunk]
 }
@@ -211,14 +212,14 @@ extension ChunkPlan {
     chunks.indices.filter { chunks[$0].kind == kind && chunks[$0].stream == stream }
   }
 
-  /// What chunk `number` is called in messages: `chunk 12`.
+  /// Name of chunk `number` in messages: `chunk 12`.
   static func name(_ number: Int) -> String { "chunk \(number)" }
 }
 
 extension ChunkPlan {
-  /// As many chunks at once as fill this machine: encoders have a thread or two (`EncoderHeader`). Each gets room for some frames: with
-  /// less it would be busy with the spool.
-  /// - Parameter memory: what all of them share.
+  /// Number of chunks at once that fill this machine: encoders have a thread or two (`EncoderHeader`). Each
+  /// gets room for some frames: with less it would be busy with the spool.
+  /// - Parameter memory: the budget that all of them share.
   func usualJobs(with memory: ByteCount) -> Int {
     let frame = videos.compactMap { Caps($0.caps)?.frameSize }.max() ?? 0
     let fitting = memory.bytes / max(frame * ChunkPlan.framesOfAJob, 1)

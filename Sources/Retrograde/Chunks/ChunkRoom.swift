@@ -2,7 +2,7 @@ import Glibc
 import RetrogradeEngine
 import Paths
 
-/// How much room the rest of the work takes on the disk, as far as the plan's rates, and what is made already, tell.
+/// Disk space that the rest of the work takes, estimated from the plan's rates and from the finished chunks.
 struct ChunkRoom {
   /// A file system, the work that needs room there, and how much.
   private struct Place {
@@ -15,14 +15,15 @@ struct ChunkRoom {
   }
   private var places: [Place]
 
-  /// What comes before a packet in a file of packets (`gdppay`).
+  /// Bytes before a packet in a file of packets (`gdppay`).
   private static let packetHeader = 62.0
 
   /// - Parameters:
   ///   - wanted: the chunks that are to be made, as far as they are not.
   ///   - isJoined: whether the output is made too.
   init(_ plan: ChunkPlan, _ states: ChunkStates, in folder: String, _ wanted: Range<Int>, isJoined: Bool) {
-    // All that is done, and how many frames that is: of what has no rate the rest is taken to be as large.
+    // Bytes and frames of all finished chunks: a stream without a rate is taken to need as much for each
+    // frame.
     var (doneBytes, doneFrames) = (0.0, 0.0)
     for (chunk, event) in zip(plan.chunks, states.done) where chunk.frames > 0 {
       guard let bytes = event?.file?.bytes else { continue }

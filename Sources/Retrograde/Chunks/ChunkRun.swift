@@ -76,7 +76,7 @@ final class ChunkRun: Sendable {
     try folder.checkIsThere()
   }
 
-  /// A chunk that is wanted, not done, and nobody's, and the lock that makes it ours.
+  /// A chunk that is wanted, not done, and not being made, and the lock by which this run makes it.
   private func next() throws -> (Int, FileLocks.Held)? {
     try owner.cancellation.check()
     return try state.withLock { state in
@@ -84,7 +84,7 @@ final class ChunkRun: Sendable {
       try state.states.update(from: folder.journal)
       for chunk in wanted where state.states.done[chunk] == nil && !state.given.contains(chunk) {
         guard let held = try folder.locks.take(chunk) else { continue }
-        // Somebody may have finished it just now, or everything, and removed the journal.
+        // Another process may have finished it just now, or everything, and removed the journal.
         try state.states.update(from: folder.journal)
         try folder.checkIsThere()
         if state.states.done[chunk] != nil { continue }
@@ -96,7 +96,7 @@ final class ChunkRun: Sendable {
     }
   }
 
-  /// What others have made counts too.
+  /// Chunks that others have made count too.
   private func count(_ state: inout State) {
     state.done = wanted.reduce(0) { $0 + (state.states.done[$1] == nil ? 0 : plan.chunks[$1].frames) }
   }

@@ -1,6 +1,6 @@
 import RetrogradeEngine
 
-/// What the journal says of a plan's chunks.
+/// States of a plan's chunks by the journal.
 struct ChunkStates: Sendable {
   /// The last event of each chunk; nil where nothing has happened.
   private(set) var last: [Journal.Event?]
@@ -15,7 +15,7 @@ struct ChunkStates: Sendable {
     done = last
   }
 
-  /// Takes in what has been written since.
+  /// Reads the events that were written since.
   mutating func update(from journal: Journal) throws {
     let (events, end) = try journal.events(from: place)
     place = end

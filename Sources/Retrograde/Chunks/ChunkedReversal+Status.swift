@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension ChunkedReversal {
-  /// What is done, and what is still to come.
+  /// Chunks that are done, and those that remain.
   func status() throws -> ChunkStatus {
     let plan = try folder.knownPlan()
     var states = ChunkStates(plan)

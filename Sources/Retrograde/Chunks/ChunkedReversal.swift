@@ -18,7 +18,7 @@ struct ChunkedReversal: Sendable {
 
   // MARK: planning
 
-  /// Plans how `reverser`'s source is turned round into `output`, unless that is planned already.
+  /// Plans the reversal of `reverser`'s source into `output`, unless that is planned already.
   ///
   /// - Throws: ``RetrogradeError``; of code `usage` where another plan is in the folder.
   func plan(_ reverser: Reverser, to output: String, _ length: ChunkLength) throws -> ChunkPlan {
@@ -44,7 +44,7 @@ struct ChunkedReversal: Sendable {
         .usage, about: reverser.input, "can't be read again by who makes the chunks", remedy: "name a file")
     }
     let identity = try ChunkPlan.SourceIdentity(reverser.input)
-    // That it can be made is known before anything is done for it.
+    // Checks that the output can be made before any work is done for it.
     let probe = Outputs(overwrites: reverser.options.output.overwrites, inputs: [reverser.input])
     defer { probe.clear() }
     try probe.begin(output)
@@ -67,7 +67,7 @@ struct ChunkedReversal: Sendable {
   /// How a run over several chunks went.
   struct Made: Sendable {
     var chunks: [Int] = []
-    /// Those that could not be made, and why.
+    /// Chunks that could not be made, and why.
     var failed: [(chunk: Int, error: any Error)] = []
 
     /// - Returns: the chunks that were made.
@@ -78,12 +78,13 @@ struct ChunkedReversal: Sendable {
     }
   }
 
-  /// Makes chunks, several at once, until none is left of those that are wanted and nobody else makes.
+  /// Makes chunks, several at once, until all wanted chunks are done or being made by other processes.
   ///
   /// - Parameters:
   ///   - wanted: which; nil: all.
   ///   - limit: how many at the most; nil: all.
-  /// - Throws: ``RetrogradeError`` where the source or the program is not the plan's; what a chunk throws is noted.
+  /// - Throws: ``RetrogradeError`` where the source or the program is not the plan's; an error of a chunk is
+  ///   noted.
   func make(_ plan: ChunkPlan, _ resources: Resources, jobs: Int, only wanted: Range<Int>? = nil, limit: Int? = nil)
     throws
     -> Made
@@ -100,7 +101,7 @@ struct ChunkedReversal: Sendable {
     return run.made
   }
 
-  /// Does what may fill the disk: the error says then how much room is wanted.
+  /// Runs `body`, which may fill the disk: the error says then how much room is wanted.
   private func explainingRoom<Value>(
     _ plan: ChunkPlan, _ wanted: Range<Int>, isJoined: Bool = false, _ body: () throws -> Value
   ) throws -> Value {
@@ -117,8 +118,8 @@ struct ChunkedReversal: Sendable {
     return ChunkRoom(plan, states, in: folder.path, wanted, isJoined: isJoined)
   }
 
-  /// Waits until nobody else makes one of `wanted`.
-  /// - Returns: whether one of them is still to be made, because whoever was at it has died, or failed.
+  /// Waits until no other process makes one of `wanted`.
+  /// - Returns: true if one of them is still to be made, because the process at it has died, or failed.
   func isAnyLeftByOthers(_ plan: ChunkPlan, _ wanted: Range<Int>) throws -> Bool {
     var states = ChunkStates(plan)
     try states.update(from: folder.journal)
@@ -132,12 +133,12 @@ struct ChunkedReversal: Sendable {
 
   // MARK: joining
 
-  /// What became of an attempt to join.
+  /// Result of an attempt to join.
   private enum Joining {
     case joined(Summary)
     /// Some chunks are not made.
     case missing([Int])
-    /// Some are gone, or not what they were, which is noted.
+    /// Some are gone, or were changed, which is noted.
     case lost
   }
 
@@ -149,7 +150,7 @@ struct ChunkedReversal: Sendable {
     try states.update(from: folder.journal)
     try folder.checkIsThere()
     if let output = states.joined.output, output == FileStamp(plan.output) {
-      // Somebody was ended between giving the output its name and removing the folder.
+      // A run was ended between giving the output its name and removing the folder.
       try folder.remove(work.cancellation)
       return .joined(summary(plan))
     }
@@ -160,7 +161,7 @@ struct ChunkedReversal: Sendable {
     let lost = try join.lost()
     for chunk in lost { try folder.note(Journal.Event(.lost, chunk)) }
     guard lost.isEmpty else { return .lost }
-    // Somebody was ended when only the subtitles had their name: these are ours to write again.
+    // A run was ended when only the subtitles had their name: this run may write them again.
     if let path = plan.subtitleOutput?.path, let made = states.joined.subtitles, made == FileStamp(path) {
       unlink(path.cPath)
     }
@@ -169,7 +170,7 @@ struct ChunkedReversal: Sendable {
     return .joined(summary(plan, joined))
   }
 
-  /// What `retrograde join` does.
+  /// Joins all chunks, as `retrograde join` does.
   func joinAll(_ resources: Resources) throws -> Summary {
     let plan = try folder.knownPlan()
     work.scale.expect(
@@ -192,8 +193,9 @@ struct ChunkedReversal: Sendable {
   }
 
   /// Does some of the work.
-  /// - Returns: nil where the folder has gone meanwhile because somebody else has finished.
-  /// - Throws: what `body` does; ``RetrogradeError`` of code `noInput`, where the folder has gone and the output is not there.
+  /// - Returns: nil where the folder has gone meanwhile because another process has finished.
+  /// - Throws: errors of `body`; ``RetrogradeError`` of code `noInput`, where the folder has gone and the
+  ///   output is not there.
   func unlessFinished<Value>(_ plan: ChunkPlan, _ body: () throws -> Value) throws -> Value? {
     do {
       return try body()
@@ -240,7 +242,7 @@ struct ChunkedReversal: Sendable {
     } while try isAnyLeftByOthers(plan, 0..<plan.chunks.count)
   }
 
-  /// - Parameter joined: nil where somebody else has joined it.
+  /// - Parameter joined: nil where another process has joined it.
   private func summary(_ plan: ChunkPlan, _ joined: (counts: Feed.Counts, warnings: [Warning])? = nil) -> Summary {
     Summary(
       output: plan.output, frames: joined?.counts.frames ?? plan.videos.first?.frames ?? 0,

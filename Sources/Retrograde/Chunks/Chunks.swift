@@ -4,17 +4,18 @@ public import RetrogradeEngine
 
 /// How long the chunks are into which a video is cut.
 public enum ChunkLength: Sendable, Hashable {
-  /// As long as costs next to nothing: see docs/chunks.md.
+  /// Length at which chunks cost next to nothing: see docs/chunks.md.
   case usual
-  /// As nearly so long as groups of pictures allow.
+  /// This length, as nearly as groups of pictures allow.
   case about(ClockTime)
-  /// So long that there are so many, or fewer where there are not as many groups of pictures.
+  /// At most this many chunks; fewer if the source has fewer groups of pictures.
   case count(Int)
 }
 
 extension Reverser {
-  /// Begins to write the mirror to `output` in chunks, which wait in `folder`, or goes on with what an earlier run left there. Several
-  /// processes may do so at once, on several machines: they share the work. The folder is gone when the output is whole.
+  /// Begins to write the mirror to `output` in chunks, which wait in `folder`, or resumes an earlier run
+  /// there. Several processes may do so at once, on several machines: they share the work. The folder is gone
+  /// when the output is whole.
   ///
   /// - Parameters:
   ///   - output: its extension chooses the container.
@@ -53,18 +54,18 @@ public struct ChunkFolder: Sendable {
 
   public init(_ path: String) { self.path = path }
 
-  /// What is done, and what is still to come.
+  /// Chunks that are done, and those that remain.
   /// - Throws: ``RetrogradeError``.
   public func status() async throws -> ChunkStatus {
     try await Work.perform("status") { try ChunkedReversal(path, $0).status() }
   }
 
-  /// Makes chunks that nobody has made. Those that are named are all there when it is done: it waits for what somebody else is making,
-  /// and makes it if they die.
+  /// Makes chunks that are not made yet. The wanted ones are all there when it is done: it waits for other
+  /// processes that make some of them, and makes those if they die.
   ///
   /// - Parameters:
-  ///   - wanted: which of them; nil: the next one that nobody is making.
-  ///   - resources: what each run may take of the machine.
+  ///   - wanted: which of them; nil: the next one that is not being made.
+  ///   - resources: limits on the machine's resources for each run.
   ///   - jobs: how many are made at once.
   /// - Returns: the numbers of those that were made.
   /// - Throws: ``RetrogradeError``, in the words of the first that failed when all others were tried.
@@ -90,7 +91,7 @@ public struct ChunkFolder: Sendable {
           return
         }
         let range = wanted.lowerBound..<wanted.upperBound + 1
-        // What somebody else is making is theirs until they are done, or dead.
+        // A chunk that another process is making is left to it until it is done, or dead.
         repeat {
           chunks += try chunked.make(plan, resources, jobs: jobs, only: range).allMade()
         } while try chunked.isAnyLeftByOthers(plan, range)
@@ -101,9 +102,11 @@ public struct ChunkFolder: Sendable {
 
   /// Makes the output, when all chunks are there.
   ///
-  /// - Parameter resources: what comparing the output with its source may take of the machine, where the plan asks for that.
-  /// - Returns: what was done.
-  /// - Throws: ``RetrogradeError``; of code `usage` where chunks are missing, of code `damagedInput` where some are not what they were.
+  /// - Parameter resources: limits on the machine's resources for comparing the output with its source, if
+  ///   the plan asks for that.
+  /// - Returns: the progress and the result.
+  /// - Throws: ``RetrogradeError``; of code `usage` where chunks are missing, of code `damagedInput` where
+  ///   some were changed.
   public func join(resources: Resources = Resources()) -> Reversal {
     Reversal { try ChunkedReversal(path, $0).joinAll(resources) }
   }
@@ -117,10 +120,10 @@ public struct ChunkStatus: Sendable, Codable {
     }
     public var number: Int
     public var kind: StreamKind
-    /// What of the output it is, in seconds.
+    /// Part of the output that the chunk is, in seconds.
     public var start: Double
     public var end: Double
-    /// Of video; 0 of audio.
+    /// Number of frames, for video; 0 for audio.
     public var frames: Int
     public var state: State
     /// The machine, and the process there, that makes it or did.
@@ -131,7 +134,7 @@ public struct ChunkStatus: Sendable, Codable {
     /// How long it took.
     public var seconds: Double?
     public var bytes: Int?
-    /// Why it failed.
+    /// Reason of the failure.
     public var reason: String?
   }
   public var output: String

@@ -8,7 +8,7 @@ import Synchronization
 enum ClearedMemory {
   private static let users = Mutex(0)
 
-  /// Has malloc clear what it gives out until `body` has ended, in all of the process.
+  /// Makes malloc clear the memory that it gives out until `body` has ended, in all of the process.
   static func during<Result>(_ body: () throws -> Result) rethrows -> Result {
     users.withLock { count in
       count += 1

@@ -2,7 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What encoders are told so that all chunks of a stream have the same header, and the same bytes wherever they are made.
+/// Encoder settings by which all chunks of a stream have the same header, and the same bytes wherever they
+/// are made.
 enum EncoderHeader {
   /// One thread. x264 and x265 write other bytes with other numbers of threads. libvpx's and libaom's threads wait for each other in loops: where there are more of them
   /// than cores they take several times the processor's time (docs/chunks.md). Cores are filled by making several chunks at once.
@@ -41,7 +42,7 @@ enum EncoderHeader {
     first.merging(second) { "\($0):\($1)" }
   }
 
-  /// The level of a stream of one black frame: it does not depend on what is in the frames.
+  /// The level of a stream of one black frame: it does not depend on the frames' content.
   private static func level(
     _ video: ChunkPlan.Video, _ settings: [String: String], _ resources: Resources, _ work: Work
   ) throws -> String? {

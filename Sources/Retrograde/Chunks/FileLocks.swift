@@ -19,9 +19,9 @@ final class FileLocks: Sendable {
 
   /// Takes lock `number`.
   /// - Parameter makesFile: whether the file of locks is made where there is none.
-  /// - Returns: nil where somebody else has it.
-  /// - Throws: ``RetrogradeError`` of code `noInput`, where the file of locks is not there, or no longer; of code `inputOutput`, where the
-  ///   file system has no locks.
+  /// - Returns: nil where another owner has it.
+  /// - Throws: ``RetrogradeError`` of code `noInput`, where the file of locks is not there, or no longer; of
+  ///   code `inputOutput`, where the file system has no locks.
   func take(_ number: Int, makesFile: Bool = false) throws -> Held? {
     // A description of its own for each: another one of this process must wait too.
     let descriptor = Glibc.open(path.cPath, O_RDWR | (makesFile ? O_CREAT : 0) | O_CLOEXEC, 0o666)
@@ -29,7 +29,7 @@ final class FileLocks: Sendable {
     let held = Held(descriptor)
     switch system_lock(descriptor, number) {
     case 0:
-      // Where the file was removed meanwhile, its locks keep nobody out.
+      // If the file was removed meanwhile, its locks keep no other process out.
       guard let own = FileStamp(descriptor: descriptor), own.number == FileStamp(path)?.number else {
         errno = ENOENT
         throw failure
@@ -40,9 +40,10 @@ final class FileLocks: Sendable {
     }
   }
 
-  /// Takes lock `number`, and waits for it while somebody else has it: asks for it ten times a second. The kernel would wait too
-  /// (F_OFD_SETLKW), but when the work is cancelled only a signal gets a thread out of that, and signals are the program's, not a
-  /// library's; and an NFS server need not tell anybody that a lock is free, so that there the kernel asks too (RFC 7530, 9.4).
+  /// Takes lock `number`, and waits for it while another owner has it: asks for it ten times a second. The
+  /// kernel would wait too (F_OFD_SETLKW), but when the work is cancelled only a signal gets a thread out of
+  /// that, and signals are the program's, not a library's; and an NFS server need not notify its clients that
+  /// a lock is free, so that there the kernel asks too (RFC 7530, 9.4).
   func wait(for number: Int, makesFile: Bool = false, _ cancellation: Cancellation) throws -> Held {
     while true {
       try cancellation.check()
@@ -51,7 +52,7 @@ final class FileLocks: Sendable {
     }
   }
 
-  /// Whether anybody has lock `number`.
+  /// True if lock `number` is taken.
   func isTaken(_ number: Int) throws -> Bool {
     let descriptor = Glibc.open(path.cPath, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure }
@@ -62,7 +63,7 @@ final class FileLocks: Sendable {
   }
 
   private var failure: RetrogradeError {
-    // ESTALE: NFS says so of what another machine has removed.
+    // ESTALE: NFS reports it for a file that another machine has removed.
     if [ENOENT, ESTALE].contains(errno) {
       return RetrogradeError(.noInput, about: path, "is gone", remedy: "remove the folder, and begin anew")
     }

@@ -4,8 +4,8 @@ import MediaTime
 import RetrogradeEngine
 import Paths
 
-/// What has happened to the chunks of a plan: a file to which lines are added, one an event, each of them on the disk before anybody acts on
-/// it.
+/// History of a plan's chunks: a file to which lines are added, one an event, each of them on the disk before
+/// any process acts on it.
 final class Journal: Sendable {
   /// A file that was made.
   struct File: Codable, Sendable, Equatable {
@@ -14,7 +14,7 @@ final class Journal: Sendable {
     var digest: String
   }
 
-  /// What is known of an audio stream when it is encoded.
+  /// Facts about an audio stream that are known when it is encoded.
   struct Heard: Codable, Sendable {
     /// Sample frames given to the encoder.
     var samples: Int
@@ -27,17 +27,17 @@ final class Journal: Sendable {
 
   struct Event: Codable, Sendable {
     enum Kind: String, Codable, Sendable {
-      /// Somebody has begun to make the chunk.
+      /// A process has begun to make the chunk.
       case begun
       case done
       case failed
-      /// It is no longer there, or no longer what it was.
+      /// The chunk's file is no longer there, or was changed.
       case lost
       /// The output is whole, and is about to get its name.
       case joined
     }
     var event: Kind
-    /// Nil of what is not one chunk's.
+    /// nil for job-wide events.
     var chunk: Int?
     var host: String
     var process: Int32

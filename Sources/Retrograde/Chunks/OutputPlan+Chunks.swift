@@ -50,7 +50,7 @@ extension OutputPlan {
         sampleCount: stream.sampleCount, disposition: stream.disposition, title: stream.title,
         comments: stream.comments)
     }
-    // Audio first: what is long by itself is not to begin last.
+    // Audio first: a chunk that is long by itself is not to begin last.
     chunks =
       sounds.indices.map {
         ChunkPlan.Chunk(
@@ -87,7 +87,7 @@ extension OutputPlan {
         ? "lower \(setting: .count), or leave out \(setting: .work)" : "leave out \(setting: .work)")
   }
 
-  /// Why it can't be made in chunks; nil where it can.
+  /// Reason why it can't be made in chunks; nil where it can.
   private var obstacle: Message? {
     if choice.container.imageFormat != nil { return "it is made of images" }
     if options.soundtrack != nil { return "its audio is another file's, which is not kept in a plan" }
@@ -139,7 +139,7 @@ struct ChunkRates {
   private let video: VideoSource
   private let frame: EncodingChoice.VideoChoice
   private let encoder: String
-  /// How much of the source is played in a second, on average.
+  /// Seconds of the source that are played in a second, on average.
   private let meanSpeed: Double
   private let options: ReverseOptions
   private let raw: Caps
@@ -183,7 +183,7 @@ struct ChunkRates {
     let own = Double(sum(before: piece.source.end) - sum(before: piece.source.start))
     let share = own / piece.span.duration.seconds / (Double(total) / length.seconds * meanSpeed)
     let rate = Double(whole) * min(max(share, 1 / ChunkRates.most), ChunkRates.most)
-    // A petabit a second is more than anybody means.
+    // A petabit a second is beyond any use.
     return Int(min(max(rate, 1000), 1e15))
   }
 

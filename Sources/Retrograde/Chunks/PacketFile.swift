@@ -7,15 +7,15 @@ import RetrogradeEngine
 struct PacketFile: Sendable {
   let path: String
 
-  /// What writes one, in `gst-launch-1.0` syntax.
+  /// Elements that write such a file, in `gst-launch-1.0` syntax.
   static let writing = ["gdppay", "filesink name=file"]
 
-  /// - Parameter target: what it is read for, for messages.
+  /// - Parameter target: the file that it is read for, in messages.
   func open(for target: String) throws -> PacketStream {
     try PacketStream("filesrc location=\(Description.quoted(path)) ! gdpdepay", target)
   }
 
-  /// What is in it.
+  /// Content of the file.
   struct Content: Sendable, Codable, Equatable {
     /// How many packets there are that are shown or heard, each at a time of its own.
     var packets: Int

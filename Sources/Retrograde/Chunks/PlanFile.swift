@@ -17,7 +17,7 @@ final class PlanFile: Sendable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// What is in it; nil where there is none.
+  /// Content of the file; nil where there is none.
   func read() throws -> Data? {
     let descriptor = open(path.cPath, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -34,7 +34,7 @@ final class PlanFile: Sendable {
     return Data(bytes)
   }
 
-  /// Whether the file that was read still has its name: nobody has removed it, or begun anew.
+  /// True if the file that was read still has its name: it was not removed, or replaced by a new plan.
   var isThere: Bool {
     guard let known, let now = FileStamp(path) else { return false }
     return known.number == now.number
@@ -49,22 +49,22 @@ final class PlanFile: Sendable {
   private var known: FileStamp? { opened.withLock { FileStamp(descriptor: $0) } }
 }
 
-/// What tells a file from one that has its name later, or was changed.
+/// Identity of a file, which tells it from a later file of that name, and from its own state before a change.
 package struct FileStamp: Codable, Sendable, Equatable {
-  /// Of its inode.
+  /// Number of its inode.
   var number: UInt64
   package internal(set) var size: Int
   /// Seconds and nanoseconds since 1970.
   var modified: [Int]
 
-  /// Of the file at `path`; nil where there is none.
+  /// Stamp of the file at `path`; nil where there is none.
   package init?(_ path: String) {
     var info = stat()
     guard stat(path.cPath, &info) == 0 else { return nil }
     self.init(info)
   }
 
-  /// Of an open file.
+  /// Stamp of an open file.
   package init?(descriptor: Int32) {
     var info = stat()
     guard fstat(descriptor, &info) == 0 else { return nil }

@@ -18,7 +18,7 @@ struct PlayedFrames: Sendable {
 
   init(_ video: VideoSource, _ legs: PlaybackLegs, _ timing: Timing) {
     let timeline = video.shown.timeline
-    // Those of the index: fewer frames may come than it has.
+    // Keyframes of the index: fewer frames may come than it has.
     keyframes = video.video.starts.map { starts in video.video.keyframes.map { starts[$0] } } ?? []
     var frames: [Frame] = []
     var last: (start: ClockTime, leg: PlaybackLeg)?

@@ -41,7 +41,8 @@ struct WorkFolder: Sendable {
     }
   }
 
-  /// Whether the plan that was read is in it still. The plan goes before the journal does: what was read of that before is all of it.
+  /// True if the plan that was read is in it still. The plan is removed before the journal: a journal that
+  /// was read before is complete.
   var isThere: Bool { planFile.isThere }
 
   /// - Throws: ``RetrogradeError`` of code `noInput`, where it is not.
@@ -62,8 +63,8 @@ struct WorkFolder: Sendable {
     return plan
   }
 
-  /// Makes the folder, and writes a plan into it, which is there when all of it is; where somebody else was first, theirs is left. What
-  /// an earlier plan has left goes.
+  /// Makes the folder, and writes a plan into it, which is there when all of it is. If another process was
+  /// first, its plan is left. Remains of an earlier plan are removed.
   ///
   /// - Returns: the plan that is there then.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where the folder can't be made.
@@ -88,7 +89,7 @@ struct WorkFolder: Sendable {
       if mkdir(path.cPath, 0o777) != 0 {
         let reason = errno
         var info = stat()
-        // A file, or a link that leads nowhere; what is not there at all was removed just now.
+        // A file, or a link that leads nowhere; a folder that is not there at all was removed just now.
         let isInTheWay =
           lstat(path.cPath, &info) == 0 && (stat(path.cPath, &info) != 0 || info.st_mode & S_IFMT != S_IFDIR)
         guard reason == EEXIST, !isInTheWay else {
@@ -100,7 +101,7 @@ struct WorkFolder: Sendable {
       do {
         return try locks.wait(for: Lock.plan, makesFile: true, cancellation)
       } catch let error as RetrogradeError where error.code == .noInput {
-        // Who had the lock has removed the folder.
+        // The process that had the lock has removed the folder.
         continue
       }
     }
@@ -144,20 +145,21 @@ struct WorkFolder: Sendable {
     return index
   }
 
-  /// Removes all that is ours in it, and the folder, unless there is something else in it.
+  /// Removes all files of ours in it, and the folder, unless there is something else in it.
   ///
-  /// The plan and the journal, which says that the output is whole, go after what they tell of: who goes on with a removal that was
-  /// ended half way knows so.
+  /// The plan and the journal, which says that the output is whole, go after the files that they describe: so
+  /// a run that resumes an interrupted removal knows what it is.
   func remove(_ cancellation: Cancellation) throws {
     let held = try locks.wait(for: Lock.plan, cancellation)
     defer { withExtendedLifetime(held) {} }
     clear()
   }
 
-  /// Removes what a removal has left that was ended in its last moment, when the plan was gone: the output was whole then.
+  /// Removes the remains of a removal that was ended in its last moment, when the plan was gone: the output
+  /// was whole then.
   func clearRemains() throws {
     let names = fileNames(in: path) ?? []
-    // Somebody who begins has the lock.
+    // A process that begins has the lock.
     guard !names.isEmpty, !names.contains("plan.json"), let held = try locks.take(Lock.plan, makesFile: true) else {
       return
     }

@@ -7,7 +7,7 @@ struct Caption: Sendable {
   /// Whether the timecode is in the same picture: it is not drawn over.
   let isBelowTimecode: Bool
 
-  /// No letters are smaller: nobody could read them.
+  /// Smallest size of letters: smaller ones can't be read.
   private static let smallest = 4.0
 
   /// Draws it over one frame.

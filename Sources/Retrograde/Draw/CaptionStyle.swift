@@ -19,13 +19,13 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
 
   /// Family and style, as Pango names them, such as `Serif Bold Italic`; without a size.
   public var font: String
-  /// Of the letters, in pixels of the picture as it is written; nil: a 14th of its shorter side.
+  /// Size of the letters, in pixels of the picture as it is written; nil: a 14th of its shorter side.
   public var size: Double?
   public var place: Place
   public var color: Color
-  /// Of the edge around the letters; nil: none.
+  /// Colour of the edge around the letters; nil: none.
   public var outline: Color?
-  /// Of a box behind the letters; nil: none.
+  /// Colour of a box behind the letters; nil: none.
   public var box: Color?
   /// From when on it is shown, in the time of the output; nil: from its start.
   public var start: ClockTime?
@@ -53,9 +53,10 @@ public struct CaptionStyle: Sendable, Codable, Hashable {
 }
 
 extension CaptionStyle {
-  /// Reads `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5`: any of them, in any order;
-  /// the others are as usual. A box takes the place of the outline unless that is asked for too.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with what can't be read, and what can.
+  /// Reads `font=Serif Bold, size=48, place=top, color=#ffcc00, outline=none, box=#00000080, from=1, to=3.5`:
+  /// any of them, in any order; the others are as usual. A box takes the place of the outline unless that is
+  /// asked for too.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the part that can't be read, and the valid ones.
   public init(parsing text: String) throws {
     self.init()
     var isOutlined = false

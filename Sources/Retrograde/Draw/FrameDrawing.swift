@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What is drawn over the frames of a source, and before them.
+/// Drawings over the frames of a source, and before them.
 struct FrameDrawing: Sendable {
   var lettering = Lettering()
   var overlay: Overlay?
@@ -13,7 +13,7 @@ struct FrameDrawing: Sendable {
   /// Whether some of it is code of the program that asks for it, which no other process has.
   var isCode: Bool { overlay != nil || title != nil }
 
-  /// How much later everything starts.
+  /// Time by which everything starts later.
   var lead: ClockTime { title?.duration ?? .zero }
 
   /// Gives the frames of the title to `body`, with the time of each.
@@ -35,7 +35,7 @@ struct FrameDrawing: Sendable {
     return Int((title.duration / step).rounded(.up))
   }
 
-  /// What draws over frames; nil where nothing does.
+  /// Drawing over frames; nil where there is none.
   var painting: Overlay? { Overlays.all([lettering.overlay, overlay].compactMap { $0 }) }
 }
 
@@ -50,8 +50,8 @@ extension VideoPlayer.Frame {
 }
 
 extension FramePainter {
-  /// For the frames of `video`.
-  /// - Parameter geometry: what becomes of them afterwards; nil: nothing.
+  /// Painter of the frames of `video`.
+  /// - Parameter geometry: change of the frames afterwards; nil: none.
   init(_ video: VideoSource, _ geometry: FrameGeometry?) {
     let shown = ShownFrame(video.caps, orientation: video.video.tags?.string("image-orientation"))
     self.init(video.caps, geometry?.drawing ?? (shown.stored, shown.size))

@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension Image {
-  /// Reads an image from a file: PNG, JPEG, or whatever GStreamer has a decoder for; of a video its first frame.
+  /// Reads an image from a file: PNG, JPEG, or any format that GStreamer has a decoder for; of a video its
+  /// first frame.
   ///
   /// - Throws: ``RetrogradeError``.
   public init(contentsOf path: String) async throws {

@@ -3,7 +3,7 @@ import Paths
 
 /// Text that is shown in frames, such as can be kept in a plan; an ``Overlay`` draws anything.
 public struct Lettering: Sendable, Codable, Hashable {
-  /// Text that is broken into lines where it is too wide; it is plain, whatever marks are in it.
+  /// Text that is broken into lines where it is too wide; it is plain: marks in it have no effect.
   public var caption: String?
   /// How the caption looks, where it stands, and when.
   public var captionStyle: CaptionStyle
@@ -18,7 +18,7 @@ public struct Lettering: Sendable, Codable, Hashable {
     self.showsTimecode = showsTimecode
   }
 
-  /// What draws it; nil where there is nothing to draw.
+  /// Overlay that draws the lettering; nil where there is nothing to draw.
   package var overlay: Overlay? {
     Overlays.all(
       [

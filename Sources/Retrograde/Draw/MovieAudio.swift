@@ -17,9 +17,10 @@ public struct MovieAudio: Sendable {
   public var sampleRate: Int
   /// From 1 to 64; up to 8 are for the loudspeakers that GStreamer expects of so many: left, right, centre, low frequencies, and so on.
   public var channels: Int
-  /// Gives the samples from the sample frame `position` on: as many as it likes, from -1 to 1, the channels of each instant beside
-  /// each other. None: the audio ends there, whether the frames do or not. Called on a thread of its own, each time for what
-  /// follows on what it gave before. An error that it throws ends the movie.
+  /// Gives the samples from the sample frame `position` on: as many as it likes, from -1 to 1, the channels
+  /// of each instant beside each other. None: the audio ends there, whether the frames do or not. Called on a
+  /// thread of its own, each time for the samples after those that it gave before. An error that it throws
+  /// ends the movie.
   public var samples: @Sendable (_ position: Int) throws -> [Float]
 
   public init(sampleRate: Int, channels: Int, samples: @escaping @Sendable (_ position: Int) throws -> [Float]) {

@@ -10,11 +10,11 @@ struct MovieStream: Sendable {
   private let audio: Worker<MuxedCount.Given>?
   private let cancellation: Cancellation
   private var given = MuxedCount.Given(count: 0)
-  /// What the container does not hold.
+  /// Warnings about data that the container does not hold.
   let warnings: [Warning]
 
-  /// How long it will be nobody knows. Of this length, MP4's edits are counted in samples, and so exact; their 32 bits hold 12 hours at
-  /// 48 kHz then.
+  /// Assumed length, since the real one is not known. At this length, MP4's edits are counted in samples, and
+  /// so exact; their 32 bits hold 12 hours at 48 kHz then.
   private static let expected = ClockTime.seconds(3600)
 
   /// - Throws: ``RetrogradeError``, where the container holds no video, or encoding does not start.
@@ -91,7 +91,7 @@ struct MovieStream: Sendable {
   }
 
   /// Waits until all is written.
-  /// - Returns: what is in the file, and how long what was given to it is.
+  /// - Returns: the content of the file, and the length of the frames and samples that were given.
   func finish() throws -> (written: EncodingPipeline.Written, duration: ClockTime) {
     writer.end(video)
     let heard = try audio?.join()
@@ -100,10 +100,10 @@ struct MovieStream: Sendable {
     return (written, end - writer.mirrorStart)
   }
 
-  /// Stops, and waits until nobody writes any more.
+  /// Stops, and waits until no thread writes any more.
   func close() { writer.close() }
 
-  /// Why the writing was stopped: that the audio failed, unless somebody cancelled it.
+  /// Reason why the writing was stopped: that the audio failed, unless it was cancelled.
   private var reason: any Error {
     if cancellation.isCancelled { return CancellationError() }
     do {

@@ -43,9 +43,9 @@ public final class MovieWriter: Sendable {
   private struct State: Sendable {
     /// Frames taken so far.
     var count = 0
-    /// Where frames go as they come.
+    /// Encoder of frames as they come.
     var stream: MovieStream?
-    /// Where they wait to be looped.
+    /// Store of frames that wait to be looped.
     var recording: RecordedVideo?
     var isFinished = false
   }
@@ -58,9 +58,9 @@ public final class MovieWriter: Sendable {
   ///   - height: in pixels; even, for most codecs.
   ///   - frameRate: how many frames are shown in a second.
   ///   - loop: the order of play of the frames.
-  ///   - audio: what is heard; nil: nothing.
-  ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, count of the loop, whether an
-  ///     output may be replaced. What is said of sources there has no meaning here.
+  ///   - audio: the audio of the movie; nil: none.
+  ///   - options: encoding (its `profile` is a GStreamer encoding profile), memory, spool, count of the loop,
+  ///     whether an output may be replaced. Options of sources have no meaning here.
   /// - Throws: ``RetrogradeError``.
   public init(
     _ output: String, width: Int, height: Int, frameRate: FrameRate, loop: Loop = .forward,
@@ -111,7 +111,7 @@ public final class MovieWriter: Sendable {
     try await add { context in context.draw(image, in: context.bounds.fitting(image.size)) }
   }
 
-  /// Adds an image file: PNG, JPEG, or whatever GStreamer decodes.
+  /// Adds an image file: PNG, JPEG, or any format that GStreamer decodes.
   public func add(imageAt path: String) async throws { try await add(try await Image(contentsOf: path)) }
 
   /// Adds raw pixels.
@@ -152,7 +152,7 @@ public final class MovieWriter: Sendable {
   }
 
   /// Ends the movie: the file appears whole.
-  /// - Returns: what was done.
+  /// - Returns: the summary.
   /// - Throws: ``RetrogradeError``; also where no frame was added, and where it is finished already.
   @discardableResult
   public func finish() async throws -> Summary {
@@ -181,7 +181,7 @@ public final class MovieWriter: Sendable {
     }
   }
 
-  /// Stops the work at once, and removes what was begun.
+  /// Stops the work at once, and removes its files.
   public func cancel() { work.cancellation.cancel() }
 
   private struct Written {

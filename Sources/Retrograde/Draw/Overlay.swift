@@ -97,8 +97,8 @@ struct FramePainter: Sendable {
     height = caps.int("height") ?? 0
   }
 
-  /// `frame` with what `draw` draws over it. Frames may be shared, so what is drawn over is a copy, and only of frames that
-  /// are drawn over.
+  /// `frame` with the drawing of `draw` over it. Frames may be shared, so only a frame that is drawn over is
+  /// copied.
   func paint(_ frame: Buffer, _ draw: (DrawingContext) throws -> Void) throws -> Buffer {
     let overlay = try Buffer.frame(width: width, height: height)
     var rows = 0..<0
@@ -110,7 +110,7 @@ struct FramePainter: Sendable {
     return try frame.blending(overlay, rows: rows, caps: caps)
   }
 
-  /// A frame of nothing but what `draw` draws, over black.
+  /// A frame of nothing but the drawing of `draw`, over black.
   func blank(_ draw: (DrawingContext) throws -> Void) throws -> Buffer {
     guard let size = caps.frameSize else {
       throw RetrogradeError(.internalFailure, "no frame can be made of \(caps)")

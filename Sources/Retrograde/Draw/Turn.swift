@@ -25,7 +25,7 @@ struct Turn: Hashable, Sendable {
 
   private init() {}
 
-  /// With left and right changed.
+  /// This turn with left and right exchanged.
   private var mirrored: Turn {
     var turn = self
     turn.isMirrored.toggle()
@@ -42,7 +42,7 @@ struct Turn: Hashable, Sendable {
   /// This one, and then the other.
   func then(_ other: Turn) -> Turn { (other.isMirrored ? mirrored : self).turned(by: other.quarters) }
 
-  /// What undoes it.
+  /// Turn that undoes this one.
   var inverse: Turn {
     // To mirror again after a turn is to mirror first and turn the other way.
     var turn = self

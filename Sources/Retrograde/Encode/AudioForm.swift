@@ -59,7 +59,7 @@ struct AudioForm: Sendable, Equatable {
     mixed.flatMap { Caps("audio/x-raw,\(fields($0))") }
   }
 
-  /// What stands between the samples and the encoder, in `gst-launch-1.0` syntax.
+  /// Elements between the samples and the encoder, in `gst-launch-1.0` syntax.
   var elements: [String] {
     let called = name.map { ["capssetter caps=\"audio/x-raw,\(Caps.field(channelMask: $0))\""] } ?? []
     let limits = [mixed.map(fields), rate.map { "rate=\($0)" }].compactMap { $0 }
@@ -105,9 +105,9 @@ enum Speakers {
     Caps(floatSamplesOf: count, rate: 48_000)?.channelMask ?? 0
   }
 
-  /// Source channel of each channel of `wanted`, if all that differs is what they are called: one of
-  /// the masks names no loudspeakers, or names the pair at the sides rear speakers
-  /// (`Quirk.audioconvertSideSpeakers`). nil if `given` has to be mixed.
+  /// Source channel of each channel of `wanted`, if only the names of the channels differ: one of the masks
+  /// names no loudspeakers, or names the pair at the sides rear speakers (`Quirk.audioconvertSideSpeakers`).
+  /// nil if `given` has to be mixed.
   static func order(of given: UInt64, as wanted: UInt64, _ count: Int) -> [Int]? {
     if given == wanted || given == 0 || wanted == 0 { return Array(0..<count) }
     let pairs = [(side, rear), (rear, side)]

@@ -1,21 +1,22 @@
 import GStreamer
 import MediaTime
 
-/// What encoders put before the audio, and where times lie so that audio and video start together all the same.
+/// Samples that encoders put before the audio, and the places of times by which audio and video start
+/// together all the same.
 struct AudioPriming: Sendable, Codable {
-  /// How much later than 0 everything is, where the container has no edit lists.
+  /// Time by which everything starts later than 0, if the container has no edit lists.
   private(set) var leadIn = ClockTime.zero
   /// Sample frames of priming, by stream.
   private(set) var samples: [Int]
 
-  /// - Parameters: what was found where they were encoded: see the properties of the same names.
+  /// - Parameters: priming found where they were encoded: see the properties of the same names.
   init(leadIn: ClockTime, samples: [Int]) {
     self.leadIn = leadIn
     self.samples = samples
   }
 
-  /// Finds the encoder of each stream in the pipeline, and, where the container has no edit lists, has its packets say when what
-  /// they hold is really heard.
+  /// Finds the encoder of each stream in the pipeline. If the container has no edit lists, it gives the
+  /// packets the times at which their samples are really heard.
   init(_ pipeline: Pipeline, _ audio: [EncodingPipeline.Stream], hasEditLists: Bool) {
     samples = audio.map { _ in 0 }
     for (index, stream) in audio.enumerated() {

@@ -2,7 +2,7 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// What an encoder of audio, or a muxer that takes samples, takes: rates, and channels for which loudspeakers.
+/// Rates and channel layouts that an encoder of audio, or a muxer that takes samples, accepts.
 struct AudioTaker {
   private let codec: Codec
   private let container: Container

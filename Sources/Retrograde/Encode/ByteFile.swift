@@ -9,7 +9,7 @@ package final class ByteFile {
   private let descriptor: Int32
   private var length = 0
 
-  /// - Parameter name: what messages call it.
+  /// - Parameter name: its name in messages.
   package init(_ path: String, for name: String) throws {
     self.name = name
     descriptor = open(path.cPath, O_WRONLY | O_TRUNC | O_CLOEXEC | O_CREAT, 0o666)

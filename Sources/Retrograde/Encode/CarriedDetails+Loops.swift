@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// What becomes of comments that say where a game's music loops, in sample frames (`LOOPSTART`, `LOOPLENGTH`,
-  /// `LOOPEND`).
+  /// Comments for the output that say where a game's music loops, in sample frames (`LOOPSTART`,
+  /// `LOOPLENGTH`, `LOOPEND`), and warnings about them.
   var loopComments: (played: [String], warnings: [Warning]) {
     guard let track = audio.first, !hasSoundtrack else { return ([], []) }
     let tags = source.index.tags.merging(track.tags)
@@ -29,13 +29,13 @@ extension CarriedDetails {
 }
 
 extension NamedTag {
-  /// It says where audio loops.
+  /// True if it says where audio loops.
   var saysLoop: Bool { LoopComments.field(of: name) != nil }
 }
 
 /// The comments of a file that say where its loop is.
 private struct LoopComments {
-  /// As they are spelled, by what they say: `START`, `LENGTH`, `END`.
+  /// The comments by their meaning: `START`, `LENGTH`, `END`; each with its spelling.
   private var fields: [String: (name: String, value: Int?)] = [:]
 
   init(_ comments: [String]) {
@@ -67,7 +67,7 @@ private struct LoopComments {
     let start = fields["START"]?.name ?? "LOOPSTART"
     var comments = ["\(start)=\(place.lowerBound)"]
     if let end = fields["END"]?.name { comments.append("\(end)=\(place.upperBound)") }
-    // What the loop's end was left to, the file's, is no longer where it ends.
+    // Without an end of its own the loop ended with the file, which no longer ends there.
     if fields["END"] == nil || fields["LENGTH"] != nil {
       comments.append("\(fields["LENGTH"]?.name ?? "LOOPLENGTH")=\(place.count)")
     }

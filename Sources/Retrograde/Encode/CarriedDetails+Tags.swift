@@ -89,7 +89,8 @@ extension CarriedDetails {
   /// The tags of a stream that are not the whole file's, too.
   private func streamOnly(_ tags: TagList?) -> TagList? { tags?.removing(source.index.tags?.names ?? []) }
 
-  /// Tags that have a warning of their own, or that say what the output says by itself.
+  /// Tags that have a warning of their own, or that describe the source in a way in which the output
+  /// describes itself.
   private static let others = Set(
     EncodingPipeline.technical + [
       "image", "preview-image", "attachment", "image-orientation", "datetime", "language-code", "language-name",
@@ -171,7 +172,7 @@ extension TagList {
     return time.hasPrefix(date)
   }
 
-  /// Where it was recorded, in the words of ISO 6709.
+  /// Place of the recording, in the words of ISO 6709.
   fileprivate var place: String? {
     guard let latitude = double("geo-location-latitude"), let longitude = double("geo-location-longitude") else {
       return nil

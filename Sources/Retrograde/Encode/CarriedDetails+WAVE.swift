@@ -3,7 +3,7 @@ import MediaTime
 import RetrogradeEngine
 
 extension CarriedDetails {
-  /// What becomes of the chunks of a WAVE source beside its samples.
+  /// Chunks of a WAVE source beside its samples that the output gets, and warnings about the others.
   var waveChunks: (chunks: [WAVEChunks.Chunk], warnings: [Warning], haveMarkers: Bool) {
     guard let wave = source.facts?.wave, let rate = wave.rate, container?.isWave ?? false, !hasSoundtrack else {
       let sources = source.parts.isEmpty ? [source] : source.parts

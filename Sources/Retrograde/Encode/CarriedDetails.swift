@@ -20,7 +20,7 @@ struct CarriedDetails: Sendable {
   /// Whether audio that starts late is preceded by silence.
   let isPadded: Bool
 
-  /// Everything that is written, of the source's frames and samples.
+  /// Content of the output, from the source's frames and samples.
   ///
   /// - Parameters:
   ///   - description: the pipeline, in `gst-launch-1.0` syntax.
@@ -83,7 +83,8 @@ struct CarriedDetails: Sendable {
     }
   }
 
-  /// Subtitles that are shown whatever is chosen, in MP4 and MOV, whose muxer can't say it.
+  /// Warnings about subtitles that are shown whatever the viewer chooses, in MP4 and MOV, whose muxer can't
+  /// say it.
   private var unheldForced: [Warning] {
     let count = subtitles.count { $0.disposition?.isForced ?? false }
     guard count > 0, !(container?.isMatroska ?? true) else { return [] }
@@ -137,7 +138,7 @@ extension TagList {
     }
   }
 
-  /// With ``language`` as muxers know it.
+  /// The tags with ``language`` as muxers know it.
   var withPlainLanguage: TagList {
     guard let language, language.plain != language.whole,
       let tag = TagList("taglist, language-code=(string)\(Description.quoted(language.plain))")
@@ -145,7 +146,7 @@ extension TagList {
     return tag.merging(self)
   }
 
-  /// Title that somebody gave to a stream; nil for titles that matroskamux makes up
+  /// Title of a stream by its author; nil for titles that matroskamux makes up
   /// (`gst_matroska_mux_request_new_pad`).
   var streamTitle: String? {
     string("title").flatMap { ["Video", "Audio", "Subtitle"].contains($0) ? nil : $0 }

@@ -5,7 +5,7 @@ extension Warning {
   static let noTitles = Warning(.detailLeftOut, "left out: the names of the tracks, which the output can't hold")
   static let noChapters = Warning(.detailLeftOut, "left out: the chapters, which this container can't hold")
 
-  /// What the list that an MP4 has of `chapters` has no room for.
+  /// Warnings about `chapters` for which an MP4's list has no room.
   /// - Parameter end: of the output, if it is known.
   static func notInMP4(_ chapters: [Chapter], until end: ClockTime?) -> [Warning] {
     let inner = chapters.reduce(0) { $0 + $1.inner }
@@ -46,7 +46,7 @@ extension Warning {
 }
 
 extension Chapter {
-  /// True if neither is what the other is rounded to.
+  /// True if neither time is the other one rounded.
   fileprivate func endsBefore(_ next: ClockTime) -> Bool { next - span.end > .milliseconds(1) }
 
   /// How many chapters are parts of it.

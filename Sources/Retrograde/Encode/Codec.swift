@@ -31,7 +31,7 @@ struct Codec: Sendable, Equatable {
     self.init(text)
   }
 
-  /// What `encoder`, an element factory, makes; nil where that is no video.
+  /// Codec that `encoder`, an element factory, makes; nil where that is no video.
   init?(madeBy encoder: String) {
     guard let caps = Registry.sourceCaps(of: encoder),
       caps.mediaType.hasPrefix("video/") || caps.mediaType.hasPrefix("image/")
@@ -40,7 +40,7 @@ struct Codec: Sendable, Equatable {
     chosenEncoder = encoder
   }
 
-  /// What an encoding profile calls it.
+  /// Name of the codec in an encoding profile.
   var profile: String { chosenEncoder ?? text }
 
   /// The names that people use, with the caps of each.

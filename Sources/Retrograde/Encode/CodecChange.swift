@@ -8,16 +8,16 @@ public struct CodecChange: Sendable, Hashable, CustomStringConvertible {
   /// Codecs, as people call them: `HEVC`, `PCM`.
   public var source: String
   public var output: String
-  /// Why it could not stay.
+  /// Reason why the codec could not stay.
   public var reason: Message
 
-  /// All of it in a sentence: `HEVC became MJPEG: .avi can't hold it`.
+  /// The change in a sentence: `HEVC became MJPEG: .avi can't hold it`.
   public var message: Message { "\(source) became \(output): \(reason)" }
 
   public var description: String { message.description }
 }
 
-/// As an object of `kind`, `source`, `output` and `reason`.
+/// Encoded as an object of `kind`, `source`, `output` and `reason`.
 extension CodecChange: Codable {
   private enum CodingKeys: String, CodingKey {
     case kind, source, output, reason
@@ -41,7 +41,7 @@ extension CodecChange: Codable {
 }
 
 extension EncodingChoice {
-  /// What becomes of the codec of a video; nil where it stays, and where the source has none.
+  /// Change of a video's codec; nil where it stays, and where the source has none.
   static func change(
     from source: Codec?, to chosen: Codec?, _ raw: Caps, _ container: Container, _ options: EncodingOptions,
     _ output: String
@@ -74,7 +74,7 @@ extension EncodingChoice {
     return CodecChange(kind: .video, source: source.shortName, output: written, reason: reason)
   }
 
-  /// What becomes of the codec of an audio stream; nil where it stays.
+  /// Change of an audio stream's codec; nil where it stays.
   /// - Parameters:
   ///   - isUntimed: whether nothing in the container says when its packets are heard.
   ///   - raw: caps of the samples.
@@ -112,7 +112,7 @@ extension Codec {
     Codec.names.first { $0.value == text }?.key ?? caps.mediaType
   }
 
-  /// As people call it in a word: `H.264`, `AAC`.
+  /// Common name in a word: `H.264`, `AAC`.
   var shortName: String {
     let texts = [text, Codec(of: caps)?.text]
     let known = Codec.names.first { texts.contains($0.value) }?.key
@@ -134,7 +134,7 @@ extension Container {
       ? "GStreamer can't write it to \(output.dotExtension)" : "\(output.dotExtension) can't hold it"
   }
 
-  /// What holds images: the name of their format.
+  /// Name of the image format that the container holds.
   func imageName(of output: String) -> String { WrittenMedia.containerName(of: output) }
 }
 

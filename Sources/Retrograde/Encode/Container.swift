@@ -15,17 +15,18 @@ struct Container: Sendable {
   var holdsOneVideo = false
   /// The subtitles that it holds, as caps, best first.
   var subtitles: [String] = []
-  /// It can say that what its codec puts before the first sample is not to be heard (MP4's edit lists).
+  /// True if it can say that its codec's priming is not to be heard (MP4's edit lists).
   var hasEditLists = false
-  /// It names the language of each stream: a field of its own, not one that a codec's tags may have.
+  /// True if it names the language of each stream: a field of its own, not one that a codec's tags may have.
   var carriesLanguages: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm", "video/mpegts"].contains { caps?.hasPrefix($0) ?? false }
   }
-  /// It can say which way up the video is.
+  /// True if it can say which way up the video is.
   var carriesOrientation = false
-  /// What writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0` syntax.
+  /// Element that writes the head and the tags of a stream that is a file by itself, in `gst-launch-1.0`
+  /// syntax.
   var tagger: String?
-  /// Whether files of the name hold ``audioCodecs`` and nothing else, whatever the muxer takes.
+  /// True if files of the name hold ``audioCodecs`` and nothing else, even if the muxer takes more.
   var holdsNamedCodecsOnly = false
   /// How many cover pictures it has room for (`Quirk.matroskamuxCoverArt`). Of Ogg that is said by the codec
   /// (``EncodingChoice/mostCovers``).
@@ -34,7 +35,7 @@ struct Container: Sendable {
     // gst_qt_mux_add_mp4_cover writes the first.
     return caps?.hasPrefix("video/quicktime") ?? false ? 1 : 0
   }
-  /// It can say what each stream is called.
+  /// True if it can hold a title for each stream.
   var holdsTitles: Bool {
     ["video/quicktime", "video/x-matroska", "video/webm"].contains { caps?.hasPrefix($0) ?? false }
   }
@@ -51,16 +52,16 @@ struct Container: Sendable {
   }
   /// It holds comments of any name.
   var holdsComments: Bool { isOgg || holdsTitles || tagger != nil || isFLAC }
-  /// It says of a video whether frames are made of two fields, and which of them comes first.
+  /// True if it says whether frames of a video are made of two fields, and which of them comes first.
   var holdsFieldOrder: Bool { isMatroska || caps == "video/quicktime,variant=apple" }
   /// It is Matroska or WebM.
   var isMatroska: Bool { ["video/x-matroska", "video/webm"].contains(caps) }
-  /// It says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play, and are shown
-  /// equally long.
+  /// True if it says nothing of when frames are shown (AVI, Y4M): they must stand in it in the order of play,
+  /// and are shown equally long.
   var lacksTimes = false
   /// Its pages say how many frames of Theora there were before: a frame can't be shown longer than another.
   var isOgg: Bool { caps == "application/ogg" }
-  /// Its muxers name their pads after what identifies the streams' packets.
+  /// Its muxers name their pads after the identifiers of the streams' packets.
   var isTransportStream: Bool { caps?.hasPrefix("video/mpegts") ?? false }
   var isWave: Bool { caps == "audio/x-wav" }
   /// Its readers take as much of raw audio at a time as they like (WAV has no packets, MOV says how long a sample is,
@@ -71,12 +72,12 @@ struct Container: Sendable {
   /// Images without audio, one file or one a frame, for which no muxer is needed.
   var imageFormat: ImageFormat?
 
-  /// What holds images and nothing else.
+  /// Format of a container that holds images and nothing else.
   enum ImageFormat: Sendable {
     /// One file, which players repeat for ever.
     case animation(AnimationFormat)
     /// A file for each frame, written by this encoder; the name has a pattern such as `%05d` for its number.
-    /// - Parameter opaque: caps of what it takes of frames without transparency.
+    /// - Parameter opaque: caps that the encoder takes for frames without transparency.
     case sequence(encoder: String, opaque: String)
     /// One file of all that this encoder gives out: a single image, or raw frames one after the other.
     /// - Parameter opaque: as of a sequence; nil where the encoder knows no transparency.
@@ -160,7 +161,7 @@ struct Container: Sendable {
     format.map { "\(path).\(otherNames[$0.lowercased()] ?? $0.lowercased())" } ?? path
   }
 
-  /// What other programs call formats of ours.
+  /// Names that other programs give to our formats.
   private static let otherNames = ["matroska": "mkv", "mpegts": "ts"]
 
   static var extensions: [String] { byExtension.keys.sorted() }
@@ -175,7 +176,7 @@ struct Container: Sendable {
   private static let mp4 = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264, "video/x-h265", "video/x-vp9"], audioCodecs: [aac],
     subtitles: [text], hasEditLists: true, carriesOrientation: true)
-  /// What segments of a stream are made for, which is played in browsers: pictures lie upright in it.
+  /// Container of a stream's segments, which is played in browsers: pictures lie upright in it.
   static let segments = Container(
     caps: "video/quicktime,variant=iso", videoCodecs: [h264], audioCodecs: [aac], hasEditLists: true)
   private static let mov = Container(
@@ -245,8 +246,8 @@ struct Container: Sendable {
     "mka": Container(caps: "video/x-matroska", videoCodecs: [], audioCodecs: [aac, pcm]),
   ]
 
-  /// The container that a pipeline of the user's writes, by its muxer or, without one, what stands in its place; nil if
-  /// none of these writes it.
+  /// The container that a user's pipeline writes, by its muxer or, without one, by the element in its place;
+  /// nil if none of these writes it.
   static func written(by pipeline: Pipeline) -> Container? {
     let known = byExtension.sorted { $0.key < $1.key }.map(\.value).filter { $0.caps != nil }
     let muxed = known.filter { !$0.videoCodecs.isEmpty } + known.filter { $0.videoCodecs.isEmpty }

@@ -11,14 +11,14 @@ struct EncoderDelay {
   let samples: Int
 
   private static let length = 16_384
-  /// Twice what AAC and MP3 put first, also where 192 kHz become 48.
+  /// Twice the priming of AAC and MP3, also where 192 kHz become 48.
   private static let reach = 8192
   private static let probe = 2048
 
   /// - Parameters:
   ///   - encoder: the factory's name.
-  ///   - packets: the caps of what it gives out.
-  ///   - raw: the caps of what it is given.
+  ///   - packets: the caps of its output.
+  ///   - raw: the caps of its input.
   init(encoder: String, packets: Caps, raw: Caps) {
     samples = (try? EncoderDelay.measure(encoder, packets, raw)) ?? 0
     Log.encode.info("\(encoder): puts \(samples) samples before the first")
@@ -62,7 +62,7 @@ struct EncoderDelay {
     return lag(of: heard, against: noise)
   }
 
-  /// Where in `heard` the middle of `noise` is found, by cross-correlation, less where it was.
+  /// Delay of `noise` in `heard`, found by cross-correlation of its middle.
   private static func lag(of heard: [Float32], against noise: [Float32]) -> Int {
     let start = (length - probe) / 2
     var best = (lag: 0, score: Float32.leastNormalMagnitude)

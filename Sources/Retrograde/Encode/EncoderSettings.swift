@@ -12,8 +12,8 @@ struct EncoderSettings: Sendable {
   /// The average number of frames per second.
   var frameRate: Double
 
-  /// How much of the source's bit rate the mirror gets: encoding what was encoded before costs a little more for the
-  /// same look. docs/quality.md has the measurements.
+  /// Factor on the source's bit rate for the mirror: encoding a second time costs a little more for the same
+  /// look. docs/quality.md has the measurements.
   static let headroom = 1.25
 
   /// The encoders whose quality can be set here. Of others a codec is used only where it is asked for: FFmpeg's MPEG and
@@ -23,7 +23,7 @@ struct EncoderSettings: Sendable {
     "avenc_prores",
   ]
 
-  /// The encoders that lose nothing: x264 where it is told so, the others whatever they are told.
+  /// The encoders that lose nothing: x264 with the right settings, the others with any.
   private static let lossless: Set<String> = [
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
@@ -57,7 +57,7 @@ struct EncoderSettings: Sendable {
   /// libaom's scale.
   private static let av1Quantizers = 0...63
 
-  /// The coarsest quantizer for H.264 and HEVC, whatever the rate; 51 is the coarsest that there is.
+  /// The coarsest quantizer for H.264 and HEVC, at any rate; 51 is the coarsest that there is.
   private var coarsest: Int { options.maxSize == nil ? 34 : 51 }
 
   /// Whether an encoder of video takes a bit rate.
@@ -65,8 +65,10 @@ struct EncoderSettings: Sendable {
     takes[encoder]?.contains(.bitrate) ?? Registry.property("bitrate", of: encoder)
   }
 
-  /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no others.
-  /// - Throws: ``RetrogradeError`` of code `usage` where the encoder does not take what was asked for, with what it takes.
+  /// `element-properties` for an encoder of video. Enumerations are given by number, as GstStructure has no
+  /// others.
+  /// - Throws: ``RetrogradeError`` of code `usage` where the encoder does not take a value that was asked
+  ///   for, with the values that it takes.
   func video(_ encoder: String, _ raw: Caps) throws -> [(name: String, value: String)] {
     let wanted = options.bitrate ?? defaultBitrate(raw)
     // x264 and x265 share a rate out over the frames per second that the caps name, which in a variable rate are more than
@@ -110,7 +112,7 @@ struct EncoderSettings: Sendable {
       }
     case "vp8enc", "vp9enc":
       let speed = try speed("cpu-used", encoder)
-      // With libvpx's realtime deadline, 1, VP8's quality depends on what else the processor has to do.
+      // With libvpx's realtime deadline, 1, VP8's quality depends on the other load of the processor.
       let isRealTime =
         encoder == "vp9enc" && (Int(speed).map { $0 >= 5 } ?? true || !Quirk.vp9encRealTimeSpeed.applies)
       set = [
@@ -143,7 +145,7 @@ struct EncoderSettings: Sendable {
             "\(setting: .constantRateFactor) \(crf): av1enc takes \(EncoderSettings.av1Quantizers.lowerBound) to "
               + "\(EncoderSettings.av1Quantizers.upperBound)")
         }
-        // It has no property for a constant quality: every frame gets this quantizer, whatever rate that takes.
+        // It has no property for a constant quality: every frame gets this quantizer, at any rate.
         let limit = Int(pixelRate(raw) * 4)
         set += [("min-quantizer", "\(crf)"), ("max-quantizer", "\(crf)")]
         set += [("target-bitrate", try rate(limit, "target-bitrate", encoder, unit: 1000))]
@@ -230,7 +232,7 @@ struct EncoderSettings: Sendable {
     Double(raw.int("width") ?? 1280) * Double(raw.int("height") ?? 720) * frameRate
   }
 
-  /// What can be asked of an encoder, and by which of its properties.
+  /// Settings that each encoder has a property for.
   private static let takes: [String: Set<Setting>] = [
     "x264enc": [.constantRateFactor, .bitrate, .preset], "x265enc": [.constantRateFactor, .bitrate, .preset],
     "vp8enc": [.constantRateFactor, .bitrate, .preset], "vp9enc": [.constantRateFactor, .bitrate, .preset],
@@ -271,7 +273,7 @@ struct EncoderSettings: Sendable {
     try checked(preset(of: encoder), property, encoder, .preset)
   }
 
-  /// What was asked for, or what is usual.
+  /// Preset that was asked for, or the usual one.
   private func preset(of encoder: String) -> String {
     options.preset ?? EncoderSpeed.of(encoder, options.quality)
   }
@@ -296,13 +298,13 @@ struct EncoderSettings: Sendable {
 }
 
 extension EncodingOptions {
-  /// What was asked for that only an encoder of video can do.
+  /// Settings that were asked for and that only an encoder of video can apply.
   var forOneEncoder: [Setting] {
     ofQuality
       + [(encoder != nil, Setting.encoder), (!encoderOptions.isEmpty, .encoderOptions)].compactMap { $0 ? $1 : nil }
   }
 
-  /// What was asked for in terms that not every encoder of video knows.
+  /// Settings that were asked for and that not every encoder of video knows.
   fileprivate var ofQuality: [Setting] {
     [(constantRateFactor != nil, Setting.constantRateFactor), (bitrate != nil, .bitrate), (preset != nil, .preset)]
       .compactMap { $0 ? $1 : nil }

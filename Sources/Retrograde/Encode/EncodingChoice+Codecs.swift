@@ -51,7 +51,7 @@ extension EncodingChoice {
     let usual = container.audioCodecs.compactMap { Codec($0) }
     // Muxers take PCM where few players expect it.
     let source = Codec(of: track.codec).flatMap { $0.isRaw && !usual.contains($0) ? nil : $0 }
-    // Where audio has no timestamps, beside video, only a codec without priming keeps sync.
+    // If the container has no timestamps for audio, beside video, only a codec without priming keeps sync.
     let mustBeExact = container.needsAudioFromStart && !isAlone
     var candidates = (mustBeExact ? [] : [source].compactMap { $0 }) + usual
     if options.quality == .lossless { candidates = [Codec("audio/x-flac"), pcm].compactMap { $0 } }
@@ -65,7 +65,7 @@ extension EncodingChoice {
     let fitting = (possible + wide.filter { $0.encoder != nil && container.takes($0.caps) }).filter {
       AudioForm(track.caps, for: $0, in: container)?.mixedCaps == nil
     }
-    // Only what takes the samples as they are loses nothing.
+    // Only a codec that takes the samples as they are loses nothing.
     let exact = possible.first { $0.encodes(track.caps) }
     if options.quality == .lossless, exact == nil, possible.isEmpty {
       throw RetrogradeError(

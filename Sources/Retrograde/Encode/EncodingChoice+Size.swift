@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension EncodingChoice {
-  /// Finds out whether what is asked for of the file's size, and of its colours, can be done.
+  /// Checks that the file size, and the number of colours, that were asked for are possible.
   func checkSize(_ options: EncodingOptions, _ output: String) throws {
     if container.animation != .gif,
       let option = [(options.colors != nil, Setting.colors), (options.dither != nil, .dither)].first(where: \.0)?.1

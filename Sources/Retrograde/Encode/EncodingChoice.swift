@@ -2,7 +2,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What the output is to be made of: container, codecs, and the encoding profile that says so to `encodebin`.
+/// Container and codecs of the output, and the encoding profile that names them to `encodebin`.
 struct EncodingChoice: Sendable {
   /// How a video stream is written.
   struct VideoChoice: Sendable {
@@ -16,16 +16,16 @@ struct EncodingChoice: Sendable {
     var profile = ""
     /// The pixel format that the encoder needs, where it can't take the source's own.
     var format: String?
-    /// What becomes of its frames' shape; nil of packets.
+    /// Change of its frames' shape; nil for packets.
     var geometry: FrameGeometry?
     /// Whether the pixels say how much of them is seen.
     var hasAlpha = false
     /// Whether an encoder of images gets them with the halved colour that they have.
     var isHalved = false
-    /// The form in which packets are written that nobody encodes; nil where frames are encoded.
+    /// The form in which packets are written that are not encoded; nil where frames are encoded.
     var packets: PacketForm?
 
-    /// Whether interlaced frames are made whole ones for what is to become of them.
+    /// True if the change of shape needs whole frames, made of interlaced ones.
     var deinterlaces: Bool { geometry?.deinterlaces ?? false }
 
     /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION.
@@ -52,7 +52,7 @@ struct EncodingChoice: Sendable {
   /// The subtitles that are written, as the container takes them.
   var subtitles: [SubtitleTrack] = []
   var warnings: [Warning] = []
-  /// What of the source becomes another codec.
+  /// Streams that change to another codec.
   var changes: [CodecChange] = []
   /// Whether interlaced frames are made whole ones.
   var deinterlaces = false
@@ -68,8 +68,9 @@ struct EncodingChoice: Sendable {
   }
 
   /// - Parameters:
-  ///   - container: nil: what the output's name, or the format that is asked for, says.
-  ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and their form.
+  ///   - container: nil: the container by the output's name, or by the format that is asked for.
+  ///   - videos: the raw frames, and the codec that they came in; packets that are written as they are, and
+  ///     their form.
   ///   - heard: the legs of the audio.
   ///   - frameRate: the average number of frames per second.
   init(
@@ -114,7 +115,7 @@ struct EncodingChoice: Sendable {
         throw RetrogradeError(.usage, "\(setting: option): \(output) has no encoder of video that it could be for")
       }
       if videos.isEmpty {
-        // The source may have some that can't be read, which is no mistake of whoever asks for this.
+        // The source may have videos that can't be read, which is no mistake of the user who asks for this.
         let names = Message.list(options.forOneEncoder, " and ")
         warnings.append(Warning(.detailLeftOut, "left out: \(names), which is for video: there is none to encode"))
       }

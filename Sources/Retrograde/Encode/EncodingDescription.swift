@@ -2,7 +2,7 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// The pipeline that writes what an `EncodingChoice` says, in `gst-launch-1.0` syntax.
+/// The pipeline that writes the output of an `EncodingChoice`, in `gst-launch-1.0` syntax.
 struct EncodingDescription {
   let path: String
   let choice: EncodingChoice
@@ -53,7 +53,7 @@ struct EncodingDescription {
     for (number, tags) in audio.enumerated() {
       lines.append(
         (copiesAudio
-          // What is not encoded is kept as it was before: muxers take samples in forms of their own.
+          // Raw samples are converted as before: muxers take them in forms of their own.
           ? packets(
             "audio\(number)", tags,
             choice.audioCodecs[number].isRaw ? ["audioconvert dithering=none", "audioresample"] : [],
@@ -77,12 +77,13 @@ struct EncodingDescription {
       + conversion + ["queue", pad]
   }
 
-  /// What encodes one video, or one audio stream, by itself, into a file of packets whose name is set later.
+  /// Pipeline that encodes one video, or one audio stream, by itself, into a file of packets whose name is
+  /// set later.
   func kept(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
     ([packets(kind, number, form)] + PacketFile.writing).joined(separator: " ! ")
   }
 
-  /// What encodes one video, or one audio stream, by itself; nothing takes the packets.
+  /// Pipeline that encodes one video, or one audio stream, by itself; nothing takes the packets.
   func packets(_ kind: StreamKind, _ number: Int, _ form: [String]) -> String {
     let encoding =
       kind == .video
@@ -129,7 +130,7 @@ struct EncodingDescription {
     return tags?.removing(["image-orientation"])
   }
 
-  /// What brings frames into the form that is encoded.
+  /// Elements that bring frames into the form that is encoded.
   private func frames(_ number: Int, _ tags: TagList?) -> [String] {
     let frame = choice.videos[number]
     var parts = [
@@ -157,13 +158,13 @@ struct EncodingDescription {
       + [pad("audio", number)]
   }
 
-  /// What brings samples into the form that is encoded.
+  /// Elements that bring samples into the form that is encoded.
   private func samples(_ number: Int, _ tags: TagList?) -> [String] {
     ["appsrc name=audio\(number) format=time block=true max-buffers=8 max-bytes=0"] + inject(tags)
       + choice.audioForms[number].elements
   }
 
-  /// What encodes one stream, where that is not done for all together.
+  /// Encoder of one stream, where not all streams are encoded together.
   private func own(_ profile: String) -> [String] {
     isInParts ? ["encodebin profile=\(Description.quoted(profile))", "queue max-size-time=2000000000"] : []
   }

@@ -1,16 +1,16 @@
 import GStreamer
 import RetrogradeEngine
 
-// What came of what was pushed.
+// Comparison of the pushed with the written streams.
 extension EncodingPipeline {
-  /// What was pushed, by kind, in the order of the streams.
+  /// Pushed frames, samples and cues, by kind, in the order of the streams.
   struct Given: Sendable {
     var videos: [MuxedCount.Given] = []
     var audio: [MuxedCount.Given] = []
     var texts: [MuxedCount.Given] = []
   }
 
-  /// What of that was written.
+  /// Counts of the written frames and samples.
   struct Counts: Sendable {
     /// Frames of each video.
     var frames: [Int] = []
@@ -20,15 +20,15 @@ extension EncodingPipeline {
     var cues: [Int] = []
   }
 
-  /// What is in the file.
+  /// Content of the file.
   struct Written: Sendable {
     var counts = Counts()
     /// From the earliest start of any video or audio to the latest end.
     var span: TimeSpan?
-    /// What was given and is not in it, by the file's own timestamps.
+    /// Warnings about data that was given and is not in it, by the file's own timestamps.
     var warnings: [Warning] = []
     var streams: [WrittenMedia.Stream] = []
-    /// What was given up for its size, which was asked for.
+    /// Warnings about quality that was given up for a size that was asked for.
     var concessions: [Warning] = []
   }
 }
@@ -36,8 +36,8 @@ extension EncodingPipeline {
 extension WrittenMedia.Stream {
   /// - Parameters:
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
-  ///   - level: what is left of an animation; nil: all.
-  ///   - format: what an animation is called; nil: it is none.
+  ///   - level: quality that is left of an animation; nil: all.
+  ///   - format: name of an animation's format; nil: it is none.
   /// - Returns: nil where nothing was written of it.
   init?(video reached: MuxedCount.Reached, orientation: String?, _ level: AnimationLevel?, as format: String?) {
     guard reached.count > 0, var caps = reached.caps else { return nil }

@@ -7,7 +7,7 @@ import Synchronization
 
 /// The pipeline that encodes and writes: appsrcs, an `encodebin`, a file.
 final class EncodingPipeline: Sendable {
-  /// A stream to write: the appsrc that takes it, and what its buffers are.
+  /// A stream to write: the appsrc that takes it, and the form of its buffers.
   struct Stream: Sendable {
     var name: String
     var caps: Caps
@@ -16,19 +16,19 @@ final class EncodingPipeline: Sendable {
     var orientation: String?
     /// Which field of interlaced frames comes first.
     var fieldOrder: MatroskaHeader.FieldOrder?
-    /// What people call it.
+    /// Title of the stream.
     var title: String?
     /// Comments that hold for it, such as `NAME=text`.
     var comments: [String] = []
     /// How many sample frames of audio come; nil where that is not known.
     var sampleCount: Int?
-    /// Properties of the encoder, in place of what the description says of them.
+    /// Properties of the encoder, in place of the description's.
     var encoderOptions: [String: String] = [:]
-    /// Of what is given as packets, their caps; nil where frames or samples are given.
+    /// Caps of the packets, if packets are given; nil where frames or samples are given.
     var packets: Caps?
   }
 
-  /// What is to be written, and where.
+  /// Content to write, and its places.
   struct Contents: Sendable {
     /// The pipeline, in `gst-launch-1.0` syntax.
     var description: String
@@ -37,7 +37,7 @@ final class EncodingPipeline: Sendable {
     var texts: [Stream] = []
     /// In the time of the output.
     var chapters: [Chapter] = []
-    /// What a WAVE file holds beside its samples and tags.
+    /// Chunks of a WAVE file beside its samples and tags.
     var waveChunks: [WAVEChunks.Chunk] = []
     /// Comments of the file, such as `LOOPSTART=22050`, that hold for the output.
     var comments: [String] = []
@@ -49,16 +49,17 @@ final class EncodingPipeline: Sendable {
     var tags: TagList?
     /// How long it is, if it ends.
     var duration: ClockTime?
-    /// How much later than 0 everything is, at the least.
+    /// Time by which everything starts later than 0, at the least.
     var lead = ClockTime.zero
-    /// Where no muxer writes the file: what does, from the appsink `frames`.
+    /// Format and settings of an animation that is written from the appsink `frames`; nil if a muxer writes
+    /// the file.
     var animation: (format: AnimationFormat, settings: AnimationSettings)?
-    /// What is known of the audio's priming; nil: it is measured.
+    /// Known priming of the audio; nil: it is measured.
     var priming: AudioPriming?
-    /// Whether the container that the packets go into says which samples are heard; nil: what stands in the pipeline
+    /// Whether the container that the packets go into says which samples are heard; nil: the pipeline's muxer
     /// decides.
     var hasEditLists: Bool?
-    /// What muxers would take from chance and the clock; nil: they do.
+    /// Values that muxers would take from chance and the clock; nil: they do.
     var origin: FileOrigin?
     /// Whether the user wrote the description down.
     var isOfUser = false
@@ -70,7 +71,7 @@ final class EncodingPipeline: Sendable {
     /// Whether any stream has a name.
     var hasTitles: Bool { (videos + audio + texts).contains { $0.title != nil } }
 
-    /// Of each audio stream, in sample frames per second.
+    /// Rate of each audio stream, in sample frames per second.
     var rates: [Int] { audio.map { $0.caps.int("rate") ?? 0 } }
   }
 
@@ -81,7 +82,7 @@ final class EncodingPipeline: Sendable {
   /// container has no other way to say so.
   let mirrorStart: ClockTime
 
-  /// What was found of the audio's encoders, or was known.
+  /// Priming of the audio's encoders, measured or known.
   let priming: AudioPriming
   let pipeline: Pipeline
   private let path: String
@@ -89,7 +90,7 @@ final class EncodingPipeline: Sendable {
   /// Whether the container can't hold the chapters that there are.
   private let losesChapters: Bool
   private let header: FinishedHeader
-  /// By kind, in the order of the streams.
+  /// Counts by kind, in the order of the streams.
   private let counts: (videos: [MuxedCount], audio: [MuxedCount], texts: [MuxedCount])
   /// Whether it is MP4 or MOV.
   let hasMP4Header: Bool
@@ -97,7 +98,7 @@ final class EncodingPipeline: Sendable {
   private let cancellation: Cancellation
   private let failure = Mutex<RetrogradeError?>(nil)
   private let isStopped = Mutex(false)
-  /// What came to the streams and to the file.
+  /// Number of buffers that came to the streams and to the file.
   private let moved = Counter()
   /// How many streams are still to be ended, how many of them wait for room, and whether the pipeline ended before
   /// they were: a pipeline that a user wrote may.
@@ -109,8 +110,8 @@ final class EncodingPipeline: Sendable {
   private let animation: AnimationWriter?
   private let animator = Mutex<Worker<FinishedAnimation>?>(nil)
 
-  /// No byte written for this long while every stream was given or waits for room: the pipeline hangs. Whoever
-  /// gives frames may take their time.
+  /// No byte written for this long while every stream was given or waits for room: the pipeline hangs.
+  /// Producers may take their time.
   private static let stall = ClockTime(seconds: 120)
 
   /// - Parameters:
@@ -240,7 +241,7 @@ final class EncodingPipeline: Sendable {
   /// True if frames have to lie in memory as their caps alone say (`Quirk.y4mencLayout`).
   var needsPlainLayout: Bool { Quirk.y4mencLayout.applies && !pipeline.elements(ofFactory: "y4menc").isEmpty }
 
-  /// What the encoder and the muxer of the output know better than the source.
+  /// Tags that the encoder and the muxer of the output know better than the source.
   static let technical = [
     "container-format", "video-codec", "audio-codec", "subtitle-codec", "codec", "bitrate", "minimum-bitrate",
     "maximum-bitrate",
@@ -248,14 +249,16 @@ final class EncodingPipeline: Sendable {
     "private-qt-tag", "private-id3v2-frame", "duration", "extended-comment",
   ]
 
-  /// What the container can't hold of what was to be written.
+  /// Warnings about data for the output that the container can't hold.
   var unheld: [Warning] {
     losesChapters ? [.noChapters] : []
   }
 
   /// Starts writing.
-  /// - Parameter finishing: told how much of what is done when all frames are there is done, and of how much.
-  /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is not fit to work.
+  /// - Parameter finishing: told how much of the remaining work is done when all frames are there, and of how
+  ///   much.
+  /// - Throws: ``RetrogradeError``, where the pipeline can't start: its file can't be opened, an element is
+  ///   not fit to work.
   func start(_ finishing: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }) throws {
     Log.write.info("\(target): starts \(contents.description)")
     Log.write.info("\(target): time 0 of the mirror is \(mirrorStart); priming of the audio: \(header.priming)")
@@ -282,12 +285,13 @@ final class EncodingPipeline: Sendable {
     }
   }
 
-  /// Whether nobody wants what is written: it was aborted or cancelled, or has failed.
+  /// True if the output is no longer wanted: it was aborted or cancelled, or has failed.
   private var isGivenUp: Bool {
     isStopped.withLock { $0 } || cancellation.isCancelled || failure.withLock { $0 != nil }
   }
 
-  /// Takes the pipeline down, unless all is written: others only say that it is to be. That wakes whoever pushes.
+  /// Takes the pipeline down, unless all is written: other threads only request that. It wakes blocked
+  /// pushers.
   private func watchBus(_ finishing: (_ done: Int, _ total: Int) -> Void) {
     if !isWritten(finishing) { pipeline.set(.null) }
   }
@@ -338,7 +342,7 @@ final class EncodingPipeline: Sendable {
     guard source.push(buffer) || open.withLock({ $0.isOver }) else { throw reason }
   }
 
-  /// Says that one of the streams has ended.
+  /// Ends one of the streams.
   func end(_ source: AppSource) {
     open.withLock { $0.streams -= 1 }
     source.endOfStream()
@@ -346,10 +350,10 @@ final class EncodingPipeline: Sendable {
 
   private var reason: any Error { failure.withLock { $0 } ?? CancellationError() }
 
-  /// Has the writing stop; whoever pushes is woken.
+  /// Stops the writing; wakes blocked pushers.
   func abort() { isStopped.withLock { $0 = true } }
 
-  /// Stops, and waits until nobody writes any more: what was begun can be removed.
+  /// Stops, and waits until no thread writes any more: the unfinished file can be removed.
   func close() {
     abort()
     _ = try? bus.withLock { $0.take() }?.join()

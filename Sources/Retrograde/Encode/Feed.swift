@@ -3,10 +3,10 @@ import MediaTime
 import Quirks
 import RetrogradeEngine
 
-/// Gives what is played to the pipeline that encodes it: each stream on a thread of its own.
+/// Gives the played frames and samples to the pipeline that encodes them: each stream on a thread of its own.
 struct Feed: Sendable {
   let legs: PlaybackLegs
-  /// Those of the audio.
+  /// Legs of the audio.
   let heard: PlaybackLegs
   let timing: Timing
   /// Progress is that of the first.
@@ -16,7 +16,7 @@ struct Feed: Sendable {
   /// Whether audio that starts late is to be preceded by silence.
   let isPadded: Bool
   var drawing = FrameDrawing()
-  /// What becomes of the shape of each video's frames after that.
+  /// Change of the shape of each video's frames after that.
   var geometries: [FrameGeometry?] = []
   /// How the forward part of the first video is copied, if it is.
   var copy: ForwardCopy?
@@ -27,13 +27,13 @@ struct Feed: Sendable {
   let pipeline: EncodingPipeline
   let work: Work
 
-  /// How much later everything is than in what is played: for a title.
+  /// Time by which everything starts later than in the legs: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 
-  /// Of all of the output.
+  /// Length of the whole output.
   private var length: ClockTime { (legs.duration ?? .zero) + lead }
 
-  /// What gives the packets of a stream to the pipeline, all of them.
+  /// Gives all packets of a stream to the pipeline.
   struct Joined: Sendable {
     var video: @Sendable (Int, AppSource) throws -> MuxedCount.Given
     var audio: @Sendable (Int, AppSource) throws -> MuxedCount.Given
@@ -43,9 +43,10 @@ struct Feed: Sendable {
     var frames = 0
     var samples: [Int] = []
     var warnings: [Warning] = []
-    /// What was given up for its size, which was asked for: no loss that `--strict` would be about.
+    /// Warnings about quality that was given up for a size that was asked for: no loss that `--strict` would
+    /// be about.
     var concessions: [Warning] = []
-    /// From the earliest start of what was written to the latest end.
+    /// Span of the written media, from the earliest start to the latest end.
     var span: TimeSpan?
     var duration = ClockTime.zero
     var streams: [WrittenMedia.Stream] = []
@@ -211,7 +212,7 @@ struct Feed: Sendable {
       try pipeline.push(part.buffer, to: source)
       given.add(part.count, part.buffer)
       let elapsed = watch.elapsed
-      // Where nothing is encoded there are thousands a second.
+      // If nothing is encoded, there are thousands a second.
       if isMain, told == .zero || given.count == total || elapsed >= told + Feed.tellingStep {
         told = elapsed
         work.report(
@@ -235,7 +236,8 @@ extension MuxedCount.Given {
 }
 
 extension PlaybackLegs {
-  /// What of the source is played during `span` of the output, whose time 0 is `offset`; nil where nothing is.
+  /// Part of the source that is played during `span` of the output, whose time 0 is `offset`; nil where there
+  /// is none.
   fileprivate func source(of span: TimeSpan, laterBy offset: ClockTime) -> TimeSpan? {
     let spans = all.compactMap { $0.clipped(from: span.start - offset, to: span.end - offset)?.span }
     return spans.first.map { first in

@@ -2,7 +2,8 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// What is put into a file when it is written, because its muxer does not: it says what came to the muxer, whatever was planned.
+/// Header that is put into a finished file, because its muxer does not: it describes the data that came to
+/// the muxer, whatever was planned.
 struct FinishedHeader: Sendable {
   private enum Format: String {
     case mp4 = "MP4"
@@ -34,8 +35,8 @@ struct FinishedHeader: Sendable {
 
   /// - Parameters:
   ///   - target: the output's own name, for messages.
-  ///   - videos: what of them came to the muxer, as of `audio`.
-  /// - Returns: what the file had no room for.
+  ///   - videos: the frames of each that came to the muxer; likewise `audio`.
+  /// - Returns: warnings about details for which the file had no room.
   func apply(
     to path: String, for target: String, _ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]
   ) throws -> [Warning] {
@@ -68,7 +69,7 @@ struct FinishedHeader: Sendable {
     return []
   }
 
-  /// Where the header does not stand where it could grow.
+  /// Warning about comments for which the header has no room, because it does not stand where it could grow.
   private var noComments: [Warning] {
     let names = contents.comments.compactMap { NamedTag(comment: $0)?.name }.unique
     guard !names.isEmpty else { return [] }

@@ -3,26 +3,27 @@ import RetrogradeEngine
 
 /// Conversion of frames that are to be encoded as JPEG.
 ///
-/// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T T.871, 7).
-/// `jpegenc` writes whatever comes, and RGB as such, which few readers know.
+/// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T
+/// T.871, 7). `jpegenc` writes any frames as they come, and RGB as such, which few readers know.
 struct JPEGFrames {
   /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`), and that
   /// FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
   static let formats = ["I420", "YV12", "Y42B", "Y444", "GRAY8"]
 
-  /// Caps of what is encoded.
+  /// Caps of the frames that are encoded.
   let caps: String
-  /// Caps that say the colours of what comes, if it does not say all: unsaid ones would pass for any, unconverted.
+  /// Caps with the colours of the input, if its own caps leave some open: those would pass for any,
+  /// unconverted.
   let colours: String?
   /// A pixel format to go through on the way; nil if none is needed (`Quirk.videoconvertRange`).
   let detour: String?
 
   /// - Parameters:
-  ///   - source: caps of what comes.
+  ///   - source: caps of the input.
   ///   - width: of the frames that are encoded, in pixels.
   init(_ source: Caps, width: Int?) {
     let format = source.string("format") ?? "I420"
-    // Of several, the converter would choose 4:4:4.
+    // From several formats the converter would choose 4:4:4.
     let halved = ["I420", "A420", "P010", "P012", "P016", "NV12", "NV21"].contains { format.hasPrefix($0) }
     let wide = ["I422", "A422", "v210", "UYVP", "UYVY", "YUY2", "YVYU", "Y210", "Y212", "Y41B"].contains {
       format.hasPrefix($0)

@@ -3,23 +3,24 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Counts what of one stream comes to the muxer, or, in formats without one, to what writes the file.
+/// Counts the packets of one stream at the muxer, or, in formats without one, at the element that writes the
+/// file.
 struct MuxedCount: Sendable {
-  /// What came of what was given.
+  /// Data that reached the muxer, of the data given.
   struct Reached: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
     /// From the earliest start to the latest end; nil where nothing came.
     var span: TimeSpan?
     var warning: Warning?
-    /// Of what came to the muxer, and of what came to the encoder, where there is one; nil where nothing did.
+    /// Caps of the data at the muxer, and at the encoder, where there is one; nil where nothing came.
     var caps: Caps?
     var raw: Caps?
     /// Packets a second, on average; nil of fewer than two.
     var packetRate: Double?
   }
 
-  /// What was pushed into the stream's appsrc.
+  /// Data that was pushed into the stream's appsrc.
   struct Given: Sendable {
     /// Frames, sample frames or cues.
     var count: Int
@@ -28,7 +29,7 @@ struct MuxedCount: Sendable {
   }
 
   private let packets = PacketCount()
-  /// Of what is encoded, what comes to the encoder.
+  /// Count at the encoder's input, for an encoded stream.
   private let raw: PacketCount?
   private let rateChangers: [Element]
   /// Whether elements that the user wrote down are there to change how much there is.
@@ -42,7 +43,7 @@ struct MuxedCount: Sendable {
 
   /// - Parameters:
   ///   - source: the stream's appsrc, with all that is after it linked.
-  ///   - isOfUser: whether the user wrote the pipeline down: then what it does is what was asked for.
+  ///   - isOfUser: whether the user wrote the pipeline down: then its changes are wanted.
   init(after source: Element, isOfUser: Bool) {
     let downstream = source.downstream
     rateChangers = downstream.filter { $0.factoryName == "videorate" }
@@ -57,13 +58,13 @@ struct MuxedCount: Sendable {
   /// How many have come so far.
   var packetCount: Int { packets.total.packets }
 
-  /// Of `given` frames.
+  /// Count of `given` frames that reached the muxer.
   func frames(of given: Given) -> Reached { described(countedFrames(of: given)) }
 
-  /// Of `given` sample frames at `rate`.
+  /// Count of `given` sample frames at `rate` that reached the muxer.
   func samples(of given: Given, rate: Int) -> Reached { described(countedSamples(of: given, rate: rate)) }
 
-  /// With what it is made of.
+  /// The count with the caps and the rate of the packets.
   private func described(_ reached: Reached) -> Reached {
     var reached = reached
     let passed = packets.total
@@ -103,8 +104,9 @@ struct MuxedCount: Sendable {
     return MuxedCount.missing(given - reached, of: given, "frames", nil)
   }
 
-  /// Encoders fill their last packet up, and put some samples before the first, so that what they were given counts: exactly
-  /// where the rate stays, and else to the millisecond that a resampler may take. The packets must last as long.
+  /// Encoders fill their last packet up, and put some samples before the first, so that the samples they were
+  /// given count: exactly where the rate stays, and else to the millisecond that a resampler may take. The
+  /// packets must last as long.
   private func countedSamples(of pushed: Given, rate: Int) -> Reached {
     let given = pushed.count
     let packets = packets.total
@@ -132,7 +134,7 @@ struct MuxedCount: Sendable {
         ? MuxedCount.missing(given - reached, of: given, "samples", pushed.missing(from: packets.span)) : nil)
   }
 
-  /// Of sample frames that were encoded elsewhere: the packets must last as long.
+  /// Count of sample frames that were encoded elsewhere: the packets must last as long.
   private func encoded(_ given: Int, _ packets: PacketCount.Total, rate: Int) -> Reached {
     let lasting = (packets.span?.duration ?? .zero) + packets.longest
     let missing = max(given - lasting.sampleIndex(rate: rate), 0)
@@ -141,7 +143,7 @@ struct MuxedCount: Sendable {
       warning: missing > 0 ? MuxedCount.missing(missing, of: given, "samples", packets.span) : nil)
   }
 
-  /// Of `given` cues.
+  /// Count of `given` cues that reached the muxer.
   func cues(of given: Given) -> Reached {
     let passed = packets.total
     return Reached(
@@ -163,7 +165,7 @@ extension MuxedCount.Given {
   /// Timestamps are rounded on their way, and the last packet of a stream may be filled up.
   private static let tolerance = ClockTime(nanoseconds: 2_000_000)
 
-  /// Where what did not come to `reached` lies: before it, after it, or somewhere in all of it.
+  /// Part of the given data that did not come to `reached`: before it, after it, or somewhere in all of it.
   func missing(from reached: TimeSpan?) -> TimeSpan? {
     guard let span, let reached else { return span }
     let isLate = reached.start > span.start + Self.tolerance
@@ -174,24 +176,24 @@ extension MuxedCount.Given {
   }
 }
 
-/// Adds up what passes a pad.
+/// Adds up the packets that pass a pad.
 private final class PacketCount: Sendable {
   struct Total {
     /// Packets that are shown or heard, each at a time of its own.
     var packets = 0
-    /// Also those that begin when the one before does, as two subtitles may.
+    /// All packets, also those that begin when the one before does, as two subtitles may.
     var allPackets = 0
     var bytes = 0
     /// In stream time.
     var span: TimeSpan?
-    /// When what starts last starts.
+    /// Start of the packet that starts last.
     var lastStart: ClockTime?
     /// How long the longest packet is.
     var longest = ClockTime.zero
-    /// Of the first packet.
+    /// Caps of the first packet.
     var caps: Caps?
     fileprivate var last: ClockTime?
-    /// When what starts second starts.
+    /// PTS of the second packet.
     fileprivate var secondStart: ClockTime?
 
     /// Packets a second, on average: without the first one, which may be shown longer than others.

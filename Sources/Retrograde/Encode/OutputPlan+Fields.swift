@@ -30,7 +30,7 @@ extension OutputPlan {
     let names = ["jpeg": "centre", "dv": "top left", "v-cosited": "top left"]
     return zip(videos, choice.videos).compactMap { video, written in
       guard written.packets == nil, let codec = written.codec?.caps,
-        // Of other codecs, what decoders say is made up, or the same for all.
+        // For other codecs, the decoder's chroma site is made up, or the same for all.
         OutputPlan.codecsWithChromaSite.contains(video.video.caps.mediaType), codec.mediaType.hasPrefix("video/"),
         let site = video.caps.string("chroma-site").flatMap({ names[$0] }),
         !OutputPlan.codecsWithChromaSite.contains(codec.mediaType)

@@ -2,21 +2,21 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What one output is to hold of a source, and how: what is encoded as what, what is copied, what is drawn, what has no room.
+/// Plan of one output of a source: codecs, copied packets, drawings, and details for which there is no room.
 struct OutputPlan: Sendable {
   let output: String
   let source: PlayableSource
   let options: ReverseOptions
   private(set) var choice: EncodingChoice
-  /// What is drawn over the frames, and before them.
+  /// Drawings over the frames, and before them.
   let drawing: FrameDrawing
   /// How the forward part is copied, if it is.
   let copy: ForwardCopy?
   /// The audio streams to be written.
   let audio: [AudioTrack]
 
-  /// - Parameter container: nil: what the output's name, or the format that is asked for, says.
-  /// - Throws: ``RetrogradeError``, where the output can't hold what is to be written.
+  /// - Parameter container: nil: the container by the output's name, or by the format that is asked for.
+  /// - Throws: ``RetrogradeError``, where the output can't hold the streams.
   init(
     _ output: String, in container: Container? = nil, _ source: PlayableSource, _ options: ReverseOptions,
     _ drawing: FrameDrawing = FrameDrawing()
@@ -56,7 +56,7 @@ struct OutputPlan: Sendable {
           "add \(setting: .frameRate) \(max(Int(source.frameRate.rounded()), 1)), or write \(isTheora ? ".webm" : ".mkv")"
       )
     }
-    // Packets that are turned round are copied in both directions.
+    // Packets that are reversed as they are are copied in both directions.
     let isCopied = choice.videos.first?.packets != nil
     copy = try options.encoding.copiesForward && !isCopied ? ForwardCopy(source, choice, options, for: output) : nil
     if copy != nil, options.playback.mixesFrames {
@@ -79,14 +79,14 @@ struct OutputPlan: Sendable {
     return try SizedFilm(self, limit: limit).write(outputs, work)
   }
 
-  /// As `write`, however large it becomes.
+  /// Writes the output like `write`, but at any size.
   func writeOnce(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     Log.job.info(
       "\(output): plays \(source.legs.presentation.span.start) to \(source.legs.presentation.span.end) of the source, "
         + "\(source.legs.duration ?? .zero) in all; \(videos.count) video, \(audio.count) audio, "
         + "\(choice.subtitles.count) subtitles")
     let location = try outputs.location(of: output)
-    // Numbered files have no header to be put right.
+    // Numbered files have no header to be corrected.
     let isNumbered = ImageSequence.isPattern(output)
     let pipeline = try EncodingPipeline(
       contents(location) { _ in isNumbered ? "" : location }, for: output, work.cancellation)
@@ -114,9 +114,9 @@ struct OutputPlan: Sendable {
     return choice.container.hasLooseSamples ? 1 << 16 : 1 << 14
   }
 
-  /// What describes the source beside its frames and samples.
+  /// Details of the source beside its frames and samples.
   var details: CarriedDetails {
-    // Opus counts at 48 kHz, whatever the source's rate is.
+    // Opus counts at 48 kHz, at any rate of the source.
     let isOpus = choice.audioCodecs.first?.text.hasPrefix("audio/x-opus") ?? false
     return CarriedDetails(
       source: source, playback: options.playback, container: choice.container, videos: videos, audio: audio,
@@ -125,7 +125,7 @@ struct OutputPlan: Sendable {
       isPadded: choice.container.needsAudioFromStart)
   }
 
-  /// Compares what was written with the source.
+  /// Compares the output with the source.
   /// - Throws: ``RetrogradeError`` of code `notAMirror` where they differ.
   func verify(
     _ outputs: Outputs, against inputs: [String], _ work: Work
@@ -136,7 +136,7 @@ struct OutputPlan: Sendable {
       turnsPackets: choice.videos.allSatisfy { $0.packets != nil }, work)
   }
 
-  /// What is written, in `gst-launch-1.0` syntax and beside it.
+  /// Content to write, in `gst-launch-1.0` syntax and beside it.
   func contents(
     _ path: String, _ prepare: @escaping @Sendable (Pipeline) throws -> String = { _ in "" }
   ) -> EncodingPipeline.Contents {
@@ -174,7 +174,7 @@ struct OutputPlan: Sendable {
     return contents
   }
 
-  /// What the first audio stream takes, decoded.
+  /// Bytes of the first audio stream, decoded.
   private var audioBytes: Int {
     guard let track = audio.first, let duration = source.legs.duration else { return 0 }
     return duration.sampleIndex(rate: track.rate).multipliedReportingOverflow(by: track.bytesPerFrame).partialValue
@@ -183,12 +183,13 @@ struct OutputPlan: Sendable {
   /// The video streams to be written.
   var videos: [VideoSource] { Array(source.videos.prefix(choice.videos.count)) }
 
-  /// How much later everything starts: for a title.
+  /// Time by which everything starts later: for a title.
   private var lead: ClockTime { videos.isEmpty ? .zero : drawing.lead }
 }
 
 extension PlayedFrames {
-  /// What is to be said where they are shown one after the other and equally long; nil where they are that anyway, give or take most of it.
+  /// Warning about frames that are shown one after the other and equally long; nil where they are that
+  /// anyway, give or take most of it.
   /// - Parameter rate: how many there will be in a second.
   fileprivate func evened(to rate: Double) -> Warning? {
     let step = 1 / rate

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension Container {
-  /// It is images that keep transparency; GIF has pixels that are transparent or not.
+  /// True for images that keep transparency; GIF has pixels that are transparent or not.
   var keepsAlpha: Bool { imageFormat != nil && animation != .gif && !lacksTimes && !isJPEG }
 
   /// FFV1 is one of its usual codecs.
@@ -9,7 +9,7 @@ extension Container {
 }
 
 extension OutputRequirements {
-  /// What a file called `output` asks of the way in which its source is played.
+  /// Requirements of a file called `output` for the way in which its source is played.
   /// - Throws: ``RetrogradeError``, where no container is known by its extension.
   init(of output: String, _ encoding: EncodingOptions) throws {
     self.init(try Container.of(output, format: encoding.format), encoding)

@@ -2,13 +2,14 @@ import GStreamer
 import Quirks
 import RetrogradeEngine
 
-/// How packets are written that nobody encodes.
+/// Form in which packets are written that are not encoded.
 struct PacketForm: Sendable {
-  /// As they are given.
+  /// Caps of the packets as they are given.
   let given: Caps
-  /// As the muxer takes them.
+  /// Caps of the packets as the muxer takes them.
   let taken: Caps
-  /// What brings the source's packets into this form, in `gst-launch-1.0` syntax: nothing where they are in it.
+  /// Elements that bring the source's packets into this form, in `gst-launch-1.0` syntax: none where they are
+  /// in it.
   let conversion: [String]
 }
 
@@ -24,7 +25,7 @@ struct PacketOutput: Sendable {
     playback = options.playback
   }
 
-  /// Why the frames have to be decoded and encoded instead; nil where they need not.
+  /// Reason why the frames have to be decoded and encoded instead; nil where they need not.
   func refusal(of video: VideoIndex) -> Message? {
     if let obstacle = video.obstacle { return "\(obstacle)" }
     if let setting = asked { return "\(setting: setting) asks for encoding" }
@@ -61,7 +62,7 @@ struct PacketOutput: Sendable {
     )
   }
 
-  /// What can only be done with frames.
+  /// Setting that was asked for and that only frames allow.
   private var asked: Setting? {
     [
       (encoding.reencodes, Setting.reencodes), (encoding.profile != nil, .profile),
@@ -69,7 +70,7 @@ struct PacketOutput: Sendable {
     ].first { $0.0 }?.1 ?? encoding.framing.settings.first ?? encoding.forOneEncoder.first
   }
 
-  /// In which form the container takes the packets; nil where it takes them in none.
+  /// Form in which the container takes the packets; nil where it takes them in none.
   func form(of video: VideoIndex) -> PacketForm? {
     guard container.caps != nil, !container.videoCodecs.isEmpty else { return nil }
     // AVI says nothing of colours; codecs that do not do so either would be taken for others.
@@ -103,7 +104,7 @@ struct PacketOutput: Sendable {
     return caps.setting("ffversion", "1")
   }
 
-  /// What brings packets of a codec, from whichever encoder, into a form that `container` takes.
+  /// Elements that bring packets of a codec, from whichever encoder, into a form that `container` takes.
   static func conversion(of codec: Codec, for container: Container) -> [String] {
     for (parser, text) in conversions[codec.caps.mediaType] ?? [] {
       if let taken = Caps(text), container.takes(taken) { return [parser, text] }

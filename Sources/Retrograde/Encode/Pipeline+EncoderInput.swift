@@ -4,10 +4,10 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Settings of encoders, and changes to what goes in and comes out where an encoder has it wrong.
+/// Settings of encoders, and corrections of their input and output where an encoder is wrong.
 extension Pipeline {
-  /// Has AAC keep left and right apart (`Quirk.avencAACMidSide`). Not in the profile of `encodebin`, which other
-  /// programs that run a printed pipeline may fill with another encoder.
+  /// Makes AAC keep left and right apart (`Quirk.avencAACMidSide`). Not in the profile of `encodebin`, which
+  /// other programs that run a printed pipeline may fill with another encoder.
   func keepStereoApartInAAC() throws(GStreamerError) {
     guard Quirk.avencAACMidSide.applies else { return }
     for encoder in elements(ofFactory: "avenc_aac") { try encoder.set("aac-ms", "false") }
@@ -21,8 +21,8 @@ extension Pipeline {
     }
   }
 
-  /// Has x265 say where chroma lies, if it is not where players expect it (ITU-T H.265, figure E.1). `x265enc` tells it
-  /// nothing of that.
+  /// Makes x265 say where chroma lies, if it is not where players expect it (ITU-T H.265, figure E.1).
+  /// `x265enc` tells it nothing of that.
   /// - Parameter streams: each with its name and the caps of its frames.
   func nameChromaSite(of streams: [(name: String, caps: Caps)]) throws(GStreamerError) {
     let numbers = ["jpeg": 1, "dv": 2, "v-cosited": 3]
@@ -75,7 +75,7 @@ extension Pipeline {
     }
   }
 
-  /// Has no frame decoded more than a second before it is shown.
+  /// Limits the time between decoding a frame and showing it to a second.
   ///
   /// x264 and x265 have as much time between the two as between the first frame and the second or third. If the first
   /// one is held, as the last one of a source whose audio is longer, that is as long: too long for players, and a

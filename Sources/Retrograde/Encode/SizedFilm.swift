@@ -10,7 +10,8 @@ struct SizedFilm {
   private let limit: Int
   private let seconds: Double
   private let frameRate: Double
-  /// What each video is encoded with unless it has to be less, in bits per second; nil where it keeps to a quality.
+  /// Rate at which each video is encoded unless it has to be less, in bits per second; nil where it keeps to
+  /// a quality.
   private let usualRate: Int?
   private let audioRates: [Int]
   /// Bytes that are neither video nor audio.
@@ -26,7 +27,7 @@ struct SizedFilm {
   private static let audioShare = 0.25
   /// Bits per second for each channel, below which audio is not lowered.
   private static let lowestAudio = 24_000
-  /// What audio without a rate of its own is taken to have, in bits per second.
+  /// Assumed rate of audio without a rate of its own, in bits per second.
   private static let usualAudio = 160_000
 
   /// - Throws: ``RetrogradeError`` of code `usage`, where its size can't be chosen.
@@ -52,7 +53,7 @@ struct SizedFilm {
     overhead = 4096 + seconds * 24 * packets
   }
 
-  /// - Returns: what was written, and what it was made by.
+  /// - Returns: counts of the written film.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be so small.
   func write(_ outputs: Outputs, _ work: Work) throws -> Feed.Counts {
     let audio = lowered(audioRates)
@@ -84,7 +85,7 @@ struct SizedFilm {
       remedy: "make it shorter with \(setting: .end), or leave out the audio with \(setting: .noAudio)")
   }
 
-  /// What an encoder that keeps to a quality would take at the most.
+  /// Highest rate that an encoder that keeps to a quality would take.
   private var highestRate: Double { pixels * frameRate * 0.5 }
 
   private var pixels: Double { shown.width * shown.height }
@@ -141,7 +142,7 @@ struct SizedFilm {
 }
 
 extension Warning {
-  /// What was given up for a size.
+  /// Warnings about quality that was given up for a size.
   static func concessions(_ lost: [String], under limit: ByteCount) -> [Warning] {
     guard !lost.isEmpty else { return [] }
     return [Warning(.converted, "given up for \(setting: .maxSize) \(limit.decimal): \(lost.joined(separator: "; "))")]

@@ -5,7 +5,7 @@ import RetrogradeEngine
 
 /// A file of subtitles alone: read by GStreamer's parser, written as SubRip or WebVTT.
 enum SubtitleFile {
-  /// Reads SubRip, WebVTT, MicroDVD, SAMI and whatever else `subparse` knows.
+  /// Reads SubRip, WebVTT, MicroDVD, SAMI and any other format that `subparse` knows.
   /// - Throws: ``RetrogradeError``.
   static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
     let source = try Source(path, resources: resources, cancellation: cancellation)

@@ -11,7 +11,7 @@ extension SubtitleTrack {
       return container.hasEditLists
         ? mapped(text) { SubtitleText.plain($0.text) }.apart : mapped(text) { SubtitleText.marked($0.text) }
     }
-    // What stands in the packets is the same in any Matroska file.
+    // The packets' content is the same in any Matroska file.
     if accepted.contains(where: { $0.intersects(caps) }) { return self }
     if isScript, accepted.contains(where: { $0.intersects(text) }) {
       let lines = mapped(text) { SubtitleText.plain(SubtitleText.line($0.text)) }
@@ -87,15 +87,15 @@ enum SubtitleText {
       .replacing("&amp;", with: "&")
   }
 
-  /// Without any marks, also those of SubRip that GStreamer gives out as if they were text: fonts, and places in
-  /// braces.
+  /// The text without any marks, also those of SubRip that GStreamer gives out as if they were text: fonts,
+  /// and places in braces.
   static func plain(_ text: String) -> String {
     marked(text.replacing(/<\/?[a-zA-Z][^<>]*>/, with: ""))
       .replacing(foreignMarks, with: "").replacing(/<\/?[biu]>/.ignoresCase(), with: "")
   }
 
-  /// SubRip's text as WebVTT has it (W3C, "WebVTT", 3.4): bold, italics and underlines are marks there too; other
-  /// marks go, and what is none is escaped.
+  /// SubRip's text as WebVTT has it (W3C, "WebVTT", 3.4): bold, italics and underlines are marks there too;
+  /// other marks go, and any other text is escaped.
   static func web(_ text: String) -> String {
     var kept = ""
     var rest = text.replacing(foreignMarks, with: "").replacing("&", with: "&amp;")[...]
@@ -113,7 +113,8 @@ enum SubtitleText {
   /// Fonts and struck text, and places in braces.
   private static var foreignMarks: Regex<Substring> { /<\/?(?:s|font)(?:\s[^<>]*)?>|\{\\[^{}]*\}/.ignoresCase() }
 
-  /// What is shown of a script's line, which has eight fields before it in a packet (Matroska's codec mappings, S_TEXT/ASS).
+  /// Shown text of a script's line, which has eight fields before it in a packet (Matroska's codec mappings,
+  /// S_TEXT/ASS).
   static func line(_ packet: String) -> String {
     let fields = packet.split(separator: ",", maxSplits: 8, omittingEmptySubsequences: false)
     guard let last = fields.count == 9 ? fields.last : nil else { return packet }
@@ -121,7 +122,7 @@ enum SubtitleText {
       .replacing("\\h", with: " ")
   }
 
-  /// Without what stands in braces. Whatever the text, it is gone through once.
+  /// The text without the parts in braces, found in a single pass.
   private static func withoutOverrides(_ text: Substring) -> String {
     var kept = ""
     var rest = text

@@ -3,18 +3,18 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What is in a file that was made.
+/// Content of a file that was made.
 public struct WrittenMedia: Sendable, Codable, Hashable {
   public struct Stream: Sendable, Codable, Hashable {
     public var kind: StreamKind
-    /// As people call it: `H.264`.
+    /// Common name of the codec: `H.264`.
     public var codec: String
-    /// Of video, in pixels, as they are stored.
+    /// Width of video, in pixels, as it is stored.
     public var width: Int?
     public var height: Int?
-    /// Of video: frames per second, on average.
+    /// Frames of video per second, on average.
     public var frameRate: Double?
-    /// Of audio: sample frames per second.
+    /// Sample frames of audio per second.
     public var rate: Int?
     public var channels: Int?
     /// The format in a few words, the size as it is shown, such as `1920x1080`, `29.97 fps`, or `48 kHz`, `stereo`.
@@ -42,7 +42,7 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
     return (isItself ? "" : "\(container): ") + words.joined(separator: ", ")
   }
 
-  /// What people call the container that a file's extension stands for.
+  /// Common name of the container that a file's extension stands for.
   static func containerName(of output: String) -> String {
     let name = output.dotExtension.dropFirst()
     return [
@@ -53,10 +53,10 @@ public struct WrittenMedia: Sendable, Codable, Hashable {
 }
 
 extension WrittenMedia.Stream {
-  /// Of video.
+  /// Stream of video.
   /// - Parameters:
-  ///   - packets: the caps of what reached the muxer.
-  ///   - raw: the caps of what reached the encoder, where something is encoded.
+  ///   - packets: the caps of the packets at the muxer.
+  ///   - raw: the caps of the frames at the encoder, if there is one.
   ///   - rate: frames per second.
   ///   - orientation: GST_TAG_IMAGE_ORIENTATION.
   init(video packets: Caps, _ raw: Caps?, rate: Double?, orientation: String?) {
@@ -76,7 +76,7 @@ extension WrittenMedia.Stream {
     ].compactMap { $0 }
   }
 
-  /// Of audio.
+  /// Stream of audio.
   init(audio packets: Caps, _ raw: Caps?) {
     (kind, codec) = (.audio, Codec(of: packets)?.shortName ?? packets.codecName)
     let form = (packets.int("rate") ?? raw?.int("rate"), packets.int("channels") ?? raw?.int("channels"))

@@ -2,7 +2,7 @@ import Glibc
 import Paths
 
 extension FileStamp {
-  /// Of a plain file that has some bytes at least; nil of anything else.
+  /// Stamp of a plain file that has some bytes at least; nil for anything else.
   package init?(plainFile path: String, atLeast size: Int) {
     var info = stat()
     guard stat(path.cPath, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_size >= size else { return nil }

@@ -25,8 +25,8 @@ struct InputStamps: Sendable {
     }
   }
 
-  /// Finds out whether all files are still what they were.
-  /// - Throws: ``RetrogradeError`` of code `inputOutput`, with what happened to the first that is not.
+  /// Checks that no file was changed.
+  /// - Throws: ``RetrogradeError`` of code `inputOutput`, with the change of the first changed one.
   func check() throws {
     for file in files {
       guard let change = file.change else { continue }
@@ -36,7 +36,7 @@ struct InputStamps: Sendable {
     }
   }
 
-  /// Runs `body`, and finds out whether the files stayed what they were. A failure of `body` that such a change explains
+  /// Runs `body`, and checks that the files stayed unchanged. A failure of `body` that such a change explains
   /// is replaced.
   func unchanged<Value>(during body: () throws -> Value) throws -> Value {
     let value: Value
@@ -54,7 +54,7 @@ struct InputStamps: Sendable {
 }
 
 extension InputStamps.File {
-  /// Says what happened to the file; nil if nothing did.
+  /// Change of the file, in words; nil if there was none.
   fileprivate var change: Message? {
     guard let now = FileStamp(path), let identity = FileIdentity(ofFileAt: path) else {
       return "was removed or renamed"

@@ -33,12 +33,12 @@ package enum MediaFolder {
     return stat(other.cPath, &info) == 0 && FileIdentity(info) == own
   }
 
-  /// All of them, by name, without hidden files. A file whose content is not known counts if its name is that of media:
-  /// it has to fail by its name, and not go missing.
+  /// All of them, by name, without hidden files. A file whose content is not known counts if its name is that
+  /// of media: it has to fail by its name, and not go missing.
   ///
   /// - Parameters:
   ///   - isDeep: whether folders in it are looked into.
-  ///   - excluded: a folder that is not: what is made goes there.
+  ///   - excluded: a folder that is not looked into: the outputs go there.
   /// - Throws: ``RetrogradeError`` of code `noInput`, where there are none, or the folder can't be read.
   package static func files(in folder: String, isDeep: Bool, excluding excluded: String) throws -> [File] {
     var info = stat()
@@ -76,7 +76,7 @@ package enum MediaFolder {
     }
   }
 
-  /// What a plain file begins as.
+  /// Kind of a plain file, by its beginning.
   private enum Content { case media, other, unknown }
 
   /// Photographs, lists of files and subtitles are no media.
@@ -122,7 +122,7 @@ package enum MediaFolder {
   /// Extensions that other files have too.
   private static let shared: Set = ["ts", "gif", "webp", "apng"]
 
-  /// Extensions of what can be read: containers that are written, and those that are only read.
+  /// Extensions of files that can be read: containers that are written, and those that are only read.
   private static let extensions = Set(Container.extensions).union([
     "264", "265", "3g2", "3gp", "3gpp", "aac", "ac3", "aif", "aifc", "aiff", "amr", "ape", "asf", "au", "caf", "divx",
     "dts",

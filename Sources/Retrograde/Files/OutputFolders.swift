@@ -5,7 +5,7 @@ import Paths
 
 /// Folders that outputs go into. Those that are not there are made, and are gone again when nothing was put into them.
 package final class OutputFolders: Sendable {
-  /// In the order in which they were made.
+  /// Folders that were made, in that order.
   private let made = Mutex<[String]>([])
 
   package init() {}

@@ -6,9 +6,9 @@ extension Reverser {
     Container.extensions.contains(fileExtension.lowercased())
   }
 
-  /// Finds out whether `output` can be made, before any work is done for it or for others.
+  /// Checks that `output` can be made, before any work is done for it or for others.
   ///
-  /// - Parameter inputs: what must not be replaced, beside what this one reads.
+  /// - Parameter inputs: files that must not be replaced, beside this one's own inputs.
   /// - Throws: ``RetrogradeError``.
   package func checkOutput(_ output: String, besides inputs: [String]) throws {
     _ = try Container.of(output, format: options.encoding.format)

@@ -23,13 +23,13 @@ package final class WatchRecord: Sendable {
 
   package static let name = ".retrograde-watch"
   private let path: String
-  /// By the bytes of paths.
+  /// Entries by the bytes of paths.
   private let known: Mutex<[[UInt8]: Entry]>
 
-  /// Other releases may read what these crash on.
+  /// Other releases may read files on which these crash.
   private static let releases = "retrograde \(RETROGRADE_VERSION), GStreamer \(GStreamer.release)"
 
-  /// Reads what is in `folder`, if anything is.
+  /// Reads the record in `folder`, if there is one.
   package init(in folder: String) {
     path = "\(folder)/\(WatchRecord.name)"
     let decoder = JSONDecoder()

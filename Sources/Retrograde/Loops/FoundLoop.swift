@@ -10,10 +10,10 @@ public struct FoundLoop: Sendable, Hashable, Codable {
     public var residual: Double
     /// How far neighbours within the loop are apart, on average.
     public var usual: Double
-    /// What can't be told from what is usual.
+    /// Largest residual that can't be told from the usual one.
     public var limit: Double
 
-    /// Whether nobody will notice.
+    /// True if the seam will not be noticed.
     public var isGood: Bool { residual <= limit }
   }
 
@@ -21,12 +21,12 @@ public struct FoundLoop: Sendable, Hashable, Codable {
   public var span: TimeSpan
   /// The order of play that it fits.
   public var loop: Loop
-  /// Of a loop that turns, the picture hardly moves where it does.
+  /// Fit of the picture; in a loop that turns, the picture hardly moves at the turn.
   public var picture: Fit
   /// nil where there is no audio, or where it turns, as the picture does.
   public var audio: Fit?
 
-  /// For how long its end goes on under its beginning, in what was written; nil: it is cut.
+  /// For how long its end goes on under its beginning, in the written file; nil: it is cut.
   public var blend: ClockTime?
 
   /// Whether neither picture nor audio give the seam away.
@@ -37,7 +37,8 @@ public struct FoundLoop: Sendable, Hashable, Codable {
 public enum LoopSeam: Sendable, Hashable {
   /// Nothing is changed: the last frame is followed by the first one.
   case cut
-  /// What comes after the end goes on for so long, in picture and audio, while the beginning comes. It is in the middle of the file,
-  /// which begins and ends where the source goes on. Of a loop that turns there is nothing to blend.
+  /// The source after the loop's end goes on for so long, in picture and audio, while the beginning comes.
+  /// The blend is in the middle of the file, which begins and ends where the source goes on. A loop that
+  /// turns has nothing to blend.
   case blend(ClockTime)
 }

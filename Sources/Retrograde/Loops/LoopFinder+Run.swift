@@ -3,7 +3,8 @@ import MediaTime
 import RetrogradeEngine
 
 extension LoopFinder {
-  /// Finds the loop and begins to write it to `output`; the result tells how far it is, and what was found (``Summary/loop``).
+  /// Finds the loop and begins to write it to `output`; the result reports the progress, and the loop that
+  /// was found (``Summary/loop``).
   /// - Parameter picture: a PNG to be made of the frames before and after the seam.
   public func start(to output: String, seam: LoopSeam = .cut, showing picture: String? = nil) -> Reversal {
     Reversal { work in
@@ -24,7 +25,7 @@ extension LoopFinder {
     }
   }
 
-  /// What is found is read once more to be written.
+  /// Checks that the source can be read once more: the loop is written after the search.
   private func checkInput() throws {
     guard Source.canBeReadAgain(input) else {
       throw RetrogradeError(
@@ -79,7 +80,7 @@ extension LoopFinder {
     }
   }
 
-  /// Of a source that is too short for what is usual, a third of it at the least.
+  /// Range of lengths; in a source that is too short for the usual ones, the least is a third of the source.
   private static func lengths(in duration: ClockTime) -> ClosedRange<ClockTime> {
     min(usualLengths.lowerBound, duration / 3)...usualLengths.upperBound
   }
@@ -94,7 +95,7 @@ extension LoopFinder {
     }
   }
 
-  /// Where the loop has to lie so that it can be given such a seam.
+  /// Part of the source in which the loop has to lie for such a seam.
   private func room(for seam: LoopSeam, in span: TimeSpan, _ lengths: ClosedRange<ClockTime>) throws -> TimeSpan {
     guard case .blend(let length) = seam else { return span }
     guard !options.playback.loop.turns else {

@@ -1,7 +1,8 @@
 public import MediaTime
 public import RetrogradeEngine
 
-/// Finds the stretch of a source that is best played again and again: whose end fits its beginning, in picture, motion and audio.
+/// Finds the part of a source that loops most smoothly: its end fits its beginning, in picture, motion and
+/// audio.
 ///
 /// ```swift
 /// let finder = LoopFinder("waves.mp4", lengths: .seconds(2) ... .seconds(6))
@@ -9,17 +10,19 @@ public import RetrogradeEngine
 /// try await finder.reverser(of: found, seam: .blend(.seconds(0.4))).reverse(to: "loop.mp4")
 /// ```
 ///
-/// All frames are looked at once, at low resolution. What is kept of them is a kilobyte for each within the longest length, whatever the
-/// length of the source; of audio, 2,400 bytes a second. The measure for pictures is that of video textures: frames are alike where those
-/// before and after them are too, so that the motion goes on (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
+/// All frames are looked at once, at low resolution. Memory holds a kilobyte for each frame within the
+/// longest length, whatever the length of the source; for audio, 2,400 bytes a second. The measure for
+/// pictures is that of video textures: frames are alike where those before and after them are too, so that
+/// the motion goes on (Schödl, Szeliski, Salesin, Essa: Video Textures, SIGGRAPH 2000, 3.1).
 public struct LoopFinder: Sendable {
   public var input: String
   /// How long the loop may be; nil: ``usualLengths``, and less in a source that is shorter.
   public var lengths: ClosedRange<ClockTime>?
-  /// What of the source is looked at (`playback.start`, `playback.end`), for which order of play, and how what is found is encoded.
+  /// Part of the source to search (`playback.start`, `playback.end`), the order of play, and the encoding of
+  /// the loop that is found.
   public var options: ReverseOptions
 
-  /// What is looked for unless said otherwise, in sources that are long enough.
+  /// Default range of lengths, for sources that are long enough.
   public static let usualLengths = ClockTime.seconds(2)...ClockTime.seconds(6)
 
   /// - Parameters:
@@ -35,9 +38,10 @@ public struct LoopFinder: Sendable {
   }
 
   /// - Parameters:
-  ///   - seam: what is to be made of it: a blend needs some of the source beyond the loop.
+  ///   - seam: the seam that is to be made: a blend needs some of the source beyond the loop.
   ///   - report: told how far it is; called on a thread of the finder.
-  /// - Throws: ``RetrogradeError`` of code `usage` where no stretch is that long; whatever else keeps the source from being read.
+  /// - Throws: ``RetrogradeError`` of code `usage` where no stretch is that long; of other codes where the
+  ///   source can't be read.
   public func find(
     seam: LoopSeam = .cut, _ report: @escaping @Sendable (ReversalProgress) -> Void = { _ in }
   ) async throws -> FoundLoop {
@@ -47,7 +51,7 @@ public struct LoopFinder: Sendable {
     }
   }
 
-  /// What writes a loop that was found.
+  /// Reverser that writes a loop that was found.
   public func reverser(of found: FoundLoop, seam: LoopSeam = .cut) -> Reverser {
     var reverser = Reverser(input, options: options)
     let (start, end) = (found.span.start, found.span.end)

@@ -5,7 +5,7 @@ import MediaTime
 /// A pair is measured by three: as they are, and as the frames before and after them are. So the table of all distances is only needed
 /// along a frame's own row and those next to it, and no more frames are kept than the longest loop has.
 struct SeamSearch {
-  /// The caps of what is compared.
+  /// The caps of the frames that are compared.
   static let form = "video/x-raw,format=GRAY8,width=48,height=28,pixel-aspect-ratio=1/1,colorimetry=1:4:0:0"
 
   struct Found {
@@ -41,11 +41,12 @@ struct SeamSearch {
 
   /// A decibel counts as much as this many levels of lightness: so different sounds (15 dB) weigh as much as a visible jump does.
   private static let levelsPerDecibel = 0.3
-  /// In a stretch that moves less from frame to frame, on average, nothing is seen to happen: it closes well, and nobody wants it.
+  /// Least motion from frame to frame, on average: with less, nothing is seen to happen, so that the stretch
+  /// closes well but makes no loop worth seeing.
   private static let leastMotion = 0.2
-  /// What is not seen or heard, however still the rest is, in levels and in dB.
+  /// Largest difference that is not seen or heard, however still the rest is, in levels and in dB.
   private static let hidden = (levels: 1.0, decibels: 3.0)
-  /// What is not noticed among steps of 1.
+  /// Largest step that is not noticed among steps of 1.
   private static let unnoticed = 1.5
 
   private let lengths: ClosedRange<ClockTime>
@@ -55,7 +56,7 @@ struct SeamSearch {
   private var frames: [Frame] = []
   /// The number of the first frame that is kept.
   private var first = 0
-  /// Of the frames that came last: the newest at the end.
+  /// Rows of the last frames: the newest at the end.
   private var rows: [Row] = []
   private var best: (moving: Candidate?, still: Candidate?)
 
@@ -86,7 +87,7 @@ struct SeamSearch {
     }
   }
 
-  /// What fits best; nil where no two frames are as far apart as a loop is long.
+  /// Best loop; nil where no two frames are as far apart as a loop is long.
   mutating func finish() -> Found? {
     if let last = frames.last {
       if !turns, rows.count > 2 { rows.removeFirst() }
@@ -129,7 +130,7 @@ struct SeamSearch {
     return (near.reduce(0, +) / Double(near.count), own)
   }
 
-  /// How much the picture moves about frames `a` and `b`, on which it turns.
+  /// Motion of the picture about frames `a` and `b`, on which it turns.
   private func turn(_ a: Int, _ b: Int) -> (cost: Double, residual: Double)? {
     guard b - first < frames.count else { return nil }
     func motion(_ number: Int) -> Double {

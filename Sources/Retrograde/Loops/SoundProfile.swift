@@ -6,7 +6,7 @@ import RetrogradeEngine
 struct SoundProfile {
   private static let bands = 24
   private static let interval = ClockTime(nanoseconds: 40_000_000)
-  /// In dB; what is less loud is taken for this.
+  /// Lowest level, in dB; quieter sound is taken for this.
   private static let quietest: Float = -90
 
   private let start: ClockTime
@@ -14,7 +14,7 @@ struct SoundProfile {
   private var decibels: [Float] = []
 
   /// - Parameters:
-  ///   - legs: what of it is listened to, forwards.
+  ///   - legs: the part to listen to, forwards.
   /// - Throws: ``RetrogradeError``, where it can't be read.
   init(_ track: AudioTrack, _ legs: PlaybackLegs, _ cancellation: Cancellation) throws {
     start = legs.presentation.span.start
@@ -42,7 +42,7 @@ struct SoundProfile {
     }
   }
 
-  /// Takes what the pipeline has found meanwhile.
+  /// Takes the pipeline's results so far.
   /// - Returns: whether that was the last.
   private mutating func take(_ pipeline: Pipeline, waiting time: ClockTime) throws -> Bool {
     while let message = pipeline.nextMessage(timeout: time) {

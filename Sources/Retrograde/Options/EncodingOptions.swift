@@ -6,7 +6,7 @@ public struct EncodingOptions: Sendable, Codable {
   public enum Quality: String, Sendable, Codable, CaseIterable {
     /// Hard to tell from the source, at about its bit rate.
     case source
-    /// Hard to tell from the source under a magnifying glass, at whatever bit rate that takes.
+    /// Hard to tell from the source under a magnifying glass, at any bit rate that takes.
     case high
     /// Bit-exact frames and samples.
     case lossless
@@ -46,18 +46,18 @@ public struct EncodingOptions: Sendable, Codable {
   package var isRateChosen = false
   /// The most bits per second of each audio stream; nil: as many as it usually has.
   package var audioBitrate: Int?
-  /// What of the picture is in the output, which way round, and how large.
+  /// Crop, orientation and size of the picture in the output.
   public var framing: Framing
   /// Whether video in Matroska keeps its transparency: it becomes FFV1, if no other codec is asked for. WebP, APNG
   /// and PNG always keep it. Few video players show it.
   public var keepsAlpha: Bool
   /// Whether interlaced frames are made whole ones, one of each frame.
   public var deinterlaces: Bool
-  /// Whether what is played forwards is carried as it is, without decoding and encoding: see docs/limits.md for where that can
-  /// be done.
+  /// Whether the forward parts are carried as they are, without decoding and encoding: see docs/limits.md for
+  /// where that can be done.
   public var copiesForward: Bool
-  /// Whether video is decoded and encoded even where its packets could be turned round as they are: see docs/limits.md for where
-  /// that can be done.
+  /// Whether video is decoded and encoded even where its packets could be reversed as they are: see
+  /// docs/limits.md for where that can be done.
   public var reencodes: Bool
 
   public init(

@@ -1,9 +1,10 @@
 import RetrogradeEngine
 
-/// What of a picture is in the output, which way round, and how large.
+/// Crop, orientation and size of a picture in the output.
 ///
-/// All of it is said of the picture as it is shown: upright, with square pixels. Whatever the order in which it is said, it is done in this
-/// one: the picture is cropped, then turned, then flipped, then scaled.
+/// All values refer to the picture as it is shown: upright, with square pixels. Whatever the order in which
+/// they are set, they are applied in this one: the picture is cropped, then turned, then flipped, then
+/// scaled.
 ///
 /// ```swift
 /// let story = Framing(crop: .shape(width: 9, height: 16), scale: .pad(width: 1080, height: 1920))
@@ -32,7 +33,7 @@ public struct Framing: Sendable, Codable, Hashable {
     }
   }
 
-  /// By how much the picture is turned, clockwise, in degrees.
+  /// Angle by which the picture is turned, clockwise, in degrees.
   public enum Rotation: Int, Sendable, Codable, CaseIterable {
     case quarter = 90
     case half = 180
@@ -49,15 +50,15 @@ public struct Framing: Sendable, Codable, Hashable {
 
   /// How large the picture is made, in pixels, which are square then: 1 to 16384 a side. In a film, sizes are rounded to even numbers.
   public enum Scale: Sendable, Codable, Hashable {
-    /// So wide; its height follows.
+    /// This width; the height follows.
     case width(Int)
-    /// So high; its width follows.
+    /// This height; the width follows.
     case height(Int)
-    /// So that it just lies within this size.
+    /// The largest size that lies within this one.
     case fit(width: Int, height: Int)
-    /// As `fit`, and then exactly of this size, with black bars.
+    /// Like `fit`, and then exactly of this size, with black bars.
     case pad(width: Int, height: Int)
-    /// As `fit`, but made smaller at the most.
+    /// Like `fit`, but never upscales.
     case limit(width: Int, height: Int)
   }
 
@@ -118,7 +119,7 @@ extension Framing {
 }
 
 extension Framing {
-  /// What is asked for, by its name.
+  /// Settings that were asked for, by their names.
   var settings: [Setting] {
     var asked: [Setting] = []
     if crop != nil { asked.append(.crop) }

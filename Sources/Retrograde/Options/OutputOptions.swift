@@ -1,4 +1,4 @@
-/// Whether the output is written, and what is written beside it.
+/// Options of writing the output, and the files beside it.
 public struct OutputOptions: Sendable, Codable {
   /// Whether an existing output may be replaced.
   public var overwrites: Bool
@@ -6,9 +6,9 @@ public struct OutputOptions: Sendable, Codable {
   public var isStrict: Bool
   /// Whether the finished mirror is compared with its source before it gets its name; one that differs never gets it.
   public var isVerified: Bool
-  /// Where to write the mirrored subtitles of text as a file of their own, .srt or .vtt; nil: nowhere.
+  /// Path of the mirrored subtitles of text, a file of their own, .srt or .vtt; nil: none is written.
   public var subtitles: String?
-  /// Where it is to go; nil: anywhere. A ``Preset`` sets it.
+  /// Place that the output is made for; nil: any. A ``Preset`` sets it.
   public var place: Place?
 
   public init(

@@ -2,23 +2,24 @@ import GStreamer
 public import MediaTime
 public import RetrogradeEngine
 
-/// What a place, such as a service that shows films, takes: a GStreamer encoding target, with limits of length, size and shape.
+/// Requirements of a place, such as a service that shows films: a GStreamer encoding target, with limits of
+/// length, size and shape.
 ///
-/// It is a file whose name ends in `.gep`. Beside what GStreamer reads of it, it has a group `[Retrograde]` with any of the keys
-/// `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad` (`1080x1920`), `max-seconds`, `max-size` (`16MB`) and `date`, when the place was
-/// known to take that.
+/// It is a file whose name ends in `.gep`. Beside GStreamer's own groups it has a group `[Retrograde]` with
+/// any of the keys `extensions` (`mp4;mov`), `crop` (`9:16`), `fit` or `pad` (`1080x1920`), `max-seconds`,
+/// `max-size` (`16MB`) and `date`, when the place was known to take that.
 public struct Preset: Sendable, Hashable {
   public var name: String
   public var description: String
   /// When the limits were looked up, as a date of ISO 8601 or the beginning of one; nil: it does not say.
   public var date: String?
-  /// Those of files that it takes; none: any.
+  /// File name extensions that the place takes; none: any.
   public var extensions: [String]
   public var crop: Framing.Crop?
   public var scale: Framing.Scale?
   public var longest: ClockTime?
   public var maxSize: ByteCount?
-  /// As caps; nil: any.
+  /// Video codec as caps; nil: any.
   public var videoCodec: String?
   public var audioCodec: String?
 
@@ -26,7 +27,7 @@ public struct Preset: Sendable, Hashable {
   private static let keys = ["crop", "date", "extensions", "fit", "max-seconds", "max-size", "pad"]
 
   /// Reads a file.
-  /// - Throws: ``RetrogradeError`` of code `usage`, with what of it can't be read.
+  /// - Throws: ``RetrogradeError`` of code `usage`, with the part that can't be read.
   public init(path: String) throws {
     func refused(_ why: String) -> RetrogradeError { RetrogradeError(.usage, about: path, "\(why)") }
     let target: EncodingTarget
@@ -57,7 +58,7 @@ public struct Preset: Sendable, Hashable {
     (videoCodec, audioCodec) = (target.video, target.audio)
   }
 
-  /// Sets what `options` does not say yet.
+  /// Sets the values that `options` leaves open.
   public func apply(to options: inout ReverseOptions) {
     var encoding = options.encoding
     if encoding.framing.crop == nil { encoding.framing.crop = crop }
@@ -77,7 +78,7 @@ public struct Preset: Sendable, Hashable {
 }
 
 extension OutputOptions {
-  /// Where the output is to go, and what of it that place takes.
+  /// Place that the output is made for, and its limits.
   public struct Place: Sendable, Codable, Hashable {
     public var name: String
     /// File name extensions, in small letters; none: any.
@@ -102,14 +103,14 @@ extension OutputOptions {
       }
     }
 
-    /// What is to be said of what is recorded already, and longer than it takes.
+    /// Warning about a recording that is longer than the place takes.
     func warning(_ duration: ClockTime?) -> Warning? {
       guard let longest, let duration, duration > longest else { return nil }
       return Warning(
         .tooLong, "too long for \(setting: .place) \(name): \(duration), and \(longest) is the longest that it takes")
     }
 
-    /// - Throws: ``RetrogradeError`` of code `usage`, where it does not take what is so long.
+    /// - Throws: ``RetrogradeError`` of code `usage`, where `duration` is longer than the place takes.
     func check(_ output: String, _ duration: ClockTime?) throws {
       guard let longest, let duration, duration > longest else { return }
       throw RetrogradeError(

@@ -1,6 +1,6 @@
 public import RetrogradeEngine
 
-/// How to turn a source round: what is played, how that is encoded, whether it is written, and what that may take. The
+/// Options of reversing a source: the order of play, the encoding, the output, and the resources. The
 /// defaults are those of `retrograde reverse`.
 public struct ReverseOptions: Sendable, Codable {
   public var playback: PlaybackOptions

@@ -10,13 +10,13 @@ import Paths
 /// can't do that: a name beside it, and then the two change names (renameat2(2)), so that the old one can be brought back.
 final class OutputFile: OutputPart {
   private struct State {
-    /// Whether anybody writes it.
+    /// True if the file is being written.
     var isWritten = false
     /// The name that it has meanwhile.
     var name: String?
     /// Whether it has the final name, and nothing else had it.
     var isNew = false
-    /// Whether what had the final name has `name` now.
+    /// True if the old file of the final name has `name` now.
     var isExchanged = false
   }
   private let place: OutputPlace

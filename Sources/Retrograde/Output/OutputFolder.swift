@@ -10,13 +10,13 @@ import Paths
 /// it can be brought back where a move fails.
 final class OutputFolder: OutputPart {
   private struct State {
-    /// What was asked for: file names, or patterns of them.
+    /// Outputs that were asked for: file names, or patterns of them.
     var places: [OutputPlace] = []
-    /// Where files are until all are whole.
+    /// Folder of the files until all are whole.
     var workFolder: String?
     /// Whether the folder was not there before.
     var isMade = false
-    /// What was renamed, in that order.
+    /// Renamed files, in that order.
     var moves: [(from: String, to: String)] = []
     var isPublished = false
   }
@@ -129,7 +129,7 @@ final class OutputFolder: OutputPart {
   func clear() {
     let (workFolder, isPublished, isMade) = state.withLock { ($0.workFolder, $0.isPublished, $0.isMade) }
     if let workFolder {
-      // What was there before, and could not be brought back, stays.
+      // Old files that could not be brought back stay.
       for folder in isPublished ? [newFiles(workFolder), oldFiles(workFolder)] : [newFiles(workFolder)] {
         for name in names(in: folder) { unlink("\(folder)/\(name)".cPath) }
       }

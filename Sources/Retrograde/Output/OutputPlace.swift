@@ -40,7 +40,7 @@ struct OutputPlace: Sendable {
     }
   }
 
-  /// Finds out whether what has this name, if anything does, may be replaced.
+  /// Checks that the file of this name, if there is one, may be replaced.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`.
   func check(overwrites: Bool, inputs: Set<FileIdentity>) throws {
     var link = stat()
@@ -60,7 +60,7 @@ struct OutputPlace: Sendable {
     guard overwrites else { throw refusal("exists", remedy: "\(setting: .overwrites) replaces it") }
   }
 
-  /// What went wrong when the file was to get its name, by `errno`.
+  /// Error of giving the file its name, by `errno`.
   var failure: RetrogradeError {
     let reason = errno
     let isInTheWay = [EEXIST, ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, EROFS].contains(reason)
@@ -76,7 +76,7 @@ struct OutputPlace: Sendable {
   }
 }
 
-/// What tells a file from all others, whatever its names.
+/// Identity of a file, whatever its names.
 struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let number: ino_t
@@ -93,10 +93,10 @@ struct FileIdentity: Hashable, Sendable {
     self.init(info)
   }
 
-  /// Those of what is read as `input`.
+  /// Identities of the files that are read as `input`.
   static func all(of input: String) -> [FileIdentity] { paths(of: input).compactMap(FileIdentity.init(ofFileAt:)) }
 
-  /// The paths of what is read as `input`: a file, `-`, or a pattern of numbered files.
+  /// The paths of the files that are read as `input`: a file, `-`, or a pattern of numbered files.
   static func paths(of input: String) -> [String] {
     if input == "-" { return ["/proc/self/fd/\(STDIN_FILENO)"] }
     let path = Address.path(of: input)

@@ -1,14 +1,14 @@
 import RetrogradeEngine
 import Synchronization
 
-/// The files that one run makes. They get their names together, when all are whole and on the disk; until then whatever is
-/// at those names stays as it is. Where the run fails, nothing is left.
+/// The files that one run makes. They get their names together, when all are whole and on the disk; until
+/// then any old files of those names stay as they are. If the run fails, nothing is left.
 ///
 /// Lock order: none; the lock is not held while files are touched.
 final class Outputs: Sendable {
   private struct State {
     var parts: [any OutputPart] = []
-    /// By the path that was asked for.
+    /// Part of each output, by the path that was asked for.
     var owners: [String: any OutputPart] = [:]
   }
   private let overwrites: Bool
@@ -18,8 +18,9 @@ final class Outputs: Sendable {
 
   /// - Parameters:
   ///   - overwrites: whether files that exist may be replaced.
-  ///   - inputs: what is read, which must not be.
-  ///   - pipe: what writing to standard output, as which `-` is taken then, may take, and what ends it; nil: it is a file's name.
+  ///   - inputs: the files that are read, which must not be replaced.
+  ///   - pipe: the resources of writing to standard output, for which `-` stands then, and its cancellation;
+  ///     nil: `-` is a file's name.
   init(
     overwrites: Bool, inputs: [String], pipe: (resources: Resources, cancellation: Cancellation)? = nil
   ) {
@@ -65,7 +66,7 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Where `path`, which was begun, is to be written. What nobody asks for is not made.
+  /// Path to which `path`, which was begun, is to be written. An output that is never asked for is not made.
   func location(of path: String) throws -> String {
     guard let part = state.withLock({ $0.owners[path] }) else {
       throw RetrogradeError(.internalFailure, about: path, "was not begun")
@@ -75,7 +76,7 @@ final class Outputs: Sendable {
 
   /// Gives all files their names, or none.
   func commit() throws {
-    // What has gone through a pipe can't be taken back.
+    // Bytes that have gone through a pipe can't be taken back.
     let all = state.withLock { $0.parts }
     let parts = all.filter { !($0 is StandardOutput) } + all.filter { $0 is StandardOutput }
     for part in parts { try part.sync() }
@@ -95,7 +96,7 @@ final class Outputs: Sendable {
     }
   }
 
-  /// Removes whatever has no name that was asked for, once nobody writes any more.
+  /// Removes all files that did not get a name that was asked for, once no thread writes any more.
   func clear() {
     for part in state.withLock({ $0.parts }) { part.clear() }
   }
@@ -103,15 +104,15 @@ final class Outputs: Sendable {
 
 /// One file that is made, or the many of one folder.
 protocol OutputPart: Sendable {
-  /// Where what was asked for is written until it is whole.
+  /// Path to which an output is written until it is whole.
   func location(of place: OutputPlace) throws -> String
   /// Brings the bytes to the disk.
   func sync() throws
   /// Gives the final names.
   func publish() throws
-  /// Takes back the names that were given, and brings back what had them.
-  /// - Returns: words on what could not be brought back, if anything.
+  /// Takes back the names that were given, and brings back the old files.
+  /// - Returns: words on files that could not be brought back, if any.
   func withdraw() -> String?
-  /// Removes what has no final name.
+  /// Removes the files that have no final name.
   func clear()
 }

@@ -1,8 +1,8 @@
 import Glibc
 import RetrogradeEngine
 
-/// Standard output. What is made waits in the spool, and is copied when all of it is whole: headers are put right last, and of a run
-/// that fails nothing comes out.
+/// Standard output. The file waits in the spool, and is copied when all of it is whole: headers are corrected
+/// last, and a run that fails puts nothing out.
 final class StandardOutput: OutputPart {
   private static let name = "standard output"
   private let spool: Spool

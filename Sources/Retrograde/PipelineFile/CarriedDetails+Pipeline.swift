@@ -18,7 +18,7 @@ extension Element {
   /// Whether an element after this one asks for other sample frames than the track's.
   fileprivate func resamples(_ track: AudioTrack) -> Bool {
     downstream.contains { element in
-      // Opus counts at 48 kHz, whatever the source's rate is.
+      // Opus counts at 48 kHz, at any rate of the source.
       if element.factoryName == "opusenc" { return track.rate != 48_000 }
       let rate = element.factoryName == "capsfilter" ? element.string("caps").flatMap { Caps($0)?.int("rate") } : nil
       return rate.map { $0 != track.rate } ?? false
@@ -40,7 +40,7 @@ extension Pipeline {
     element(name)?.downstream.contains { $0.factoryName == "deinterlace" } ?? false
   }
 
-  /// Whether what is written has no times of its own for audio: see ``Container``.
+  /// True if the output has no times of its own for audio: see ``Container``.
   var needsAudioFromStart: Bool {
     let untimed: Set = ["avimux", "oggmux", "wavenc"]
     return !elements(ofClass: "Muxer").contains { !($0.factoryName.map(untimed.contains) ?? true) }

@@ -1,6 +1,6 @@
 /// A description in `gst-launch-1.0` syntax, taken apart.
 package enum DescriptionWords {
-  /// What stands between spaces that are not inside quotes.
+  /// Words between spaces that are not inside quotes.
   package static func all(in text: String) -> [String] {
     var words: [String] = []
     var word = ""

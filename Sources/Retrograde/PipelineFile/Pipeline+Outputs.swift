@@ -12,7 +12,7 @@ extension Pipeline {
     var isNumbered: Bool { element.factoryName != "filesink" }
   }
 
-  /// The files that its sinks write; not devices, nor what lies on other machines.
+  /// The files that its sinks write; not devices, nor files on other machines.
   var outputLocations: [OutputLocation] {
     // splitmuxsink counts as a muxer.
     (elements(ofClass: "Sink") + elements(ofFactory: "splitmuxsink")).flatMap { sink in

@@ -1,9 +1,10 @@
 extension PipelineFile {
-  /// Begins to run the file; the result tells how far it is.
+  /// Begins to run the file; the result reports the progress.
   ///
   /// - Parameters:
   ///   - values: of the file's parameters.
-  ///   - options: memory, spool, strictness, whether outputs may be replaced; what the file itself sets counts more.
+  ///   - options: memory, spool, strictness, whether outputs may be replaced; the file's own settings count
+  ///     more.
   public func start(_ values: [String: String], options: ReverseOptions = ReverseOptions()) -> Reversal {
     Reversal { try PipelineRun(file: self, values: values, options: options, work: $0).run() }
   }

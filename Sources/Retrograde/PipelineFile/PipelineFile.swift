@@ -15,17 +15,17 @@ public struct PipelineFile: Sendable {
   /// `${name}` or `${name=default}`.
   public struct Parameter: Sendable, Hashable {
     public var name: String
-    /// What it is without a value; nil where it needs one.
+    /// Default value; nil where it needs one.
     public var fallback: String?
-    /// Where it stands first.
+    /// First place at which it stands.
     public var place: Place
   }
 
   /// The file's name, for messages.
   public let name: String
-  /// In the order of their first appearance.
+  /// Parameters in the order of their first appearance.
   public let parameters: [Parameter]
-  /// What the comment at the top says.
+  /// Text of the comment at the top.
   public let summary: String
   private let lines: [Line]
 
@@ -34,7 +34,7 @@ public struct PipelineFile: Sendable {
   private struct Line: Sendable {
     var section: Section
     var number: Int
-    /// As it stands in the file.
+    /// The line as it stands in the file.
     var raw: String
     var pieces: [Piece]
   }
@@ -54,8 +54,8 @@ public struct PipelineFile: Sendable {
   }
 
   /// - Parameters:
-  ///   - text: what the file says.
-  ///   - name: what to call it in messages.
+  ///   - text: text of the file.
+  ///   - name: its name in messages.
   public init(_ text: String, name: String) throws {
     self.name = name
     var parsed: [Line] = []
@@ -243,7 +243,8 @@ extension PipelineFile {
   /// Text in which nothing is a parameter.
   static func literal(_ text: String) -> String { text.replacing("${", with: "$${") }
 
-  /// As one word, wherever a word may stand; plain ones as they are, since caps hold numbers without quotes.
+  /// The value as one word, wherever a word may stand; plain ones as they are, since caps hold numbers
+  /// without quotes.
   private static func word(_ value: String) -> String {
     let isPlain =
       !value.isEmpty
@@ -276,7 +277,7 @@ extension ResolvedPipelines {
     return words.joined(separator: " ")
   }
 
-  /// What GStreamer's `error` about one half means, with the place of the word that it complains of.
+  /// Meaning of GStreamer's `error` about one half, with the place of the word that it complains of.
   func failure(_ error: GStreamerError, in section: PipelineFile.Section) -> RetrogradeError {
     let words = error.message.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)
@@ -291,7 +292,7 @@ extension ResolvedPipelines {
         }
       }
     }
-    // GStreamer's "Resource not found." has the file's name in the last line of what it says for debugging.
+    // GStreamer's "Resource not found." has the file's name in the last line of its debug text.
     let lines = error.debug?.split(separator: "\n") ?? []
     let detail = lines.count > 1 ? lines.last.map { " \($0)" } ?? "" : ""
     return PipelineFile.failure(name, .init(line: own.first?.number ?? 1, column: 1), Message(error.message + detail))

@@ -4,11 +4,12 @@ import Quirks
 import RetrogradeEngine
 import Synchronization
 
-/// Reads the first half of a pipeline file: what its appsinks give is what is to be reversed.
+/// Reads the first half of a pipeline file: the output of its appsinks is to be reversed.
 ///
-/// Where the elements between a decoder and the video's appsink are known to treat each frame by itself, and stand in the
-/// description, the video is indexed by its packets and read in windows, like any file. Elsewhere (live sources, decodebin,
-/// filters that look at neighbouring frames) everything is decoded once, forwards, into the spool.
+/// If the elements between a decoder and the video's appsink are known to treat each frame by itself, and
+/// stand in the description, the video is indexed by its packets and read in windows, like any file.
+/// Elsewhere (live sources, decodebin, filters that look at neighbouring frames) everything is decoded once,
+/// forwards, into the spool.
 struct PipelineIndexer: Sendable {
   /// For messages.
   let name: String
@@ -16,9 +17,9 @@ struct PipelineIndexer: Sendable {
   let decoding: String
   /// The one file that the pipeline reads; nil if it reads none, or several.
   var source: PipelineSource?
-  /// What GStreamer's error means for whoever wrote the pipeline.
+  /// Translates GStreamer's error for the author of the pipeline.
   let failure: @Sendable (GStreamerError) -> RetrogradeError
-  /// What says when a live source is to be recorded; nil: until it ends.
+  /// Control of the times at which a live source is recorded; nil: until it ends.
   var recording: RecordingControl?
   let rate: FrameRateLimit
   let resources: Resources
@@ -36,7 +37,7 @@ struct PipelineIndexer: Sendable {
     var isWhole = true
   }
 
-  /// Filters of which every frame comes out alone, whatever came before it.
+  /// Filters that treat each frame alone, independent of the frames before.
   private static let frameByFrame: Set = [
     "videoconvert", "videoscale", "videoconvertscale", "videocrop", "videoflip", "videobox", "videobalance", "gamma",
     "capsfilter", "queue",
@@ -108,9 +109,9 @@ struct PipelineIndexer: Sendable {
     }
   }
 
-  /// Nothing waits for a clock, and nothing is lost.
+  /// Prepares the pipeline: no element waits for a clock, and no sample is lost.
   private static func prepare(_ pipeline: Pipeline, reading source: PipelineSource?) {
-    // Files must not choose elements that open what they name; the author of the pipeline may.
+    // Files must not choose elements that open other files that they name; the author of the pipeline may.
     if !pipeline.readsAddresses { pipeline.plugOnlyMedia() }
     if let source {
       source.prepare(pipeline)
@@ -135,7 +136,7 @@ struct PipelineIndexer: Sendable {
   private func wait(_ pipeline: Pipeline, _ tally: StreamTally, _ sinks: [Element]) throws {
     defer { tally.isOver.cancel() }
     let step = ClockTime(nanoseconds: 50_000_000)
-    // A camera may take its time; what was played once and makes no progress is stuck.
+    // A camera may take its time; a pipeline that was playing and makes no progress is stuck.
     var pass = IndexingPass(streams: sinks.count, stall: ClockTime(seconds: 60))
     var silence = ClockTime.zero
     var hasEnded = false
@@ -203,7 +204,7 @@ struct PipelineIndexer: Sendable {
   private func collectFrames(_ reader: StreamReader, _ first: Sample, of path: StreamPath?) throws -> PipelineFound {
     var video = try RecordedVideo(like: first, rate: rate, resources, gauge)
     var next: Sample? = first
-    // What is not kept is taken all the same: a source that is held up does not hear that it is to end.
+    // Samples that are not kept are taken all the same: a blocked source does not notice that it is to end.
     while let sample = next {
       switch recording?.takes(sample) {
       case .later?, .never?: break
@@ -243,7 +244,7 @@ struct PipelineIndexer: Sendable {
     case .packets(let index, let isAsDecoded):
       var recipe = DecodingRecipe(pipeline: decoding, sink: name, source: name) { [source] pipeline in
         PipelineIndexer.prepare(pipeline, reading: source)
-        // What the other sinks gave has been taken; it must not hold up this one.
+        // The samples of the other sinks have been taken; those sinks must not hold up this one.
         for other in pipeline.elements(ofFactory: "appsink") where other.name != name {
           try? other.set("max-buffers", "1")
           try? other.set("drop", "true")
@@ -317,7 +318,7 @@ private struct Job: Sendable {
   }
 }
 
-/// What came out of one appsink.
+/// Content that came out of one appsink.
 private enum PipelineFound: Sendable {
   case packets(VideoIndex, isAsDecoded: Bool)
   case frames(VideoSource)

@@ -2,11 +2,12 @@ import Containers
 import GStreamer
 import RetrogradeEngine
 
-/// One run of a pipeline file: its first half is read, what it gives is turned round, its second half writes that.
+/// One run of a pipeline file: its first half is read, its frames and samples are reversed, and its second
+/// half writes them.
 struct PipelineRun: Sendable {
   let file: PipelineFile
   let values: [String: String]
-  /// What the file does not set.
+  /// Options that the file does not set.
   let options: ReverseOptions
   let work: Work
 
@@ -28,7 +29,7 @@ struct PipelineRun: Sendable {
     }
   }
 
-  /// What the files that are read say of themselves, and no length of the pipeline's own can tell.
+  /// Warnings about damage that the files' own bytes show, and no length of the pipeline's own can tell.
   private func damage(_ inputs: [String]) throws -> [Warning] {
     try inputs.compactMap { path in
       let facts = ContainerFacts(path) { work.cancellation.isCancelled }
@@ -115,7 +116,7 @@ struct PipelineRun: Sendable {
       plan: source.video?.plan, warnings: warnings)
   }
 
-  /// Has the sinks write where `outputs` says.
+  /// Makes the sinks write where `outputs` says.
   /// - Returns: the one file that is written, if it is one.
   private static func redirect(_ pipeline: Pipeline, to outputs: Outputs) throws -> String {
     let locations = pipeline.outputLocations

@@ -5,11 +5,11 @@ import RetrogradeEngine
 /// The settings of a pipeline file: its lines `@name value`.
 struct PipelineSettings: Sendable {
   var options: ReverseOptions
-  /// In place of the source's; nil: those.
+  /// Tags in place of the source's; nil: the source's.
   var tags: TagList?
   var orientation: String?
 
-  /// - Parameter options: for what the file does not set.
+  /// - Parameter options: for settings that the file does not have.
   /// - Throws: ``RetrogradeError`` of code `usage` with the place of the first wrong line.
   init(_ pipelines: ResolvedPipelines, _ options: ReverseOptions) throws {
     self.options = options

@@ -6,8 +6,9 @@ import Synchronization
 
 /// One audio stream as segments, cut between packets of the encoder.
 ///
-/// A packet overlaps the one before. So each segment is encoded from some packets before it on, which are thrown away, and with some
-/// samples after it: what is left is packets as they come from one encoding of the whole, on one grid.
+/// A packet overlaps the one before. So each segment is encoded from some packets before it on, which are
+/// thrown away, and with some samples after it: the remaining packets are those of one encoding of the whole,
+/// on one grid.
 struct AudioSegments: Sendable {
   private let source: PlayableSource
   private let track: AudioTrack

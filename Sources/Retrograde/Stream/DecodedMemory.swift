@@ -1,13 +1,13 @@
 import CSystemSupport
 import Synchronization
 
-/// Gives the memory of frames back to the system when nobody decodes any more: glibc keeps what was freed, in as many heaps as threads had
-/// some, and of a server that has nothing to do a gigabyte would be left.
+/// Gives the memory of frames back to the system when nothing is decoded any more: glibc keeps freed memory,
+/// in as many heaps as there were threads, and an idle server would keep a gigabyte.
 enum DecodedMemory {
   /// How many are at work, in all of the process.
   private static let busy = Mutex(0)
 
-  /// Runs what decodes and encodes.
+  /// Runs `body`, which decodes and encodes.
   static func during<Value>(_ body: () throws -> Value) rethrows -> Value {
     busy.withLock { $0 += 1 }
     defer {

@@ -30,7 +30,8 @@ struct PacketGrid: Sendable {
     // The first holds the priming.
     for cut in cuts.dropFirst() {
       let place = (max(cut, .zero).sampleIndex(rate: rate) + priming + packet / 2) / packet
-      // There may be more video than audio. The last packet of all may hold no more than the priming of what is not there.
+      // There may be more video than audio. The last packet of all may hold no more than the priming of
+      // samples that do not follow.
       if let last = starts.last, place > max(last, priming / packet), place * packet - priming < samples {
         starts.append(place)
       }
@@ -44,7 +45,7 @@ struct PacketGrid: Sendable {
     return first..<max(first, min((packets.upperBound + PacketGrid.after) * packet, samples))
   }
 
-  /// Of the last one there may be less.
+  /// Length of a packet; the last one may be shorter.
   func length(ofPacket number: Int) -> Int { min(packet, max(samples + priming - number * packet, 1)) }
 
   /// When each segment is heard.

@@ -3,9 +3,9 @@ import Glibc
 import MediaTime
 import RetrogradeEngine
 
-/// What segments of video are encoded in, and how.
+/// Codec of the segments of a video.
 enum SegmentCodec: String {
-  /// What every browser plays.
+  /// The codec that every browser plays.
   case h264
   case hevc, vp9
 
@@ -27,11 +27,12 @@ enum SegmentCodec: String {
     return made >= watched * SegmentCodec.reserve ? [h264, own] : [h264]
   }
 
-  /// How much faster than it is watched an encoder is to be by itself: the source is decoded at the same time.
+  /// Speed of an encoder by itself, in multiples of playback: the source is decoded at the same time.
   private static let reserve = 1.5
 
-  /// The only one of GStreamer's whose settings are known here, and how many pixels of moving pictures it encodes in a second on one core: of 1080p, two of
-  /// them made 57 and 73 frames (HEVC, VP9). Nil of what is always had.
+  /// The only one of GStreamer's encoders whose settings are known here, and how many pixels of moving
+  /// pictures it encodes in a second on one core: of 1080p, two of them made 57 and 73 frames (HEVC, VP9).
+  /// Nil for the codec that is always there.
   private var encoder: (name: String, pixelsPerSecond: Double)? {
     switch self {
     case .h264: nil
@@ -40,13 +41,14 @@ enum SegmentCodec: String {
     }
   }
 
-  /// As the source's; nil where it need not be.
+  /// Name of the codec if it is the source's own; nil for the usual one.
   var nameOfSourceCodec: String? { self == .h264 ? nil : rawValue.uppercased() }
 
-  /// On x264's scale, its own default; nil: what `settings` say.
+  /// Quality on x264's scale, its own default; nil: `settings` has it.
   var quality: Int? { self == .h264 ? 23 : nil }
 
-  /// x264's: a third faster than what is usual elsewhere, and half as large again. The others': their fastest.
+  /// Speed of x264: a third faster than the usual one elsewhere, with files half as large again. The others':
+  /// their fastest.
   var preset: String {
     switch self {
     case .h264: "superfast"
@@ -55,8 +57,8 @@ enum SegmentCodec: String {
     }
   }
 
-  /// What a segment takes at the most, in parts of the rate that its encoder is told: libvpx has no coarser quantizer for noise, of which it made 1.9
-  /// times as much.
+  /// Largest size of a segment, in parts of the rate that its encoder is told: libvpx has no coarser
+  /// quantizer for noise, of which it made 1.9 times as much.
   var excess: Double { self == .vp9 ? 2.2 : 1 }
 
   /// Properties of the encoder, which keep it to a quality as far as the rate goes.
@@ -83,9 +85,10 @@ enum SegmentCodec: String {
     }
   }
 
-  /// What always holds: frames come out in the order in which they are shown.
+  /// Properties that always hold: frames come out in the order in which they are shown.
   var fixedSettings: [String: String] {
-    // B-frames take a sixth more time for a seventh fewer bits, and players differ in what they make of times without an edit list.
+    // B-frames take a sixth more time for a seventh fewer bits, and players treat times without an edit list
+    // in different ways.
     self == .h264 ? ["bframes": "0"] : [:]
   }
 }

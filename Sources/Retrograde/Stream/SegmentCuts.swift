@@ -1,8 +1,8 @@
 import MediaTime
 import RetrogradeEngine
 
-/// Where the frames of an output are cut into segments: near the source's groups of pictures, so that few frames are decoded for two
-/// segments, and at any frame where those are far apart.
+/// Places at which an output's frames are cut into segments: near the source's groups of pictures, so that
+/// few frames are decoded for two segments, and at any frame where those are far apart.
 struct SegmentCuts: Sendable {
   /// When each frame is shown, in units of the track's time, and last of all when the output ends; the first is on show from 0 on.
   let times: [Int]
@@ -15,15 +15,16 @@ struct SegmentCuts: Sendable {
   /// How long the pieces are in which a segment is given out while it is made, about.
   static let piece = ClockTime.milliseconds(250)
 
-  /// How much shorter or longer a segment may be than it should for the sake of a group.
+  /// Share by which a segment may be shorter or longer than it should, so that it begins with a group of
+  /// pictures.
   private static let tolerance = 0.25
-  /// How long the first segments are, in parts of the usual length: whoever begins to watch waits for all of one.
+  /// Lengths of the first segments, in parts of the usual length: playback begins when all of one is there.
   private static let beginning = [0.25, 0.5]
 
   init(_ played: PlayedFrames, target: ClockTime, timescale: Int) {
     self.timescale = timescale
     let frames = played.frames
-    // Those that begin in the same unit as the one before are a unit later.
+    // A frame that begins in the same unit as the one before is made a unit later.
     var times: [Int] = []
     times.reserveCapacity(frames.count + 1)
     for frame in frames {
@@ -39,7 +40,7 @@ struct SegmentCuts: Sendable {
       of: times, usual: max(target.sampleIndex(rate: timescale), 1), canCut: { played.canCut(before: $0) })
   }
 
-  /// Of frames of which no more is known than when they are shown.
+  /// Cuts of frames of which only the times are known.
   init(times: [Int], timescale: Int, segments: [Range<Int>]) {
     (self.times, self.timescale, self.segments) = (times, timescale, segments)
     shown = zip(times, times.dropFirst()).map {

@@ -16,7 +16,7 @@ struct SegmentEncoder: Sendable {
     var isKeyframe: Bool
   }
 
-  /// What an encoder of one stretch says of all of them.
+  /// Header of all stretches, from an encoder of one.
   struct Header: Sendable {
     /// The caps of the packets.
     let caps: Caps
@@ -40,7 +40,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// Of a pipeline that encodes, in `gst-launch-1.0` syntax; nothing takes the packets.
+  /// Pipeline that encodes, in `gst-launch-1.0` syntax; nothing takes the packets.
   let description: String
   let stream: EncodingPipeline.Stream
   let kind: StreamKind
@@ -49,10 +49,10 @@ struct SegmentEncoder: Sendable {
   let resources: Resources
 
   /// - Parameters:
-  ///   - ending: what takes the packets, in `gst-launch-1.0` syntax.
-  ///   - priming: what is known of that; nil: it is measured.
+  ///   - ending: elements that take the packets, in `gst-launch-1.0` syntax.
+  ///   - priming: known priming; nil: it is measured.
   ///   - prepare: called before the pipeline starts; says which file is written, or nothing where none is.
-  ///   - give: pushes into the pipeline, and says what.
+  ///   - give: pushes into the pipeline, and returns what it has pushed.
   private func run(
     _ ending: [String], _ cancellation: Cancellation, priming: Int?,
     prepare: @escaping @Sendable (Pipeline) throws -> String,
@@ -74,11 +74,12 @@ struct SegmentEncoder: Sendable {
     return (given, pipeline.priming.samples.first ?? 0)
   }
 
-  /// Encodes what `give` pushes.
+  /// Encodes the frames or samples that `give` pushes.
   ///
   /// - Parameters:
   ///   - header: that of all stretches.
-  ///   - take: gets each packet as it comes, on a thread of the pipeline; what it throws ends the encoding.
+  ///   - take: gets each packet as it comes, on a thread of the pipeline; an error that it throws ends the
+  ///     encoding.
   /// - Returns: what was given.
   func encode(
     _ header: Header, _ cancellation: Cancellation,
@@ -155,7 +156,7 @@ struct SegmentEncoder: Sendable {
     }
   }
 
-  /// What mp4mux writes of the packets into `stsd`.
+  /// Sample description (`stsd`) that mp4mux writes for the packets.
   private func sampleDescription(_ packets: PacketFile, _ cancellation: Cancellation) throws -> [UInt8]? {
     guard let file = TemporaryFile(in: resources.spoolDirectory, mode: 0o600) else { return nil }
     defer { if let name = file.name { unlink(name.cPath) } }

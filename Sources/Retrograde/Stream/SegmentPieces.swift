@@ -3,8 +3,8 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// Makes fragments of the packets of a stretch of video as they come, each of which begins with a given frame: whoever plays the stretch need not
-/// wait for its end.
+/// Makes fragments of the packets of a stretch of video as they come, each of which begins with a given
+/// frame: players of the stretch need not wait for its end.
 final class SegmentPieces: Sendable {
   private struct State {
     /// Which of the output's frames were given to the encoder, in the order in which they are shown; of those that are out, only the last.
@@ -48,7 +48,7 @@ final class SegmentPieces: Sendable {
     }
   }
 
-  /// Takes what the encoder gives.
+  /// Takes a packet of the encoder.
   func add(_ packet: SegmentEncoder.Packet) throws {
     let ready = try state.withLock { state in
       guard packet.time > state.latest ?? ClockTime(nanoseconds: .min), state.packets.count < state.places.count else {
@@ -64,12 +64,13 @@ final class SegmentPieces: Sendable {
     ready.forEach(take)
   }
 
-  /// Gives out what is left.
+  /// Gives out the remaining packets.
   func finish() {
     if let last = state.withLock({ fragment(&$0, $0.packets.count) }) { take(last) }
   }
 
-  /// What is whole: all of its packets came, and the frame after them is known, which says how long the last of them is shown.
+  /// Whole fragments: all of their packets came, and the frame after them is known, which says how long the
+  /// last of them is shown.
   private func fragments(_ state: inout State) -> [[UInt8]] {
     var ready: [[UInt8]] = []
     while let first = state.places.first, let bound = bounds.first(where: { $0 > first }),
@@ -84,7 +85,7 @@ final class SegmentPieces: Sendable {
   /// - Parameter count: of packets, from the first that is not out on.
   private func fragment(_ state: inout State, _ count: Int) -> [UInt8]? {
     guard count > 0, let first = state.places.first else { return nil }
-    // Of frames that are missing, the one before stays on show.
+    // If frames are missing, the one before stays on show.
     let isStart = state.count == state.packets.count
     let starts = state.places.prefix(count).enumerated().map { place, frame in
       cuts.times[isStart && place == 0 ? frames.lowerBound : frame]

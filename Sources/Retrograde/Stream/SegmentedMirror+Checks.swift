@@ -5,7 +5,7 @@ extension SegmentedMirror.Settings {
   /// In pixels.
   private static let possibleHeights = 16...4320
 
-  /// - Throws: ``RetrogradeError`` of code `usage` where that can't be made into segments, whatever the source.
+  /// - Throws: ``RetrogradeError`` of code `usage` where that can't be made into segments, for any source.
   func check(_ path: String) throws {
     func refused(_ why: Message, _ remedy: Message) -> RetrogradeError {
       RetrogradeError(.usage, about: path, "can't be made into segments: \(why)", remedy: remedy)
@@ -24,7 +24,7 @@ extension SegmentedMirror.Settings {
     }
   }
 
-  /// - Throws: ``RetrogradeError`` of code `usage` where what is played of this source can't be.
+  /// - Throws: ``RetrogradeError`` of code `usage` where the playback of this source can't be.
   func check(_ path: String, _ source: PlayableSource) throws {
     guard source.legs.frameRate == nil else {
       throw RetrogradeError(
@@ -46,7 +46,7 @@ extension SegmentedMirror.Settings {
     }
   }
 
-  /// What is known of each frame and segment is held in memory, some 70 bytes of a frame: 38 hours at 30 a second.
+  /// Most frames of a video: some 70 bytes of each are held in memory, for 38 hours at 30 a second.
   private static let mostFrames = 1 << 22
   private static let longest = ClockTime(seconds: 100 * 3600)
 
@@ -62,9 +62,9 @@ extension SegmentedMirror.Settings {
       video.caps, orientation: video.video.tags?.string("image-orientation"), framing, for: .segments)
   }
 
-  /// When segments begin of what has no video.
+  /// Starts of the segments of an output without video.
   func starts(until end: ClockTime) -> [ClockTime] {
-    // As of a video: whoever begins to listen waits for all of the first.
+    // As of a video: a listener waits for all of the first.
     let later = stride(
       from: target.nanoseconds * 3 / 4, to: end.nanoseconds, by: Int64.Stride(target.nanoseconds))
     return [.zero, target / 4] + later.map { ClockTime(nanoseconds: $0) }

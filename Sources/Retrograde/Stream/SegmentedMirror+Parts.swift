@@ -12,7 +12,7 @@ extension SegmentedMirror {
     package var resources: Resources
     /// How long a segment is, about; at least a second.
     package var target: ClockTime
-    /// Whether H.264 and ALAC lose nothing: no browser plays that, but what is made can be compared.
+    /// True if H.264 and ALAC lose nothing: no browser plays that, but the output can be compared.
     var isLossless = false
 
     package static let usualHeight = 1080
@@ -46,7 +46,8 @@ extension SegmentedMirror {
     }
 
     package let kind: Kind
-    /// Of its own among the renditions, of letters, digits and `-`: `1080`, `540`, `540-vp9`, `audio`, `audio-1`.
+    /// Name that no other rendition has, of letters, digits and `-`: `1080`, `540`, `540-vp9`, `audio`,
+    /// `audio-1`.
     package let name: String
     /// As RFC 6381 has it: `avc1.64001F`, `vp09.00.30.08`, `mp4a.40.2`.
     package let codecs: String
@@ -55,7 +56,7 @@ extension SegmentedMirror {
     package let peakBandwidth: Int
     /// One after the other, from the output's start to its end. Those of all videos are the same.
     package let segments: [Segment]
-    /// Of audio, as the source names it: BCP 47 or ISO 639; nil: it does not.
+    /// Language of audio, as the source names it: BCP 47 or ISO 639; nil: it does not.
     package let language: String?
     package let title: String?
     /// The codec of a video that is had in the source's own as well as in H.264, by its name, `VP9`; nil: H.264, or audio.

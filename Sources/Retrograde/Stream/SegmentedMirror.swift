@@ -1,10 +1,12 @@
 import MediaTime
 package import RetrogradeEngine
 
-/// A source in its order of play, as segments of fragmented MP4 (CMAF), each of which is made when it is asked for.
+/// A source in its order of play, as segments of fragmented MP4 (CMAF), each of which is made when it is
+/// asked for.
 ///
-/// What is made is what ``Reverser`` makes: the same frames at the same times, the same samples. Everything may be asked for in any order and
-/// from several threads at once; each call blocks until it is done, and is to be made on a thread that may.
+/// The content is that of a file from ``Reverser``: the same frames at the same times, the same samples.
+/// Everything may be asked for in any order and from several threads at once; each call blocks until it is
+/// done, and is to be made on a thread that may.
 package final class SegmentedMirror: Sendable {
   /// The videos first, the highest of them before the others, and of the same height the one in the source's codec last.
   package let renditions: [Rendition]
@@ -16,7 +18,7 @@ package final class SegmentedMirror: Sendable {
   package var frameTimes: [ClockTime] { videos.first?.cuts.shown.map(\.start) ?? [] }
   package let chapters: [Chapter]
   package let subtitles: [Subtitles]
-  /// What the source promises and the output lacks, as far as its index tells.
+  /// Warnings about promises of the source that the output does not keep, as far as its index tells.
   package let warnings: [Warning]
 
   private let name: String
@@ -124,7 +126,7 @@ package final class SegmentedMirror: Sendable {
     return (audio, refused)
   }
 
-  /// How much decoded media is held now, by all that is being made.
+  /// Decoded media held now, by all work under way.
   package var memoryHeld: ByteCount { ByteCount(gauge.now) }
 
   /// The initialization segment of a rendition: `ftyp` and `moov`.
@@ -185,9 +187,10 @@ package final class SegmentedMirror: Sendable {
   /// The picture on show at a time of the output, as JPEG.
   ///
   /// - Parameters:
-  ///   - time: what lies before the start or past the end is taken for the first frame, and the last.
+  ///   - time: a time before the start or past the end is taken for the first frame, and the last.
   ///   - height: in pixels, 16 to 2160; the width follows.
-  ///   - isExact: whether it has to be that frame: else it may be the keyframe nearest to it, which is found faster.
+  ///   - isExact: whether it has to be that frame: else it may be the keyframe nearest to it, which is found
+  ///     faster.
   /// - Throws: ``RetrogradeError``, of code `usage` where there is no video; or `CancellationError`.
   package func picture(
     at time: ClockTime, height: Int, isExact: Bool = true, _ cancellation: Cancellation
@@ -216,6 +219,6 @@ package final class SegmentedMirror: Sendable {
 }
 
 extension StreamSelection {
-  /// Of videos one is shown.
+  /// Streams that are streamed: only one of the videos.
   fileprivate static let streamed = StreamSelection(parsing: "video:0,audio,subtitles,chapters")
 }

@@ -14,7 +14,8 @@ struct VideoSegments: Sendable {
   let initialization: [UInt8]
   let rendition: SegmentedMirror.Rendition
 
-  /// What the picture takes at the most, in bits for each pixel of each frame: twice what x264 takes of most films at the quality that it is asked for.
+  /// Highest rate of the picture, in bits for each pixel of each frame: twice what x264 takes of most films
+  /// at the quality that it is asked for.
   private static let bitsPerPixel = 0.2
   /// The least that is allowed, in bits per second.
   private static let leastRate = 300_000
@@ -36,7 +37,7 @@ struct VideoSegments: Sendable {
     var choice = try EncodingChoice(
       output: name, in: .segments, videos: [(video.caps, video.video, nil)], audio: [],
       duration: source.index.presentationEnd, frameRate: frameRate, options: options)
-    // What browsers play.
+    // Browsers play this format.
     if !settings.isLossless { choice.videos[0].format = "I420" }
     guard let codec = choice.videos[0].codec, let size = choice.videos[0].geometry?.caps,
       let width = size.int("width"), let height = size.int("height")

@@ -45,7 +45,7 @@ struct Waveform {
       var frame = 0
       while frame < frames {
         let point = min((position + frame) * count / length, points.upperBound - 1)
-        // Where the next point begins, or the part ends.
+        // The start of the next point, or the end of the part.
         let next = min(max(start(of: point + 1) - position, frame + 1), frames)
         let end = point == points.upperBound - 1 ? frames : next
         var peak: Float32 = 0

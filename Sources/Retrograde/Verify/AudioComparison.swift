@@ -7,13 +7,14 @@ struct AudioComparison {
   /// Sample frames, at the mirror's rate, with the silence before and after them while the video goes on.
   private(set) var expected = 0
   private(set) var found = 0
-  /// Those that are in the files, where they can be counted to the sample: no codec primes or pads, or none is meant to.
+  /// Sample frames in the files, where they can be counted to the sample: no codec primes or pads, or none is
+  /// meant to.
   var stored: (expected: Int, found: Int)?
-  /// How much later the mirror's audio is, in its sample frames; nil where there is nothing loud enough to tell by.
+  /// Delay of the mirror's audio, in its sample frames; nil where there is nothing loud enough to tell by.
   var lag: Int?
   /// How far the lag differs along the way.
   var drift = 0
-  /// What was found of each short stretch.
+  /// Findings of each short stretch.
   private(set) var windows: SampleWindows
   /// How alike both are, 1 where they are the same but for their level; nil where all is silent.
   var correlation: Double?
@@ -24,7 +25,7 @@ struct AudioComparison {
   /// Part of the loudest block's energy: 20 dB less.
   private static let quiet = 0.01
 
-  /// How much of the time it takes to find out where it is loud.
+  /// Share of the time that finding the loud places takes.
   private static let search = 0.3
 
   /// - Parameters:
@@ -75,7 +76,8 @@ struct AudioComparison {
     }
   }
 
-  /// Stretches of ``AudioLag/length``, or what is left of that: the sample frame at which each begins, and its energy.
+  /// Stretches of ``AudioLag/length``, the last one perhaps shorter: the sample frame at which each begins,
+  /// and its energy.
   private static func blocks(
     _ stream: SampleStream, _ rate: Int, _ channels: Int, _ report: (ClockTime) -> Void
   ) throws -> [(start: Int, energy: Double)] {
@@ -98,8 +100,8 @@ struct AudioComparison {
     return blocks
   }
 
-  /// Where lags are looked for: the loudest block of each quarter; and the first and the last that are not quiet, since
-  /// a tone is like itself a period later everywhere but where it begins and ends.
+  /// Places at which lags are looked for: the loudest block of each quarter; and the first and the last that
+  /// are not quiet, since a tone is like itself a period later everywhere but where it begins and ends.
   /// - Parameter length: of all, in sample frames.
   private static func places(
     _ blocks: [(start: Int, energy: Double)], of length: Int

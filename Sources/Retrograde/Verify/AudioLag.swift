@@ -1,7 +1,7 @@
-/// How much later a mirror's audio is than its source's, by normalised cross-correlation of a few stretches.
+/// Delay of a mirror's audio against its source's, by normalised cross-correlation of a few stretches.
 ///
-/// All stretches are compared at the same lag: a periodic signal is like itself one period later, but several stretches
-/// rarely have one period in common.
+/// All stretches are compared at the same lag: a periodic signal is like itself one period later, but several
+/// stretches rarely have one period in common.
 struct AudioLag {
   /// A stretch of the source's audio, and the mirror's audio around the place where it is expected.
   struct Probe {
@@ -9,7 +9,7 @@ struct AudioLag {
     var wanted: [Float32]
     /// Interleaved, from ``AudioLag/reach`` sample frames before the expected place; silence outside of the file.
     var given: [Float32]
-    /// It is where the audio begins or ends: codecs change it more than the rest.
+    /// True if the audio begins or ends there: codecs change it more than the rest.
     var isEdge = false
 
     /// The samples that are looked for in the whole reach: the loudest short part, or all of an edge.
@@ -42,7 +42,7 @@ struct AudioLag {
     guard !correlations.isEmpty else { return nil }
     let margin = isExact ? 1e-6 : nil
     var found = AudioLag.peak(correlations, near: AudioLag.reach, within: AudioLag.near, margin)
-    // A periodic signal is nearly like itself at other lags; what was only rounded is like itself.
+    // A periodic signal is nearly like itself at other lags; a signal that was only rounded is like itself.
     let least = isExact ? 0.9999 : 0.985
     if found.map({ $0.score < least }) ?? true {
       let short = probes.compactMap { CrossCorrelation($0.sought(channels), $0.given, channels: channels) }
@@ -64,8 +64,8 @@ struct AudioLag {
   }
 
   /// The place nearest to `place` of those at which all are most alike.
-  /// - Parameter margin: peaks whose score is less by no more than this are as good as the best; nil: what a lossy
-  ///   codec takes of it.
+  /// - Parameter margin: peaks whose score is less by no more than this are as good as the best; nil: the
+  ///   loss of a lossy codec.
   private static func peak(
     _ correlations: [CrossCorrelation], near place: Int, within reach: Int, _ margin: Double?
   ) -> (place: Int, score: Double)? {

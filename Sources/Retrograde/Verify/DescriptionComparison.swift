@@ -4,13 +4,13 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares what describes the frames and samples: which streams there are, how they are to be shown, what they are called.
+/// Compares the description of the streams: how many there are, how they are to be shown, and their names.
 enum DescriptionComparison {
   /// How many streams of each kind there are.
   static func streams(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // What a container has no place for, `reverse` leaves out with a warning.
+    // Details for which a container has no place are left out by `reverse`, with a warning.
     let holdsAudio = container.imageFormat == nil
     let holdsVideo = !holdsAudio || !container.videoCodecs.isEmpty
     let videos = holdsVideo ? container.holdsOneVideo ? 1 : source.videos.count : 0
@@ -38,7 +38,7 @@ enum DescriptionComparison {
   /// Size, orientation, colour and field order of a video.
   /// - Parameters:
   ///   - isAlike: whether the frames, each turned upright, are like each other.
-  ///   - geometry: what was to become of the source's frames; nil: nothing.
+  ///   - geometry: intended change of the source's frames; nil: none.
   ///   - keepsAlpha: whether the mirror's codec keeps transparency.
   static func frame(
     _ source: VideoSource, _ mirror: VideoSource, _ label: String, isBackward: Bool, isAlike: Bool,
@@ -233,7 +233,7 @@ enum DescriptionComparison {
   private static func tags(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
-    // Ogg says of a stream what others say of the file.
+    // Ogg has tags of each stream where other containers have tags of the file.
     let given = [mirror.index.tags] + mirror.videos.map(\.video.tags) + mirror.audio.map(\.tags)
     let source = source.index.tags
     // A tag of one container is a comment in another.

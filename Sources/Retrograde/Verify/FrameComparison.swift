@@ -19,9 +19,9 @@ struct FrameComparison {
   var misplaced: [Int] = []
   /// Parts of frames that are not the same to the pixel.
   var picture = PictureComparison()
-  /// What a plain decode says of the source's frames; nil where there is none.
+  /// Result of a plain decode of the source's frames; nil where there is none.
   var sourceFrames: SourceFrameCheck?
-  /// How much later than in the presentation each frame starts.
+  /// Delay of each frame against its time in the presentation.
   private var delays: [ClockTime] = []
   /// The stretch within which the first frame may start: it is on show from the start if it outlasts the others.
   private var firstSlack = ClockTime.zero
@@ -32,8 +32,9 @@ struct FrameComparison {
   ///   - source: gives the frames that are expected.
   ///   - mirror: gives those that are there.
   ///   - orientations: GST_TAG_IMAGE_ORIENTATION of both.
-  ///   - geometry: what was to become of the source's frames; nil: nothing.
-  ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut off first.
+  ///   - geometry: intended change of the source's frames; nil: none.
+  ///   - isForRGB: whether the mirror holds RGB and the source does not: colours that RGB can't hold are cut
+  ///     off first.
   ///   - isTransparent: true if the source's frames have transparency.
   ///   - isHalved: true if the mirror's codec halved the colours, whatever its decoder gives.
   ///   - comparesPixels: whether frames of another form are converted to compare every pixel.
@@ -54,7 +55,7 @@ struct FrameComparison {
     var wanted = try ThumbnailedFrames(
       source, preparation + clip, orientation: ownOrientation, cancellation)
     var given = try ThumbnailedFrames(mirror, orientation: orientations.mirror, cancellation)
-    // Where the pixels themselves were turned, those of the source have to be turned too.
+    // If the pixels themselves were turned, those of the source have to be turned too.
     let turn = ownOrientation == orientations.mirror ? nil : ownOrientation
     var converter: FrameConverter?
     while let frame = try given.next() {
@@ -103,7 +104,7 @@ struct FrameComparison {
     while try wanted.next() != nil { expected += 1 }
   }
 
-  /// How much later all frames are than in the presentation: where a codec's priming comes first, everything is.
+  /// Delay of all frames against the presentation: where a codec's priming comes first, everything is late.
   var delay: ClockTime {
     let sorted = delays.sorted()
     return sorted.isEmpty ? .zero : sorted[sorted.count / 2]
@@ -156,7 +157,7 @@ private struct ThumbnailedFrames {
     self.cancellation = cancellation
   }
 
-  /// Of the frame that was given last.
+  /// Neighbours of the frame that was given last.
   var neighbours: [Thumbnail] { behind + ahead.map(\.thumbnail) }
 
   mutating func next() throws -> Frame? {
@@ -200,7 +201,8 @@ private struct SquaredFrames {
     if let turn = other.orientation, turn.hasSuffix("90") || turn.hasSuffix("270") {
       swap(&size.width, &size.height)
     }
-    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of what YUV holds.
+    // The mirror's colours, as its encoder got them: halved colour that is converted again lies outside of
+    // YUV's range.
     let colours =
       !other.caps.isRGB ? other.caps.withRange.string("colorimetry") : isHalved ? SquaredFrames.coloursInWebP : nil
     let isTransparent = other.caps.hasAlpha

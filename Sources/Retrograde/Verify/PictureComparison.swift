@@ -1,26 +1,28 @@
 import GStreamer
 import Glibc
 
-/// Compares parts of frames with those of their source frames: what the likeness of whole frames hides.
+/// Compares parts of frames with those of their source frames, for differences that the likeness of whole
+/// frames hides.
 ///
-/// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average they
-/// make nothing lighter or darker.
+/// Lossy codecs keep the mean of a square of pixels to a few levels of 255, wherever it lies, and on average
+/// they make nothing lighter or darker.
 struct PictureComparison {
-  /// What was found of one plane.
+  /// Findings of one plane.
   struct Plane {
     /// How many squares differ by so many levels.
     var differences = [Int](repeating: 0, count: 256)
     /// The square that is farthest from the levels of its source square and the eight around that, in levels:
     /// codecs blur and move edges, and make no level that is not there.
     var worst = (difference: 0.0, frame: 0, x: 0, y: 0)
-    /// Of squares of about the same level in the source: how many, the sum of their differences in sixteenths.
+    /// Differences by the squares' level in the source, in steps of about the same level: the number of
+    /// squares, and the sum of their differences in sixteenths.
     var byLevel = [(count: Int, sum: Int)](repeating: (0, 0), count: 16)
     /// The largest mean difference of a frame, in levels.
     var worstFrame = (difference: 0.0, frame: 0)
 
     var count: Int { differences.reduce(0, +) }
 
-    /// So many levels nine of ten squares differ at the most.
+    /// Largest difference of nine of ten squares, in levels.
     var usual: Int {
       let (count, differences) = (count, differences)
       var below = 0

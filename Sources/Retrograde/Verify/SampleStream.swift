@@ -17,7 +17,7 @@ final class SampleStream {
   /// - Parameters:
   ///   - from: where in the output to begin.
   ///   - end: where in the output to end; nil: where the legs do.
-  ///   - rate: of what comes out; the source's own where that is the same.
+  ///   - rate: of the samples given out; the source's own where that is the same.
   ///   - order: which of the source's channels each one is to be; nil: the same.
   init(
     _ track: AudioTrack, _ legs: PlaybackLegs, from: ClockTime = .zero, to end: ClockTime? = nil, rate: Int,
@@ -60,7 +60,7 @@ final class SampleStream {
     }
   }
 
-  /// At least `count` sample frames, or what is left.
+  /// At least `count` sample frames, or all that remain.
   func take(_ count: Int) throws -> [Float32] {
     var taken: [Float32] = []
     while taken.count < count * channels, let more = try next() { taken += more }

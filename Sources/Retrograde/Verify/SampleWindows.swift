@@ -1,19 +1,20 @@
 import Glibc
 import MediaTime
 
-/// Compares two streams of samples in short windows, each channel by itself: what the likeness of whole streams hides.
+/// Compares two streams of samples in short windows, each channel by itself, for differences that the
+/// likeness of whole streams hides.
 struct SampleWindows {
   /// Sums over one channel of one window.
   private struct Window {
     var own = 0.0
     var other = 0.0
-    /// Of the squares of the differences.
+    /// Sum of the squares of the differences.
     var difference = 0.0
     /// Level in the source of its loudest part that is silent in the mirror.
     var lost = Float32(0)
   }
 
-  /// What the windows say.
+  /// Findings of all windows.
   struct Finding {
     /// Windows that are not the source's, and those that are louder or quieter than it.
     var differing = Stretch()
@@ -83,7 +84,8 @@ struct SampleWindows {
     }
   }
 
-  /// To be called after the last samples: a window of less than half the length says nothing.
+  /// Ends the comparison. To be called after the last samples: a window of less than half the length says
+  /// nothing.
   mutating func finish() {
     if filled > size / 2 { close() }
   }
@@ -108,7 +110,7 @@ struct SampleWindows {
     filled = 0
   }
 
-  /// - Parameter exactness: what lies between the two; rounding may be to 16 bits.
+  /// - Parameter exactness: the processing between the two; rounding may be to 16 bits.
   func finding(_ exactness: AudioComparison.Exactness) -> Finding {
     var finding = Finding()
     var (own, other, product) = (0.0, 0.0, 0.0)
@@ -121,7 +123,8 @@ struct SampleWindows {
         finding.judged += 1
         if window.difference > max(window.own * 1e-4, 3e-9) { finding.differing.add(number) }
       } else {
-        // Codecs spread loud samples over quiet neighbours, and leave out what is much quieter than the rest.
+        // Codecs spread loud samples over quiet neighbours, and leave out parts that are much quieter than
+        // the rest.
         let beside = max(
           place >= channels ? done[place - channels].own : 0,
           place + channels < done.count ? done[place + channels].own : 0)
@@ -160,7 +163,7 @@ struct SampleWindows {
       other += window.other
       product += (window.own + window.other - window.difference) / 2
     }
-    // What is as quiet as that is louder or quieter by rounding alone.
+    // The level of a window as quiet as that differs by rounding alone.
     if own > 1e-7 * Double(finding.judged), other > 0, product > 0 {
       // Noise that a codec adds changes one of them, and a change of level both.
       let gains = (10 * log10(other / own), 20 * log10(product / own))

@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Compares what a container says of each stream, and when the file starts.
+/// Compares the containers' descriptions of each stream, and the start of the file.
 enum StreamDescriptions {
   private struct Stream {
     var name: String
@@ -27,18 +27,18 @@ enum StreamDescriptions {
     ]
   }
 
-  /// What lossy codecs put before the first sample, in seconds, at a rate in Hz: two frames of AAC and what its encoder
-  /// looks ahead, or what muxers take for it.
+  /// Longest priming of lossy codecs, in seconds, at a rate in Hz: two frames of AAC and its encoder's
+  /// look-ahead, or the value that muxers assume for it.
   static func mostPriming(_ rate: Int) -> Double { max(0.12, 2112 / Double(max(rate, 1))) }
 
-  /// A mirror starts at once, but for what lossy audio puts first.
+  /// A mirror starts at once, but for the priming of lossy audio.
   /// - Parameter frame: how long each frame is shown in a container that counts frames, and says no times.
   static func start(
     _ mirror: PlayableSource, _ container: Container, delay: ClockTime, frame: ClockTime?, isExact: Bool
   ) -> Verification.Check {
     let start = mirror.legs.presentation.span.start + delay
-    // The clock of a transport stream runs ahead of what is shown: by a second at most, ten for H.264 and HEVC (ISO/IEC
-    // 13818-1, 2.4.2.6).
+    // The clock of a transport stream runs ahead of the shown times: by a second at most, ten for H.264 and
+    // HEVC (ISO/IEC 13818-1, 2.4.2.6).
     let clock =
       mirror.videos.contains { ["video/x-h264", "video/x-h265"].contains($0.video.caps.mediaType) } ? 10.0 : 1
     let rate = mirror.audio.map(\.rate).min() ?? 48_000
@@ -95,7 +95,7 @@ enum StreamDescriptions {
     ]
   }
 
-  /// Which stream of each kind is played where nobody chooses, and which are shown whatever is chosen.
+  /// Streams of each kind that are played by default, and those that are shown whatever the viewer chooses.
   static func dispositions(
     _ source: PlayableSource, _ mirror: PlayableSource, _ container: Container
   ) -> [Verification.Check] {
@@ -129,7 +129,7 @@ extension AudioTrack {
   /// Whether its codec models speech, and keeps no waveform.
   var modelsSpeech: Bool { ["audio/AMR", "audio/AMR-WB", "audio/x-speex"].contains(codec.mediaType) }
 
-  /// Whether what its codec puts before the first sample is played, as `container` can't have it cut.
+  /// True if its codec's priming is played, as `container` can't have it cut.
   func isPrimed(in container: Container) -> Bool {
     // Speex has no word for it in Ogg either.
     let isCut =

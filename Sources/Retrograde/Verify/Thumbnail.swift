@@ -1,7 +1,7 @@
 import GStreamer
 import Glibc
 
-/// How light a frame is, in few pixels: what survives lossy coding, and tells frames apart.
+/// Lightness of a frame, in few pixels: it survives lossy coding, and tells frames apart.
 struct Thumbnail {
   static let (width, height) = (160, 96)
 

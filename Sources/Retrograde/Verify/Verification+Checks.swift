@@ -1,11 +1,13 @@
 import MediaTime
 import RetrogradeEngine
 
-/// What the figures of a comparison mean.
+/// Checks by the figures of a comparison.
 extension FrameComparison {
   /// - Parameters:
-  ///   - judgesPixels: true if each frame's pixels are those of its source frame, but for what a codec loses.
-  ///   - saysDurations: true if the mirror's container says how long each frame is shown, the last one included.
+  ///   - judgesPixels: true if each frame's pixels are those of its source frame, but for the losses of a
+  ///     codec.
+  ///   - saysDurations: true if the mirror's container says how long each frame is shown, the last one
+  ///     included.
   func checks(
     _ label: String, isLossless: Bool, judgesPixels: Bool, tolerance: ClockTime, saysDurations: Bool
   ) -> [Verification.Check] {
@@ -60,11 +62,12 @@ extension FrameComparison {
 }
 
 extension FrameComparison {
-  /// Squares may differ so much from the source's whatever the codec, in levels of 255.
+  /// Largest difference of a square from the source's, for any codec, in levels of 255.
   private static let mostDifference = 24.0
-  /// So much lighter or darker, or of another colour, may frames be on average, and those of one level.
+  /// Largest change of lightness or colour: of all frames on average, of the squares of one level, and of one
+  /// frame.
   private static let (mostMean, mostLevel, mostFrame) = (1.2, 2.5, 4.0)
-  /// Of the strongest colours codecs lose more than of brightness.
+  /// Limit for chroma: codecs lose more of the strongest colours than of brightness.
   private static let mostChroma = 5.0
 
   private func pictureChecks(_ label: String) -> [Verification.Check] {
@@ -115,7 +118,7 @@ extension AudioComparison {
   private static let mostSync = 0.0015
   /// The padding that lossy codecs may add or take, in sample frames.
   private static let padding = 4096
-  /// Level that lossy codecs may add or take, and what rounding may, in dB.
+  /// Largest change of level, in dB: by lossy codecs, and by rounding.
   private static let mostGain = (lossy: 1.0, exact: 0.01)
 
   /// How exactly the samples have to be the source's.
@@ -243,7 +246,7 @@ extension AudioComparison {
       // A start that is no whole millisecond may be rounded either way.
       let part = Double(start.nanoseconds % 1_000_000) / 1e9
       let rounded = part > 0 ? -part - 1.5 / Double(max(rate, 1))...0.001 - part + 1.5 / Double(max(rate, 1)) : 0...0
-      // Where everything is later, as priming of another stream has it, video frames' times are rounded too.
+      // If everything is later, as priming of another stream has it, video frames' times are rounded too.
       let isLater = (delay?.seconds ?? 0) > 0.002 && abs(sync) <= 0.001
       holds = delay == nil ? lag == 0 : rounded.contains(late) && holds || isLater
     }

@@ -1,13 +1,13 @@
 public import RetrogradeEngine
 
-/// What a comparison of a source and its mirror found.
+/// Findings of a comparison of a source and its mirror.
 public struct Verification: Sendable, Codable {
   /// One thing that a mirror has to have as its source has it.
   public struct Check: Sendable, Codable {
-    /// What was compared, such as `frames`, `times` or `audio 0`. Stable: programs may act on it.
+    /// Subject of the comparison, such as `frames`, `times` or `audio 0`. Stable: programs may act on it.
     public var subject: String
     public var holds: Bool
-    /// What was found, for people.
+    /// Finding, in words.
     public var finding: String
     /// The figures behind it, by name: counts, decibels, milliseconds (`ms` in the name), sample frames.
     public var figures: [String: Double]
@@ -23,13 +23,13 @@ public struct Verification: Sendable, Codable {
   public var source: String
   public var mirror: String
   public internal(set) var checks: [Check]
-  /// What was found out while both were read.
+  /// Warnings found while both were read.
   public internal(set) var warnings: [Warning]
 
   /// Whether everything holds.
   public var isMirror: Bool { checks.allSatisfy(\.holds) }
 
-  /// Everything that does not hold, in one line; nil where all does.
+  /// All checks that do not hold, in one line; nil where all do.
   public var difference: String? {
     let differences = checks.filter { !$0.holds }.map { "\($0.subject): \($0.finding)" }
     return differences.isEmpty ? nil : differences.joined(separator: "; ")

@@ -11,7 +11,7 @@ import RetrogradeEngine
 ///
 /// Both are read in windows, within one memory budget; nothing is written but spools.
 public struct Verifier: Sendable {
-  /// The paths of what was turned round, in the order of play.
+  /// The paths of the reversed files, in the order of play.
   public var sources: [String]
   public var mirror: String
   /// How the mirror was made: order of play, start and end, streams, rate. Memory and spool are used for both files.
@@ -25,7 +25,7 @@ public struct Verifier: Sendable {
     self.init([source], mirror: mirror, options: options, isLossless: isLossless)
   }
 
-  /// - Parameter sources: files that were turned round as one; at least one.
+  /// - Parameter sources: files that were reversed as one; at least one.
   public init(
     _ sources: [String], mirror: String, options: ReverseOptions = ReverseOptions(), isLossless: Bool = false
   ) {
@@ -51,7 +51,7 @@ extension Verifier {
   /// All files that it reads.
   private var inputs: [String] { sources + [mirror, options.subtitles, options.soundtrack].compactMap { $0 } }
 
-  /// What people call the source.
+  /// Name of the source as users know it.
   private var sourceName: String { Reverser.name(of: sources) }
 
   /// Compares a mirror that has no name yet with its source.
@@ -70,7 +70,8 @@ extension Verifier {
       "was not made, since it would not be the exact mirror of \(verifier.sourceName): \(difference)")
   }
 
-  /// - Parameter name: what the mirror is called, or is going to be: its extension says how containers of its kind are played.
+  /// - Parameter name: name of the mirror, now or later: its extension says how containers of its kind are
+  ///   played.
   func run(_ work: Work, name: String, turnsPackets: Bool = false) throws -> Verification {
     let container = try Container.of(name, format: options.encoding.format)
     let requirements = try OutputRequirements(of: name, options.encoding)
@@ -161,7 +162,7 @@ extension Verifier {
       {
         frames.sourceFrames?.leaveOut(damagedBy: other)
       }
-      // Nobody has the whole frames that were made of fields.
+      // There is no source of the whole frames that were made of fields.
       let isExact = isLossless && !(geometry?.deinterlaces ?? false)
       // A palette of 256 colours is far from many of the source's.
       let judgesPixels = container.animation != .gif && !(geometry?.deinterlaces ?? false)

@@ -16,7 +16,7 @@ package struct AudioPlayer {
   private var number: Int?
   private var reader: (any LegAudio)?
   private var leg: PlaybackLeg?
-  /// What the leg before would have gone on with, to be faded out.
+  /// Continuation of the leg before, to be faded out.
   private var fading: [UInt8]?
   private var hasBegun = false
 
@@ -52,8 +52,8 @@ package struct AudioPlayer {
     }
   }
 
-  /// Passes over `count` sample frames without reading them, but for what is needed to give those after them as if none had been passed over.
-  /// To be called before ``next()``; not for players that are descending.
+  /// Passes over `count` sample frames without reading them, but for those that the next ones depend on. To
+  /// be called before ``next()``; not for players that are descending.
   /// - Returns: how many of them are still to come.
   package mutating func skip(_ count: Int) throws -> Int {
     let joint = legs.joint.sampleIndex(rate: track.rate)
@@ -65,7 +65,7 @@ package struct AudioPlayer {
         continue
       }
       if left >= rest + joint {
-        // Nothing of this leg is heard in what is to come.
+        // No sample of this leg is in the part to come.
         left -= rest
         guard let next = nextReader() else { return left }
         reader = next
@@ -94,7 +94,7 @@ package struct AudioPlayer {
         if let end, whole.start >= end, !isDescending { return nil }
         continue
       }
-      // Between legs audio goes on: what is missing there is silence.
+      // Between legs audio goes on: missing samples there are silence.
       let hasNext = legs[number + 1].map { $0.start < $0.end } ?? false
       let reader: any LegAudio =
         leg.isNatural
@@ -130,7 +130,7 @@ protocol LegAudio {
   mutating func next() throws -> AudioPart?
   /// The part before the one given last, beginning with the last of all; nil after the first. Not to be mixed with ``next()``.
   mutating func nextFromEnd() throws -> AudioPart?
-  /// So many sample frames of what the leg would go on with if it did not end, after the last part.
+  /// Returns `count` sample frames that would follow the leg's last part if the leg did not end.
   mutating func goOn(_ count: Int) throws -> [UInt8]
 }
 
@@ -146,7 +146,7 @@ extension PlaybackLeg {
   func clicks(before next: PlaybackLeg) -> Bool {
     if audio == .mute && next.audio == .mute { return false }
     if heldAfter > .zero || next.heldBefore > .zero || audio == .mute || next.audio == .mute { return true }
-    // Where the one ends the other begins: the wave goes on, or back.
+    // If one leg begins where the other ends, the wave goes on, or back.
     return !(heard.turns(into: next.heard) || heard.goesOn(with: next.heard))
   }
 }

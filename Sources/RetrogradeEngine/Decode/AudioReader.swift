@@ -13,7 +13,7 @@ package struct AudioReader: LegAudio {
 
   /// How many sample frames one part has at the most.
   private let partSize: Int
-  /// As many as a muxer can put between two frames.
+  /// Sample frames of a part: as many as a muxer can put between two frames.
   package static let partSize = 4096
 
   /// - Parameters:

@@ -9,12 +9,12 @@ import Synchronization
 struct DecodedTimes {
   /// The index, with these times; packets without a frame are hidden.
   let video: VideoIndex
-  /// They count the times that were changed, and the frames that the decoder lost.
+  /// Warnings with the number of times that were changed, and of frames that the decoder lost.
   let warnings: [Warning]
 
   /// - Parameter store: all packets of `video`.
-  /// - Returns: nil where the decoder does not tell which packet each frame is of, loses a keyframe, or conceals damage:
-  ///   what it makes of that may depend on all that it decoded before.
+  /// - Returns: nil where the decoder does not tell which packet each frame is of, loses a keyframe, or
+  ///   conceals damage: the concealed frames may depend on all that it decoded before.
   /// - Throws: ``RetrogradeError`` where the source can't be read.
   init?(_ video: VideoIndex, _ store: PacketStore, _ recipe: DecodingRecipe, _ cancellation: Cancellation) throws {
     let count = Mutex(0)
@@ -59,7 +59,7 @@ struct DecodedTimes {
       return packet
     }
     guard packets.count(where: { !$0.isHidden }) == starts.count else { return nil }
-    // The frames after a keyframe that is lost are made of what was decoded before.
+    // If a keyframe is lost, the frames after it are decoded with the help of earlier ones.
     guard !zip(packets, video.packets).contains(where: { $0.isKeyframe && $0.isHidden && !$1.isHidden }) else {
       return nil
     }
@@ -70,14 +70,15 @@ struct DecodedTimes {
     Log.decode.info("\(recipe.source): its decoder was asked when its \(starts.count) frames are shown")
   }
 
-  /// When the frames of MPEG-1 and MPEG-2 are shown of which only some packets say it.
+  /// Times of the frames of MPEG-1 and MPEG-2, if only some packets have one.
   ///
-  /// Decoders guess the times of the others, and put some of those after the next that has one. Each frame lasts as
-  /// long as the video's rate has it, or half as long again (`repeat_first_field`, ISO/IEC 13818-2, 6.3.10).
+  /// Decoders guess the times of the others, and put some of those after the next that has one. Each frame
+  /// lasts as long as the video's rate has it, or half as long again (`repeat_first_field`, ISO/IEC 13818-2,
+  /// 6.3.10).
   /// - Parameters:
   ///   - stated: of each frame, in display order; nil if its packet says nothing.
   ///   - decoded: the same by the decoder's account.
-  /// - Returns: nil if nothing is missing, or what is known is no such rhythm.
+  /// - Returns: nil if nothing is missing, or the known times are no such rhythm.
   private static func restored(
     _ stated: [ClockTime?], _ decoded: [ClockTime], _ rate: FrameRate
   ) -> [ClockTime]? {
@@ -91,7 +92,7 @@ struct DecodedTimes {
     ClockTime(sampleIndex: frames * rate.denominator, rate: rate.numerator)
   }
 
-  /// Each frame without a time in its part of the time between the two that have one.
+  /// Times for frames without one, spread evenly between the two that have one.
   private static func between(_ stated: [ClockTime?], _ rate: FrameRate) -> [ClockTime]? {
     let known = stated.indices.compactMap { frame in stated[frame].map { (frame: frame, time: $0) } }
     let pairs = zip(known, known.dropFirst())

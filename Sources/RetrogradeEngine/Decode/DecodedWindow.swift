@@ -31,7 +31,7 @@ package final class DecodedWindow: Sendable {
     entries.withLock { $0.append(Entry(buffer: frame, bytes: bytes, spoolOffset: nil)) }
   }
 
-  /// Adds the memory of `more`, by reference, to what was pushed last and is not in the spool.
+  /// Adds the memory of `more`, by reference, to the last buffer pushed, which is not in the spool.
   package func extendLast(with more: Buffer) {
     gauge.held(more.size)
     entries.withLock { entries in
@@ -90,12 +90,12 @@ package final class DecodedWindow: Sendable {
   }
 }
 
-/// How much decoded media the engine holds.
+/// Counter of the decoded media that the engine holds.
 package final class MemoryGauge: Sendable {
   private let state = Mutex((now: 0, peak: 0))
   private let whole: MemoryGauge?
 
-  /// - Parameter whole: what this one is a part of.
+  /// - Parameter whole: the gauge that this one is a part of.
   package init(within whole: MemoryGauge? = nil) { self.whole = whole }
 
   func held(_ bytes: Int) {

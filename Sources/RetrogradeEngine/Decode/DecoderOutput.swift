@@ -4,7 +4,7 @@ import MediaTime
 import Quirks
 import Synchronization
 
-/// What a pipeline decodes, sample by sample, and what becomes of it where it fails or stands still.
+/// Samples that a pipeline decodes, one by one, and its failure or standstill.
 final class DecoderOutput: Sendable {
   let sink: AppSink
   /// Whether the frames come out of Matroska or WebM.
@@ -16,21 +16,22 @@ final class DecoderOutput: Sendable {
   private let pipeline: Pipeline
   private let source: String
   private let disk: DiskWatch
-  /// Buffers that went into elements: a decoder on its way from a keyframe to what was asked for is not stuck.
+  /// Buffers that went into elements: a decoder on its way from a keyframe to the wanted frame is not stuck.
   private let moved = Counter()
   /// The first error that an element posted.
   private let failure = Mutex<GStreamerError?>(nil)
-  /// Nothing read, nothing decoded for this long, and no end: the decoder makes no progress.
+  /// Time without a packet read or a frame decoded, and without an end, after which the decoder makes no
+  /// progress.
   private let stall: ClockTime
-  /// How long a sample is waited for at a time. After an error, this is also how long what is left may take.
+  /// Longest wait for a sample at a time. After an error, also the longest wait for the remaining ones.
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// Why frames are decoded.
+  /// Purpose of decoding frames.
   enum Use {
     case windows
     /// Compared with those of windows; memory and threads are left to the elements.
     case plain
-    /// As `plain`, in as many threads as `windows`.
+    /// Like `plain`, in as many threads as `windows`.
     case plainInThreadsOfWindows
   }
 
@@ -66,7 +67,8 @@ final class DecoderOutput: Sendable {
 
   deinit { close() }
 
-  /// Stops, and gives up what the decoder holds: its pool keeps the memory of all frames that were ever held at once. Nothing comes after.
+  /// Stops, and releases the decoder's frames: its pool keeps the memory of all frames that were ever held at
+  /// once. Nothing comes after.
   func close() { pipeline.set(.null) }
 
   /// gst-libav gives FFmpeg's decoders a thread for each processor. Each waits for rows of the frame before it now and then, and a processor
@@ -85,8 +87,9 @@ final class DecoderOutput: Sendable {
     var idle = IdleTime(count: moved.value)
     while true {
       try cancellation.check()
-      // An element may go on after an error; where nothing does, all that could come lies in the appsink. After one of the disk,
-      // what goes on reads what is not there (avdemux_gif, without end).
+      // An element may go on after an error; where nothing does, all samples that could come lie in the
+      // appsink. After an error of the disk, an element that goes on reads bytes that are not there
+      // (avdemux_gif, without end).
       let failed = failure.withLock { $0 }
       let isOver = failed.map { $0.kind == .inputOutput || !pipeline.isStreaming } ?? false
       if let sample = sink.pull(timeout: DecoderOutput.step) { return sample }

@@ -5,13 +5,13 @@ package import GStreamer
 package struct DecodingRecipe: Sendable {
   /// In `gst-launch-1.0` syntax.
   package var description: String
-  /// The way to what it decodes, where that is not the stream's own.
+  /// Path to the stream that it decodes, if that is not the video's own.
   private(set) var path: StreamPath?
-  /// Of the description, what follows the parser.
+  /// The part of the description that follows the parser.
   package var tail = ""
   /// The name of the appsink that the frames are taken from.
   package var sink = "video"
-  /// What is being read, for messages.
+  /// Name of the source that is being read, for messages.
   package var source: String
   /// The caps of the packets, of which the container knows more than the decoder; nil where the frames are as they
   /// are to be.
@@ -20,7 +20,7 @@ package struct DecodingRecipe: Sendable {
   package var isTimedByPackets = false
   /// Whether all frames are one group of pictures: none is given out before all are decoded.
   private(set) var isOneGroup = false
-  /// Where the packets are given out as they are, the bytes of the largest; nil where they are decoded.
+  /// Bytes of the largest packet, if packets are given out as they are; nil where they are decoded.
   var largestPacket: Int?
   /// A pipeline that gives the packets as they go into the decoder, and the rest of one that decodes them, in
   /// `gst-launch-1.0` syntax; nil if it is not one decoder that all packets go to.
@@ -118,7 +118,7 @@ package struct DecodingRecipe: Sendable {
 
   /// - Throws: ``RetrogradeError`` of code `missingPlugin` where no decoder is installed.
   /// - Parameter name: of the appsink.
-  /// - Parameter wantsAlpha: decode also what lies in a second stream beside the video (VP8 and VP9).
+  /// - Parameter wantsAlpha: decode also the transparency in a second stream beside the video (VP8 and VP9).
   init(
     _ video: VideoIndex, _ path: StreamPath, in topology: Topology, name: String = "video", wantsAlpha: Bool = false
   ) throws {
@@ -174,7 +174,7 @@ extension Topology {
 }
 
 extension JPEG2000Packet {
-  /// The decoder that gives what it holds, if that is not the first by rank.
+  /// Decoder that keeps the stream's content, if that is not the first by rank.
   fileprivate var decoder: String? {
     let isEightBits = components.allSatisfy { $0.depth == 8 }
     let isKnown =

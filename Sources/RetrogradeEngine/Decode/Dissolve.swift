@@ -1,8 +1,9 @@
 import GStreamer
 import MediaTime
 
-/// The picture that goes while another comes: what a leg would go on with if it did not end, mixed into the frames of the one that
-/// follows. Each has the share that it has at the middle of the time for which it is on show.
+/// Cross-dissolve from one leg to the next: the frames with which the first would go on if it did not end are
+/// mixed into those of the second. Each has the share that it has at the middle of the time for which it is
+/// on show.
 struct Dissolve {
   private let start: ClockTime
   private let length: ClockTime
@@ -11,7 +12,7 @@ struct Dissolve {
   private var ahead: VideoPlayer.Frame?
 
   /// - Parameters:
-  ///   - leg: what ends; `next` is what follows.
+  ///   - leg: the leg that ends; `next` follows it.
   ///   - from: where in the output to begin.
   init?(
     _ video: VideoSource, _ leg: PlaybackLeg, into next: PlaybackLeg, of legs: PlaybackLegs, from: ClockTime,
@@ -25,11 +26,12 @@ struct Dissolve {
       timing: .mirror, cancellation)
   }
 
-  /// `frame`, which is on show during `shown`, with what goes on in it; nil where nothing does any more.
+  /// `frame`, which is on show during `shown`, with the other frame mixed into it; nil when the dissolve is
+  /// over.
   mutating func mix(into frame: Buffer, _ shown: TimeSpan, _ caps: Caps) throws -> Buffer? {
     let middle = shown.start - start + ClockTime(nanoseconds: shown.duration.nanoseconds / 2)
     guard middle < length else { return nil }
-    // Where there is no more of the source, its last frame stays.
+    // At the end of the source its last frame stays.
     while let next = try ahead ?? player.next() {
       guard next.shown.start <= middle else {
         ahead = next
@@ -41,12 +43,13 @@ struct Dissolve {
     return try frame.blended(with: going.buffer, share: 1 - middle / length, caps)
   }
 
-  /// What was found out on the way.
+  /// Warnings found on the way.
   var warnings: [Warning] { player.warnings }
 }
 
 extension PlaybackLeg {
-  /// What would be on show for so long after its end, from time 0 on: the frame that it ends on first.
+  /// Leg of the frames that would be on show for so long after the end of this one, from time 0 on: the frame
+  /// that it ends on first.
   fileprivate func goingOn(for time: ClockTime, in presentation: TimeSpan) -> PlaybackLeg {
     let distance = heldAfter > .zero ? .zero : ClockTime(seconds: time.seconds * speed.last)
     let one = ClockTime(nanoseconds: 1)

@@ -2,10 +2,10 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were another, and in what;
-/// and that they come with captions, which no mirror keeps.
+/// Makes the frames of a video fit its first one, as one stream has to be, and notes which were different,
+/// and how; also that they come with captions, which no mirror keeps.
 ///
-/// Several decoders of one video share it: what they decode twice counts once.
+/// Several decoders of one video share it: frames that they decode twice count once.
 final class FormatChanges: Sendable {
   private enum Kind: CaseIterable {
     /// Size or pixel format: scaled and converted.
@@ -21,7 +21,7 @@ final class FormatChanges: Sendable {
   private struct Change {
     /// When the frames are shown, in stream time.
     var times: Set<ClockTime> = []
-    /// What they are instead of what the first frame is.
+    /// Formats of these frames, in words, in place of the first frame's.
     var names: [String] = []
     let first: String
 
@@ -64,10 +64,11 @@ final class FormatChanges: Sendable {
     if sample.buffer.hasCaptions { hasCaptions.store(true, ordering: .relaxed) }
   }
 
-  /// What came so far comes again, perhaps at other times: transport streams are told other ones after a seek.
+  /// The packets so far come again, perhaps at other times: transport streams are told other ones after a
+  /// seek.
   func forget() { changes.withLock { $0 = [:] } }
 
-  /// What is to be said of the frames that came so far.
+  /// Warnings about the frames that came so far.
   var warnings: [Warning] {
     let changed = changes.withLock { changes in
       Kind.allCases.compactMap { kind in changes[kind].map { FormatChanges.warning(kind, $0) } }
@@ -96,12 +97,12 @@ final class FormatChanges: Sendable {
 }
 
 extension Caps {
-  /// Such as `640x480, I420`.
+  /// Name of the format, such as `640x480, I420`.
   fileprivate var formName: String { "\(int("width") ?? 0)x\(int("height") ?? 0), \(string("format") ?? "")" }
 
   fileprivate var colourName: String { string("colorimetry") ?? "unknown" }
 
-  /// Such as `16:15`.
+  /// Pixel aspect ratio, such as `16:15`.
   fileprivate var pixelShape: String {
     let ratio = fraction("pixel-aspect-ratio") ?? (1, 1)
     return "\(ratio.numerator):\(ratio.denominator)"

@@ -18,7 +18,7 @@ package struct FrameCollector {
     self.given = given
   }
 
-  /// - Returns: false if the frame starts at or after `limit`: it, and what follows, is not wanted.
+  /// - Returns: false if the frame starts at or after `limit`: it, and the following ones, are not wanted.
   package mutating func add(_ sample: Sample, before limit: ClockTime? = nil) throws -> Bool {
     guard let time = FrameCollector.time(of: sample, after: times, given: given) else { return true }
     if let limit, time >= limit { return false }
@@ -37,8 +37,9 @@ package struct FrameCollector {
     return time < sample.segment.time ? nil : time
   }
 
-  /// When each frame starts, each later than the one before, and how many that was not true of.
-  /// - Parameter stored: when it would be by what the container says of the packets, in display order.
+  /// Start of each frame, each later than the one before, and the number of frames that had to be moved for
+  /// that.
+  /// - Parameter stored: starts by the container's times of the packets, in display order.
   package func starts(stored: [ClockTime]? = nil) -> (times: [ClockTime], moved: Int) {
     FrameCollector.starts(times, stored: stored)
   }

@@ -12,8 +12,9 @@ package final class FrameConverter: Sendable {
 
   /// - Parameters:
   ///   - caps: of the frames that are given.
-  ///   - elements: what they go through, in `gst-launch-1.0` syntax: one frame comes out for each that goes in, at once.
-  ///   - form: the caps of what comes out, in caps syntax.
+  ///   - elements: the elements that the frames go through, in `gst-launch-1.0` syntax: one frame comes out
+  ///     for each that goes in, at once.
+  ///   - form: the caps of the output, in caps syntax.
   package init(_ caps: Caps, _ elements: [String], to form: String, _ cancellation: Cancellation) throws {
     let chain = elements.map { "\($0) ! " }.joined()
     pipeline = try Pipeline(
@@ -43,7 +44,7 @@ package final class FrameConverter: Sendable {
     while !sink.isEndOfStream, idle.length < FrameConverter.stall {
       try cancellation.check()
       if let sample = sink.pull(timeout: FrameConverter.step) {
-        // Of fields an element may make more frames than went in.
+        // An element may make more frames of fields than went in.
         if sample.buffer.pts == frame.pts { return sample.buffer }
         continue
       }
@@ -66,7 +67,7 @@ package final class FrameConverter: Sendable {
 }
 
 extension Caps {
-  /// With the colours that GStreamer takes for granted if video does not say its own
+  /// The caps with the colours that GStreamer takes for granted if video does not say its own
   /// (`set_default_colorimetry` in video-info.c; `Quirk.videoconvertUnsaidColorimetry`).
   package var withColorimetry: Caps {
     guard !has("colorimetry"), !isRGB else { return self }
@@ -75,7 +76,8 @@ extension Caps {
     return setting("colorimetry", isHighDefinition ? "bt709" : "bt601")
   }
 
-  /// With the colours that players take it for: GStreamer's converter takes an unknown range for a full one.
+  /// The caps with the colours that players take it for: GStreamer's converter takes an unknown range for a
+  /// full one.
   package var withRange: Caps {
     guard let colours = withColorimetry.string("colorimetry"), !isRGB else { return self }
     return setting("colorimetry", colours.hasPrefix("0:") ? "2" + colours.dropFirst() : colours)

@@ -7,7 +7,8 @@ struct Interpolation {
   /// No frame is on show for a shorter time.
   let shortest: ClockTime
   private var ahead: VideoPlayer.Frame?
-  /// What is between a frame and the next one: so many parts of the time, of which some were given.
+  /// Interval between a frame and the next one: the number of parts it is divided into, and how many of them
+  /// were given.
   private var between: (frame: VideoPlayer.Frame, next: VideoPlayer.Frame, parts: Int, given: Int)?
 
   init(limit: FrameRate?) { shortest = limit?.start(of: 1) ?? .zero }

@@ -16,10 +16,10 @@ struct PacedAudio: LegAudio {
   private var done = 0
   private var samples: (any PacedSamples)?
   private let keepsPitch: Bool
-  /// Where the source is read, in the direction of the audio.
+  /// Position at which reading of the source begins, in the direction of the audio.
   private let place: ClockTime
 
-  /// - Parameter leg: what is left of `whole` for the output.
+  /// - Parameter leg: the part of `whole` that is left for the output.
   init(_ track: AudioTrack, _ leg: PlaybackLeg, of whole: PlaybackLeg, in legs: PlaybackLegs, partSize: Int) {
     (self.track, self.leg, self.partSize, keepsPitch) = (track, leg, partSize, legs.keepsPitch)
     (self.whole, self.legs) = (whole, legs)
@@ -75,7 +75,7 @@ struct PacedAudio: LegAudio {
     moving.upperBound == range.upperBound ? try heard(count) : track.silence(count)
   }
 
-  /// What of `part` of the output is heard, which follows what was taken before.
+  /// Audio of `part` of the output, which follows the part taken before.
   private mutating func take(_ part: Range<Int>) throws -> [UInt8] {
     let (from, to) = (part.clamped(to: moving).lowerBound, part.clamped(to: moving).upperBound)
     guard from < to else { return try ending(part, track.silence(part.count)) }
@@ -87,7 +87,7 @@ struct PacedAudio: LegAudio {
     return try ending(part, samples + track.silence(part.upperBound - to))
   }
 
-  /// With what moved before faded out, where it stops in `part`.
+  /// `samples`, with the audio before faded out, if it stops in `part`.
   private mutating func ending(_ part: Range<Int>, _ samples: [UInt8]) throws -> [UInt8] {
     guard !moving.isEmpty, moving.upperBound < part.upperBound, part.lowerBound <= moving.upperBound else {
       return samples
@@ -96,7 +96,7 @@ struct PacedAudio: LegAudio {
     return try Crossfade.mix(tail, into: samples, at: moving.upperBound - part.lowerBound, track)
   }
 
-  /// The next sample frames of what moves.
+  /// The next sample frames of the audio that moves.
   private mutating func heard(_ count: Int) throws -> [UInt8] {
     guard leg.audio != .mute, count > 0 else { return track.silence(count) }
     let samples = try samples ?? pacedSamples()

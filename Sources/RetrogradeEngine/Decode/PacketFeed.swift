@@ -7,7 +7,7 @@ final class PacketFeed: Sendable {
   private struct State {
     /// The packet that goes next.
     var next = 0
-    /// Where the next seek leads.
+    /// Target of the next seek.
     var target = 0
     var caps: Caps?
     var failure: (any Error)?
@@ -31,7 +31,7 @@ final class PacketFeed: Sendable {
     }
   }
 
-  /// Has the next seek lead to a packet of the index.
+  /// Makes the next seek lead to a packet of the index.
   func begin(atPacket number: Int) { state.withLock { $0.target = store.place(ofPacket: number) } }
 
   /// The error that ended reading; nil if there was none.

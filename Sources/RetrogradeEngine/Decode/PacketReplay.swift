@@ -7,7 +7,7 @@ import Synchronization
 final class PacketReplay: Sendable {
   private let recipe: DecodingRecipe
   private let cancellation: Cancellation
-  /// Who reads, and the place of the packet that comes next.
+  /// The running reader, and the place of the packet that comes next.
   private let reading = Mutex<(output: DecoderOutput, next: Int)?>(nil)
 
   /// - Parameter recipe: gives the packets as they go into the decoder (``DecodingRecipe/ofPackets``).

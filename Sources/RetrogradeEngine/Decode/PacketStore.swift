@@ -26,7 +26,7 @@ final class PacketStore: Sendable {
   private let metas: [Int: Buffer]
   /// Caps, each of the packets from one on.
   private let forms: [Caps]
-  /// Where the packets of the index begin, after the codec's headers and what the index leaves out.
+  /// Place of the index's first packet, after the codec's headers and the packets that the index leaves out.
   private let first: Int
   /// Whether some pictures of MPEG are known to be shown in another order than they are decoded in.
   let isReordered: Bool
@@ -98,7 +98,7 @@ final class PacketStore: Sendable {
     self.isReordered = isReordered
   }
 
-  /// Where `packets` begin among those that are shown at `times`; nil if they are not there.
+  /// Place of the first of `packets` among those that are shown at `times`; nil if they are not there.
   private static func firstPlace(of packets: [VideoPacket], in times: [ClockTime?]) -> Int? {
     (0...max(times.count - packets.count, 0)).first { place in
       place + packets.count <= times.count
@@ -106,13 +106,13 @@ final class PacketStore: Sendable {
     }
   }
 
-  /// Where a packet of the index is among all of them.
+  /// Place of a packet of the index among all of them.
   func place(ofPacket number: Int) -> Int { first + number }
 
   /// How many there are.
   var count: Int { entries.count }
 
-  /// The packet at `place`, and what it is.
+  /// The packet at `place`, and its caps.
   func packet(at place: Int) throws -> (buffer: Buffer, caps: Caps) {
     let entry = entries[place]
     let buffer = try Buffer(entry.header, size: entry.bytes) { room in

@@ -18,7 +18,7 @@ final class PitchedSamples: PacedSamples {
 
   /// How many sample frames are given at a time.
   private static let block = 4096
-  /// What `pitch` takes.
+  /// Range of speeds that `pitch` takes.
   private static let limits = 0.1...10.0
 
   init(_ track: AudioTrack, _ leg: PlaybackLeg, at place: ClockTime) throws {

@@ -1,10 +1,10 @@
 package import GStreamer
 package import MediaTime
 
-/// Times and hashes of a video's frames by a plain decode: once, from the beginning to the end, with no seek and in
-/// the decoder's own memory.
+/// Times and hashes of a video's frames by a plain decode: once, from the beginning to the end, with no seek
+/// and in the decoder's own memory.
 ///
-/// Windows may come out wrong with the right count and the right times. This is what tells.
+/// Windows may come out wrong with the right count and the right times. Only this comparison tells.
 package struct PlainFrames: Sendable {
   package struct Frame: Sendable {
     /// In stream time.

@@ -13,13 +13,14 @@ package struct RecordedAudio {
     spool = try Spool(directory: resources.spoolDirectory)
   }
 
-  /// Takes what follows on what came before.
+  /// Appends samples.
   package mutating func add(_ samples: UnsafeRawBufferPointer) throws {
     _ = try spool.append(samples)
     bytes += samples.count
   }
 
-  /// All that came, from time 0, ready to be played; nil where the caps are not those of samples.
+  /// Track of all samples so far, from time 0, ready to be played; nil where the caps are not those of
+  /// samples.
   package var track: AudioTrack? {
     guard let size = caps.bytesPerSampleFrame, size > 0 else { return nil }
     let chunks = bytes < size ? [] : [AudioChunk(position: 0, count: bytes / size, offset: 0)]

@@ -14,7 +14,7 @@ package struct RecordedVideo {
   private var packets: [VideoPacket] = []
   private let changes = FormatChanges()
 
-  /// - Parameter first: what the first frame is like; the others must be like it.
+  /// - Parameter first: a sample of the first frame's format; the others must be like it.
   /// - Throws: ``RetrogradeError``, where the budget is too small for two frames, or no spool can be made.
   package init(
     like first: Sample, rate: FrameRateLimit = FrameRateLimit(), _ resources: Resources, _ gauge: MemoryGauge

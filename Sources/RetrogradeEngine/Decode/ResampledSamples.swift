@@ -1,10 +1,11 @@
 import GStreamer
 import MediaTime
 
-/// As a tape that runs at another speed: pitch follows. Beyond the end of the stretch it runs on at the speed there.
+/// Audio as from a tape that runs at another speed: pitch follows. Beyond the end of the stretch it runs on
+/// at the speed there.
 ///
-/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of the one that comes out, so units are
-/// coarse; what a block comes out too long or too short by is made up for in the next one.
+/// Only the ratio of the two rates counts. GStreamer's resampler keeps some bytes for each unit of the output
+/// rate, so units are coarse; the next block makes up for a block that comes out too long or too short.
 final class ResampledSamples: PacedSamples {
   private let track: AudioTrack
   private let leg: PlaybackLeg
@@ -58,10 +59,10 @@ final class ResampledSamples: PacedSamples {
     read += block
   }
 
-  /// Has the next block come out as long as it should.
+  /// Makes the next block come out as long as it should.
   private func setRate(of converter: AudioConverter) {
-    // What has gone in and not come out belongs to the speed that follows. It is more, the higher that speed is: no more than half a block
-    // of it counts, so that no rate follows from its own effect.
+    // Samples that have gone in and not come out belong to the speed that follows. They are more, the higher
+    // that speed is: no more than half a block of them counts, so that no rate follows from its own effect.
     let end = read + block - (leg.speed.isConstant ? 0 : min(converter.latency, block / 2))
     let count = min(block, end)
     let wanted = max(time(toPlay: end) - given, 1)

@@ -6,9 +6,9 @@ package struct Selection: Sendable {
   /// The place of each frame of the timeline in the source; nil where they are the source's own.
   private let frames: [Int]?
 
-  /// The frames of a timeline from `range` on, thinned to what `limit` asks for.
+  /// The frames of a timeline from `range` on, thinned to the rate that `limit` allows.
   init(_ timeline: VideoTimeline, range: TimeSpan?, limit: FrameRateLimit) {
-    // That of the range: whoever has indexed no more of the source is to come to the same.
+    // Rate of the range: an index of no more of the source is to give the same.
     let frameRate = (range.map { timeline.clipped(to: $0).timeline } ?? timeline).frameRate
     if let rate = limit.rate(of: frameRate), let first = timeline.starts.first {
       let thinned = timeline.thinned(to: rate, from: max(first, range?.start ?? first))

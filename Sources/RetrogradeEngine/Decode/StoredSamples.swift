@@ -3,7 +3,7 @@ import GStreamer
 import Glibc
 import Paths
 
-/// Where the samples of an audio track lie, whole sample frames one after the other.
+/// Store of the samples of an audio track, whole sample frames one after the other.
 protocol SampleStore: Sendable {
   /// Fills `bytes` with those from `offset` on, in bytes.
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws
@@ -16,7 +16,7 @@ final class StoredSamples: SampleStore {
   private let descriptor: Int32
   private let source: String
   private let runs: [Range<Int>]
-  /// Where each run begins, counted from the first sample, in bytes.
+  /// Start of each run, counted from the first sample, in bytes.
   private let starts: [Int]
 
   /// - Throws: ``RetrogradeError``, where the file can't be opened.
@@ -64,7 +64,8 @@ final class StoredSamples: SampleStore {
     }
   }
 
-  /// Where the next of `count` bytes from `offset` on lie, as many pieces of them as are worth reading with what is between.
+  /// Places of the next of `count` bytes from `offset` on, as many pieces as are worth reading together with
+  /// the bytes between them.
   private func pieces(_ count: Int, at offset: Int) -> [Range<Int>] {
     var pieces: [Range<Int>] = []
     var done = 0
@@ -81,7 +82,7 @@ final class StoredSamples: SampleStore {
     return pieces
   }
 
-  /// What lies between two runs is read with them where it is no longer, in bytes: the system takes as long to be asked again.
+  /// Gap between two runs up to which it is read with them, in bytes: another system call would take as long.
   private static let gap = 256
 
   /// The audio of a stream that is PCM and of which its container says where it lies; nil of all else.
@@ -107,7 +108,7 @@ extension StreamPath {
   fileprivate var storedCaps: Caps? {
     guard let format = wave64 else { return caps }
     guard let name = format.name else { return nil }
-    // Of one or two channels caps need not say for which loudspeakers they are.
+    // For one or two channels caps need not name the loudspeakers.
     let places = format.channels > 2 ? "," + Caps.field(channelMask: loudspeakers ?? 0) : ""
     return Caps(
       "audio/x-raw,format=\(name),layout=interleaved,rate=\(format.rate),channels=\(format.channels)\(places)")

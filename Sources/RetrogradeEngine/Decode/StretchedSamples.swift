@@ -21,22 +21,24 @@ final class StretchedSamples: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
   private let state: Mutex<State>
-  /// Reads one stretch after the other. Held while it does, and not while all is decoded: whoever plays does not wait for that.
+  /// Reads one stretch after the other. Held while it does, and not while all is decoded: players do not wait
+  /// for that.
   private let indexer = Mutex<StretchIndexer?>(nil)
   /// Held while all is decoded.
   private let decoding = Mutex(())
 
-  /// How long a stretch is: about what is asked for at a time, and much longer than what has to be decoded before it.
+  /// Length of a stretch: about as much as is asked for at a time, and much longer than the audio that has to
+  /// be decoded before it.
   private static let length = ClockTime(seconds: 8)
   /// How many are kept: of players at different places, and of the two to whom a stretch belongs that lies across two of these.
   private static let most = 6
 
-  /// - Parameter known: what was decoded already: a stretch and its audio.
+  /// - Parameter known: a stretch that was decoded already, and its audio.
   init(_ opened: OpenedSource, _ settings: PlaybackSettings, known: (span: TimeSpan, tracks: [AudioTrack])) {
     self.opened = opened
     var settings = settings
     settings.playback.noVideo = true
-    // Whoever opened the source may be gone when its audio is wanted.
+    // The client that opened the source may be gone when its audio is wanted.
     settings.cancellation = Cancellation()
     self.settings = settings
     state = Mutex(State(recent: [Stretch(span: known.span, tracks: known.tracks)]))
@@ -81,7 +83,7 @@ final class StretchedSamples: Sendable {
     guard index.audio.count == reader.trackCount else {
       throw InexactStretch(reason: "a part of it has fewer audio streams than the whole")
     }
-    // What is let go is closed when the lock is not held.
+    // The stretch that leaves the cache is closed when the lock is not held.
     let gone: Stretch? = state.withLock { state in
       state.recent.append(Stretch(span: span, tracks: index.audio))
       return state.recent.count > StretchedSamples.most ? state.recent.removeFirst() : nil

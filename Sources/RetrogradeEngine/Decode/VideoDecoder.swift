@@ -10,11 +10,11 @@ final class VideoDecoder: Sendable {
   let description: String
   /// The caps of the frames: raw video in system memory, or those of packets that nothing decodes.
   let caps: Caps
-  /// Of interlaced video, whether the first frame's upper field comes first.
+  /// True if the first frame's upper field comes first; nil unless the video is interlaced.
   let isTopFieldFirst: Bool?
-  /// What frames have beside their pixels that is not carried.
+  /// Warnings about data beside the frames' pixels that is not carried.
   private let leftOut: [Warning]
-  /// What one frame takes in memory, padding included.
+  /// Bytes of a frame in memory, padding included.
   let frameBytes: Int
 
   /// The caps of the first frame, as the decoder gave them.
@@ -24,7 +24,7 @@ final class VideoDecoder: Sendable {
   private let source: String
   /// Whether nothing decodes the frames.
   private let isRaw: Bool
-  /// Whether what it gives are packets.
+  /// Outputs packets, not frames.
   let arePackets: Bool
   /// The first sample, pulled to learn the caps; given out again by ``next()``.
   private let first: Mutex<Sample?>
@@ -119,15 +119,15 @@ final class VideoDecoder: Sendable {
     return sample == nil || output.packets?.haveBegun ?? true
   }
 
-  /// Has the demuxer find its way to `time`, which may take long the first time.
+  /// Makes the demuxer find its way to `time`, which may take long the first time.
   func approach(_ time: ClockTime) {
     first.withLock { $0 = nil }
-    // Of the keyframe there no more is decoded than the appsink holds.
+    // No more of that keyframe's group is decoded than the appsink holds.
     output.packets?.expect(nil)
     _ = output.sink.seek(toKeyframeBefore: time)
   }
 
-  /// Stops, and gives up what it holds. Nothing comes after.
+  /// Stops, and releases its frames. Nothing comes after.
   func close() {
     first.withLock { $0 = nil }
     output.close()
@@ -149,8 +149,9 @@ final class VideoDecoder: Sendable {
   ) throws -> DecodedWindow {
     let hasEarlier = window.keyframe > 0
     var way = Way(
-      // Where audio has to be decoded from further back, matroskademux goes as far back for an accurate seek, and from there to a keyframe
-      // (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the group of pictures before the window would be decoded too.
+      // If audio has to be decoded from further back, matroskademux goes as far back for an accurate seek,
+      // and from there to a keyframe (`audio_lead_in_ts` in `gst_matroska_demux_handle_seek_event`): the
+      // group of pictures before the window would be decoded too.
       isKeyframe: output.readsMatroska && window.keyframe == window.frames.lowerBound && window.keyframe > 0,
       isEnding: output.packets?.areWholePictures ?? false)
     if hasEarlier, startsEarlier.withLock({ $0 }) { way.startEarlier() }
@@ -178,7 +179,7 @@ final class VideoDecoder: Sendable {
 
   /// How the frames of a window, and few others, are decoded.
   private struct Way {
-    /// By a seek to the keyframe that the window begins with, and not to a time.
+    /// True for a seek to the keyframe that the window begins with, and not to a time.
     var isKeyframe: Bool
     /// The packets end where those of the window do, and not with the source.
     var isEnding: Bool
@@ -288,7 +289,7 @@ final class VideoDecoder: Sendable {
       } catch let error as RetrogradeError where error.code != .inputOutput && !collector.times.isEmpty {
         return (collector, error)
       }
-      // A spool that fails is no damage of the source: what came so far is not the mirror.
+      // A spool that fails is no damage of the source: the frames so far are not the mirror.
       guard let sample, try collector.add(sample, before: limit) else { return (collector, nil) }
     }
   }

@@ -13,7 +13,7 @@ package final class VideoPlayer {
     package var direction: Direction
     /// Its place in the source; nil where its pixels are not those of one frame.
     package var number: Int?
-    /// The number of the leg, and what of the time it is on show for is not spent waiting.
+    /// The number of the leg, and the part of the time on show that is not spent waiting.
     var leg: Int
     var moving: TimeSpan
   }
@@ -35,7 +35,7 @@ package final class VideoPlayer {
   private var dissolve: Dissolve?
   private var interpolation: Interpolation?
   private var found: [Warning] = []
-  /// What was found out on the way.
+  /// Warnings found on the way.
   package var warnings: [Warning] { found + video.changes.warnings }
 
   /// - Parameters:

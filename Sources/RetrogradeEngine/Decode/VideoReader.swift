@@ -15,7 +15,7 @@ struct SourceFrame: Sendable {
 /// Backwards, windows are decoded on a thread of its own, the next one while the frames of this one are taken. Forwards,
 /// the decoder's own thread is a frame or two ahead.
 final class VideoReader: Sendable {
-  /// Frames, to be popped from the end, and what is known of each.
+  /// Frames, to be popped from the end, and the known facts of each.
   private struct Part: Sendable {
     var window: DecodedWindow
     /// The place of the window's first frame in the source.
@@ -37,12 +37,12 @@ final class VideoReader: Sendable {
   private let cancellation: Cancellation
   private let parts = Handoff<Part>()
   private let worker: Worker<[Warning]>?
-  /// What reads it where it is made of several videos.
+  /// Reader of a video that is made of several videos; nil for others.
   private let joined: PartReader?
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - span: what to read, in stream time.
+  ///   - span: the part to read, in stream time.
   ///   - isLast: nothing is going to be read after it.
   init(
     _ source: VideoSource, over span: TimeSpan, _ direction: Direction, isLast: Bool = false,
@@ -81,7 +81,7 @@ final class VideoReader: Sendable {
   }
 
   /// Ends the reading, whether or not everything was read.
-  /// - Returns: what was found out on the way.
+  /// - Returns: warnings found on the way.
   func close() throws -> [Warning] {
     parts.close()
     let forward = state.withLock { state in
@@ -94,7 +94,7 @@ final class VideoReader: Sendable {
 
   private func nextJoined(_ reader: PartReader) throws -> SourceFrame? {
     while let (buffer, number) = try reader.next() {
-      // What can't be read in windows may turn out to have more frames than its index says.
+      // A source that can't be read in windows may turn out to have more frames than its index says.
       guard frames.contains(number) else { continue }
       return SourceFrame(buffer: buffer, span: timeline.span(of: number - frames.lowerBound), number: number)
     }
@@ -260,7 +260,7 @@ private final class ForwardDecoding: Sendable {
     }
   }
 
-  /// What was found out on the way.
+  /// Warnings found on the way.
   var warnings: [Warning] {
     state.withLock { state in
       let starts = source.timeline.starts

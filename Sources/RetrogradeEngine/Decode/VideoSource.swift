@@ -14,13 +14,13 @@ package final class VideoSource: Sendable {
   package var arePackets: Bool { recipe?.largestPacket != nil }
   /// The caps of the decoded frames, or of the packets.
   package let caps: Caps
-  /// Of interlaced video, whether a frame's upper field comes first; nil where that is not known.
+  /// For interlaced video, true if a frame's upper field comes first; nil where that is not known.
   package let isTopFieldFirst: Bool?
   /// The decoding pipeline, in `gst-launch-1.0` syntax.
   package let description: String
   /// When each frame is shown in the source.
   package let timeline: VideoTimeline
-  /// What of it is given out.
+  /// Frames that are given out.
   package let shown: Selection
   /// How all of it, or of the range that was asked for, is read backwards.
   package let plan: Plan
@@ -31,27 +31,30 @@ package final class VideoSource: Sendable {
   package let store: DecodedWindow?
   /// Packets that windows are decoded from; nil if the demuxer seeks.
   private let packets: Mutex<PacketStore?>
-  /// What it is made of, where that is several videos, one after the other; empty: itself.
+  /// Videos that it is made of, one after the other, if there are several; empty: itself.
   let parts: [VideoPart]
   private let planner: Planner
   private let idle: Mutex<VideoDecoder?>
   private let ready: Mutex<(window: Window, frames: DecodedWindow)?>
 
-  /// Of the budget, so much, but a third at the most, is left to what is in no window: six frames in the appsink behind the decoder, the
-  /// appsrc before the encoder, and what the decoder's further threads work on (two each), and what this program takes more than `gst-launch-1.0`
-  /// does (90 MiB and 70 for a second of 160x120, with GStreamer 1.22). In bytes.
+  /// Part of the budget for frames that are in no window, in bytes, but a third at the most: six frames in
+  /// the appsink behind the decoder, the appsrc before the encoder, and what the decoder's further threads
+  /// work on (two each), and what this program takes more than `gst-launch-1.0` does (90 MiB and 70 for a
+  /// second of 160x120, with GStreamer 1.22).
   private static func besideWindows(_ frameBytes: Int) -> Int { 6 * frameBytes + (20 << 20) }
 
-  /// Packets wait for no decoder: more of them at a time only keeps whoever takes them waiting, and needs fresh memory. In bytes.
+  /// Budget of packets, in bytes. Packets wait for no decoder: more of them at a time would only keep the
+  /// consumer waiting, and need fresh memory.
   private static let packetBudget = 32 << 20
 
-  /// So much of the end is decoded first where somebody waits for it and the last group of pictures does not fit into memory.
+  /// Length of the end that is decoded first where a user waits for it and the last group of pictures does
+  /// not fit into memory.
   private static let watchedLength = ClockTime(seconds: 1.5)
 
   /// Finds out how the source is to be read, by reading its last window.
   /// - Parameters:
-  ///   - range: what of the source is wanted, in stream time; nil for all of it.
-  ///   - part: what of that is read; nil for all of it.
+  ///   - range: the wanted part of the source, in stream time; nil for all of it.
+  ///   - part: the part of that to read; nil for all of it.
   package convenience init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, range: TimeSpan?, part: TimeSpan? = nil, rate: FrameRateLimit,
     resources: Resources, gauge: MemoryGauge, cancellation: Cancellation
@@ -63,7 +66,7 @@ package final class VideoSource: Sendable {
 
   /// - Parameters:
   ///   - opened: a decoder made by `recipe`; nil: one is opened.
-  ///   - purpose: what its frames are decoded for.
+  ///   - purpose: the purpose of decoding its frames.
   init(
     _ video: VideoIndex, _ recipe: DecodingRecipe, opened: VideoDecoder?, range: TimeSpan?,
     part: TimeSpan? = nil, rate: FrameRateLimit, purpose: PlaybackSettings.Purpose = .output, resources: Resources,
@@ -81,8 +84,8 @@ package final class VideoSource: Sendable {
     var packets =
       opened == nil && video.starts != nil && (recipe.seeksByGuess || mayBeReordered)
       ? try PacketStore.read(video, recipe, spoolDirectory, cancellation) : nil
-    // Frames that don't say when they are shown, in another order than they are decoded in: their decoder knows it. If
-    // the packets can't be stored, nobody knows whether they are such.
+    // If frames have no times of their own, and are shown in another order than they are decoded in, only the
+    // decoder knows it. If the packets can't be stored, it is not known whether they are such.
     let isReordered = mayBeReordered && packets?.isReordered ?? true
     if !recipe.seeksByGuess, !isReordered { packets = nil }
     var decoder = try opened ?? VideoDecoder(recipe, FormatChanges(), from: packets, cancellation)
@@ -169,7 +172,7 @@ package final class VideoSource: Sendable {
   /// - Parameters:
   ///   - video: made from the frames themselves.
   ///   - store: all frames.
-  ///   - changes: what was noted of them.
+  ///   - changes: changes of format that were noted.
   init(
     _ video: VideoIndex, store: DecodedWindow, _ changes: FormatChanges, description: String, planner: Planner,
     rate: FrameRateLimit, resources: Resources,
@@ -202,7 +205,7 @@ package final class VideoSource: Sendable {
   /// Several videos, one after the other.
   /// - Parameters:
   ///   - parts: at least one; the frames of all are like those of the first.
-  ///   - range: what of it is wanted, in stream time; nil for all of it.
+  ///   - range: the wanted part, in stream time; nil for all of it.
   ///   - resources: for all that is read at once.
   init(
     joining parts: [VideoPart], range: TimeSpan?, rate: FrameRateLimit, resources: Resources, gauge: MemoryGauge
@@ -250,23 +253,24 @@ package final class VideoSource: Sendable {
     return all
   }
 
-  /// Gives up what is held until it is read next.
+  /// Releases the decoders and their frames until it is read next.
   package func rest() {
     idle.withLock { $0 = nil }
     ready.withLock { $0 = nil }
-    // The threads of the next decoder get memory of their own; what those of this one had would stay with the process.
+    // The threads of the next decoder get memory of their own; that of this one's threads would stay with the
+    // process.
     system_release_memory()
   }
 
   /// The most that the spool holds of it when it is played, in bytes.
   package var spoolBytes: Int { plan.peakSpoolBytes + packetBytes }
 
-  /// How much of it is read from stored packets, in bytes.
+  /// Size of the stored packets from which it is read, in bytes.
   private var packetBytes: Int {
     parts.reduce(packets.withLock { $0 == nil } ? 0 : video.bytes) { $0 + $1.video.packetBytes }
   }
 
-  /// What is known so far: frames that are not like the first may be found on the way.
+  /// Warnings so far: frames that are not like the first may be found on the way.
   package var warnings: [Warning] { found + changes.warnings }
 
   /// How `frames` are read backwards.
@@ -287,7 +291,7 @@ package final class VideoSource: Sendable {
     return plan.split(before: first.frames.first { starts[$0] > from } ?? last)
   }
 
-  /// A decoder that nobody uses, or a new one.
+  /// An idle decoder, or a new one.
   func takeDecoder(_ cancellation: Cancellation) throws -> VideoDecoder {
     if let decoder = idle.withLock({ $0.take() }) { return decoder }
     guard let recipe else { throw VideoDecoder.Mismatch() }
@@ -320,7 +324,7 @@ package final class VideoSource: Sendable {
     return try VideoDecoder(recipe.ofWhole, changes, cancellation)
   }
 
-  /// Has a decoder begin at the keyframe before `frame`.
+  /// Makes a decoder begin at the keyframe before `frame`.
   /// - Returns: whether it comes to `frame` so.
   private func brings(_ frame: Int, _ decoder: VideoDecoder, _ cancellation: Cancellation) throws -> Bool {
     let start = timeline.starts[frame]
@@ -339,8 +343,9 @@ package final class VideoSource: Sendable {
   }
 
   /// Takes back a decoder that is fit to be used again.
-  /// - Parameter isLast: nothing more is going to be decoded, unless somebody who watches seeks. It is closed then: its pool, which would keep the
-  ///   memory of all its frames until the end, frees each when it was used, while others are encoded.
+  /// - Parameter isLast: nothing more is going to be decoded, unless a user who watches seeks. It is closed
+  ///   then: its pool, which would keep the memory of all its frames until the end, frees each when it was
+  ///   used, while others are encoded.
   func giveBack(_ decoder: VideoDecoder, isLast: Bool = false) {
     if isLast, !planner.isWatched { return decoder.close() }
     idle.withLock { $0 = decoder }
@@ -351,7 +356,7 @@ package final class VideoSource: Sendable {
     if let known = ready.withLock({ $0.take() }), known.window.frames.upperBound == window.frames.upperBound,
       known.window.frames.lowerBound <= window.frames.lowerBound
     {
-      // Of a stretch that begins later, fewer are wanted.
+      // A stretch that begins later needs fewer of them.
       known.frames.dropFirst(window.frames.lowerBound - known.window.frames.lowerBound)
       return known.frames
     }
@@ -390,7 +395,7 @@ package final class VideoSource: Sendable {
     let (starts, moved) = collector.starts(stored: video.isUntimed ? video.starts : nil)
     var warnings: [Warning] = moved > 0 ? [.moved(moved)] : []
     if let damage { warnings.append(Warning(.damaged, "damaged: \(damage.message)")) }
-    // Where packets are fields, two of them make a frame.
+    // If packets are fields, two of them make a frame.
     let areFields = decoder.isTopFieldFirst != nil && expected == 2 * starts.count
     warnings += areFields ? [] : video.missing(starts, before: boundary)
     return (collector.frames, starts, warnings)
@@ -414,7 +419,7 @@ extension VideoIndex {
     return decoded.setting("framerate", "(fraction)\(rate.numerator)/\(rate.denominator)")
   }
 
-  /// What the index has and the decoder did not give.
+  /// Warnings about frames that the index has and the decoder did not give.
   func missing(_ decoded: [ClockTime], before boundary: ClockTime?) -> [Warning] {
     guard let starts else { return [] }
     let promised = starts.filter { $0 < boundary ?? ClockTime(nanoseconds: .max) }

@@ -5,13 +5,13 @@ import Synchronization
 
 /// Watches the packets that go into a decoder after a seek.
 ///
-/// It compares them with the index. A demuxer may lose bytes at the place that it seeks to, or give
-/// packets other times there than when it reads from the beginning (`Quirk.tsdemuxSeekTimes`); a
-/// decoder conceals the first, and nothing else shows the second.
+/// It compares them with the index. A demuxer may lose bytes at the place that it seeks to, or give packets
+/// other times there than when it reads from the beginning (`Quirk.tsdemuxSeekTimes`); a decoder conceals the
+/// first, and nothing else shows the second.
 ///
-/// It also ends the stream where the packets of a window end: a decoder whose threads each take a
-/// frame is that many packets ahead of what it gives out, and would decode them again for the next
-/// window. With groups of 30 frames that was one frame in six.
+/// It also ends the stream where the packets of a window end: a decoder whose threads each take a frame is
+/// that many packets ahead of its output, and would decode them again for the next window. With groups of 30
+/// frames that was one frame in six.
 final class WindowPackets: Sendable {
   /// The packets that are wanted after a seek.
   struct Wanted: Sendable {
@@ -25,7 +25,7 @@ final class WindowPackets: Sendable {
     var ending: [ClockTime]?
   }
 
-  /// What came of a window.
+  /// Progress of a window's packets.
   private struct Progress {
     let wanted: Wanted
     /// Whether the seek has flushed the pad: packets before that do not count.
@@ -47,8 +47,8 @@ final class WindowPackets: Sendable {
       hasCome = Array(repeating: false, count: missing)
     }
 
-    /// Compares a packet with the one of the index that is expected now. What comes before the first
-    /// of them is only decoded on the way, and what follows the last belongs to no frame of the window.
+    /// Compares a packet with the one of the index that is expected now. Packets before the first of them are
+    /// only decoded on the way, and packets after the last belong to no frame of the window.
     mutating func compare(_ buffer: Buffer, in segment: Segment, _ caps: Caps) {
       guard !differs, wanted.packets.indices.contains(next) else { return }
       let packet = wanted.packets[next]
@@ -119,7 +119,7 @@ final class WindowPackets: Sendable {
     }
   }
 
-  /// Whether it ended what came since the last seek.
+  /// True if it ended the stream since the last seek.
   var hasEnded: Bool { progress.withLock { $0?.hasEnded ?? false } }
 
   /// Whether the packets that are wanted came as the index has them, all of them.
@@ -135,6 +135,6 @@ final class WindowPackets: Sendable {
   /// Whether a packet that came is another one than the index has.
   var differ: Bool { progress.withLock { $0?.differs ?? false } }
 
-  /// What is wanted from the next seek on; nil: whatever comes.
+  /// Sets the packets that are wanted from the next seek on; nil: any packets.
   func expect(_ wanted: Wanted?) { progress.withLock { $0 = wanted.map { Progress($0) } } }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import Paths
 
-/// What an input is called that is no path: a file's URI, or an address in the network.
+/// Name of an input that is no path: a file's URI, or an address in the network.
 package enum Address: Sendable, Hashable {
   /// The path of a file, as it stands in `file:` URIs (RFC 8089), decoded.
   case file(String)
@@ -40,7 +40,7 @@ package enum Address: Sendable, Hashable {
     if let address = try? Address(input), case .web = address { true } else { false }
   }
 
-  /// The path of what is read as `input`, where that is a file's URI; `input` itself where it is not.
+  /// Path of the source that is read as `input`, where that is a file's URI; `input` itself where it is not.
   package static func path(of input: String) -> String {
     if let address = try? Address(input), case .file(let path) = address { path } else { input }
   }

@@ -3,9 +3,9 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Brings what lies behind an address into the spool.
+/// Fetches the media at an address into the spool.
 struct Fetch {
-  /// What people call it.
+  /// Name of the source as users know it.
   let name: String
   let resources: Resources
   let cancellation: Cancellation
@@ -13,7 +13,7 @@ struct Fetch {
 
   private static let step = ClockTime(nanoseconds: 100_000_000)
 
-  /// What reads an address. What a radio would put between the bytes is not asked for.
+  /// Element that reads an address. A radio's metadata between the bytes is not asked for.
   private static func reader(_ element: String, _ location: String) -> String {
     "\(element) name=source location=\(Description.quoted(location))"
       + (element == "souphttpsrc" ? " iradio-mode=false blocksize=65536" : "")
@@ -21,7 +21,7 @@ struct Fetch {
 
   // MARK: one file
 
-  /// All that is at an address, and whether its server said how much that is.
+  /// Fetches all that is at an address; also returns whether its server declared the length.
   func file(at address: String) throws -> (Spool, isWhole: Bool) {
     let pipeline = try pipeline(
       "\(Fetch.reader("souphttpsrc", address)) ! appsink name=bytes sync=false max-buffers=64 enable-last-sample=false")
@@ -58,7 +58,7 @@ struct Fetch {
   // MARK: what playlists name
 
   /// The media that a playlist names, as one file: the variant of the highest rate.
-  /// - Parameter reader: the element that reads the playlist, and nothing else reads what it names.
+  /// - Parameter reader: the element that reads the playlist; no other element reads the names in it.
   func media(of playlist: Playlist, from reader: String, at location: String) throws -> (Spool, [Warning]) {
     if playlist.isLive { throw live }
     guard playlist.promisedSegments <= Double(Playlist.mostSegments) else {
@@ -116,7 +116,7 @@ struct Fetch {
     }
   }
 
-  /// What GStreamer's threads and ours both touch while pads come.
+  /// State that is shared by GStreamer's threads and ours while pads come.
   private final class Pads: Sendable {
     private let state: Mutex<(pipeline: Pipeline?, added: [(name: String, pad: Pad)])>
 
@@ -276,7 +276,8 @@ extension GStreamerError {
   /// True if souphttpsrc asked for a part of the file, and the server sent all of it.
   fileprivate var isRefusedRange: Bool { debug?.contains("does not accept Range") ?? false }
 
-  /// souphttpsrc says to programmers what the server answered, "Not Found (404), URL: …", and adaptive demuxers which address that was.
+  /// Reason of a failed transfer. souphttpsrc tells only programmers what the server answered, "Not Found
+  /// (404), URL: …", and adaptive demuxers which address that was.
   fileprivate var reasonInTransfer: String {
     guard let detail = debug?.split(separator: "\n").last.map(String.init), detail.contains(", URL: ") else {
       return cause

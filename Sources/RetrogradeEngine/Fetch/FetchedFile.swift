@@ -4,10 +4,11 @@ import Glibc
 import MediaTime
 import Paths
 
-/// What an address or a playlist leads to, in the spool, compressed as it is: fetched once, and read from there like any file. All that
-/// makes a mirror needs to be read more than once and in any order, and one transfer of all of it is never longer than that.
+/// Spool file of the media at an address or behind a playlist, compressed as it is: fetched once, and read
+/// from there like any file. A mirror needs to read the media more than once and in any order, and one
+/// transfer of all of it is never longer than that.
 package final class FetchedFile: Sendable {
-  /// How many bytes were kept, and how many there are; 0 where nobody says.
+  /// Number of bytes that were kept, and of all; 0 if the total is not known.
   package typealias Report = @Sendable (_ done: Int, _ total: Int) -> Void
 
   private let spool: Spool
@@ -15,9 +16,9 @@ package final class FetchedFile: Sendable {
   package let size: Int
   let warnings: [Warning]
   private let name: String
-  /// Whether somebody said how much there is, or where it ends.
+  /// True if the server or the playlist declared the length, or the end.
   private let isWhole: Bool
-  /// Where GStreamer, and others, read it.
+  /// Path that GStreamer, and others, read it from.
   package var path: String { spool.path }
 
   /// - Returns: nil where `input` is a file that holds media, or none at all.
@@ -57,8 +58,9 @@ package final class FetchedFile: Sendable {
 }
 
 extension FetchedFile {
-  /// Where a server does not say how much it sends, libsoup 3.2 takes a connection that is cut between two chunks for the end (3.6 fails):
-  /// only what the file itself promises tells.
+  /// Throws if a transfer was cut that seemed complete. If a server does not declare the length, libsoup 3.2
+  /// takes a connection that is cut between two chunks for the end (3.6 fails): only the promises of the file
+  /// itself tell.
   /// - Parameter found: what was found to be missing.
   /// - Throws: ``RetrogradeError`` of code `inputOutput`.
   func check(_ found: [Warning]) throws {

@@ -11,7 +11,7 @@ struct Playlist {
     /// MPEG-DASH (ISO/IEC 23009-1).
     case dash
 
-    /// GStreamer's element that reads what the playlist names.
+    /// GStreamer's element that reads the files that the playlist names.
     var demuxer: String { self == .hls ? "hlsdemux" : "dashdemux" }
   }
 
@@ -55,8 +55,8 @@ struct Playlist {
     }
   }
 
-  /// What it names: files, or further playlists. Unicode scalars are compared: a quote with a combining mark behind it
-  /// is another character, but a quote for GStreamer.
+  /// Names in the playlist: files, or further playlists. Unicode scalars are compared: a quote with a
+  /// combining mark behind it is another character, but a quote for GStreamer.
   var names: [String] {
     switch kind {
     case .hls:
@@ -87,16 +87,17 @@ struct Playlist {
     let elements = text.matches(of: element).map { String($0.1).trimmed }
     let identifiers = text.matches(of: identifier).map { String($0.1 ?? $0.2 ?? "") }
     let paths = identifiers.filter { $0.utf8.contains { "/&%".utf8.contains($0) } }
-    // Nothing, or dots, may make "/" or ".." of what stands around them in a template.
+    // Nothing, or dots, may make "/" or ".." of the text around them in a template.
     let isHidden = identifiers.contains { $0.utf8.allSatisfy { $0 == UInt8(ascii: ".") } }
     return attributes + elements + paths + (isHidden ? [".."] : [])
   }
 
-  /// A playlist in a file names files beside it or in folders there: who opens one does not expect it to read what lies elsewhere on this
-  /// machine, nor to ask somebody in the network for anything.
+  /// Checks that a playlist in a file names only files beside it or in folders there: a user who opens one
+  /// does not expect it to read other files of this machine, nor to ask a server in the network for anything.
   ///
   /// - Parameter path: of the playlist.
-  /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else, or leads back to itself.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput` where it names anything else, or leads back to
+  ///   itself.
   func checkNames(in path: String) throws {
     var checked: Set<String> = []
     try checkNames(in: path, from: [realPath(path) ?? path], &checked)
@@ -184,8 +185,8 @@ struct Playlist {
   /// In bytes; a day of segments of a second takes half of it.
   static let longest = 16 << 20
 
-  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where a file that begins so, and which people call `name`, is one: nobody knows
-  ///   where it comes from, and what it names is looked for there.
+  /// - Throws: ``RetrogradeError`` of code `damagedInput`, where a file that begins so, and that users know
+  ///   as `name`, is a playlist: its origin, from which the names in it would be resolved, is not known.
   static func refuse(_ bytes: [UInt8], name: String) throws {
     guard Playlist(bytes) != nil else { return }
     throw RetrogradeError(

@@ -20,7 +20,7 @@ final class Transfers: Sendable {
   func watch(_ element: Element) {
     guard element.isOfClass("Source") else { return }
     guard element.factoryName == reader, let pad = element.staticPad("src") else {
-      // Who made the playlist must not have files read that are no concern of his.
+      // A playlist's author must not be able to have other files read.
       state.withLock { $0.isRefused = true }
       return element.fail(GStreamerError(kind: .inputOutput, element: nil, message: "is not read", debug: nil))
     }
@@ -35,9 +35,9 @@ final class Transfers: Sendable {
   func letGo() { state.withLock { $0 = State() } }
 
   /// - Parameters:
-  ///   - name: what people call the playlist.
+  ///   - name: name of the playlist as users know it.
   ///   - isOver: nothing is read any more.
-  /// - Throws: ``RetrogradeError`` where it names what is not read, or what is not there.
+  /// - Throws: ``RetrogradeError`` where the playlist names a source that is not read, or not there.
   func check(_ name: String, isOver: Bool = false) throws {
     let state = state.withLock { $0 }
     if state.isRefused {

@@ -4,16 +4,17 @@ import MediaTime
 /// Takes decoded audio into the spool as it comes. What comes in another format than the first is converted to that one.
 struct AudioCollector {
   let spool: Spool
-  /// What is not in the spool yet: packets of PCM are small, and a call for each takes longer than its bytes.
+  /// Bytes that are not in the spool yet: packets of PCM are small, and a call for each takes longer than its
+  /// bytes.
   private var waiting: [UInt8] = []
   private static let batch = 1 << 18
-  /// What is in the spool, in its order.
+  /// Decoded audio in the spool, in its order.
   private(set) var decoded: [DecodedAudio] = []
   /// The caps of the first sample, and so of all that is in the spool.
   private(set) var caps: Caps?
   private var bytesPerFrame = 1
   private var conversion: (from: Caps, converter: AudioConverter?)?
-  /// What was converted, and what could not be.
+  /// Samples that were converted, and those that could not be.
   private var converted = Changed()
   private var lost = Changed()
 
@@ -33,7 +34,7 @@ struct AudioCollector {
     var names: String { caps.map(\.audioName).joined(separator: " and ") }
   }
 
-  /// Length of all that came so far, but for what the converter holds back.
+  /// Length of all samples so far, but for those that the converter holds back.
   var length: ClockTime { caps?.int("rate").map { ClockTime(sampleIndex: count, rate: $0) } ?? .zero }
   /// In sample frames.
   private var count = 0
@@ -75,7 +76,7 @@ struct AudioCollector {
     add(count)
   }
 
-  /// To be called when nothing more comes.
+  /// Ends the collection. To be called when nothing more comes.
   mutating func finish() throws {
     try endConversion()
     try flush()
@@ -133,7 +134,7 @@ struct AudioCollector {
 }
 
 extension Caps {
-  /// Such as `48000 Hz, 2 channels, S16LE`.
+  /// Name of the format, such as `48000 Hz, 2 channels, S16LE`.
   fileprivate var audioName: String {
     let channels = int("channels") ?? 0
     return "\(int("rate") ?? 0) Hz, \(channels) \(channels == 1 ? "channel" : "channels"), \(string("format") ?? "")"

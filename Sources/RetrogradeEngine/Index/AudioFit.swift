@@ -1,22 +1,24 @@
 import MediaTime
 
-/// By what decoded audio from the middle of a source is put where a pass over all of the source would put it. Pure
-/// arithmetic.
+/// Anchor by which decoded audio from the middle of a source is put where a pass over all of the source would
+/// put it. Pure arithmetic.
 ///
-/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may be
-/// rounded to a millisecond. But from one packet to another there is a whole number of packets, so that it suffices
-/// to know the place of one, and how many samples they have.
+/// Such a pass counts samples from the first timestamp on (`AudioLayout`), while timestamps in the middle may
+/// be rounded to a millisecond. But from one packet to another there is a whole number of packets, so that it
+/// suffices to know the place of one, and how many samples they have.
 struct AudioAnchor: Hashable, Sendable {
   /// The place of a buffer, in sample frames from stream time 0.
   var position: Int
-  /// What the count of sample frames between any two buffers is a multiple of.
+  /// Divisor of the count of sample frames between any two buffers.
   var step: Int
-  /// How much later than counted the timestamps say that buffers are, on average of the extremes, in sample frames.
+  /// Delay of the buffers' timestamps against the count of samples, on average of the extremes, in sample
+  /// frames.
   var offset: Double
   /// The latest of them less the earliest.
   var spread: Int
 
-  /// Until here a decoder may leave out samples, as Opus's does: what it gives has no regular size.
+  /// Time up to which a decoder may leave out samples, as Opus's does: its first buffers have no regular
+  /// size.
   private static let settling = ClockTime(nanoseconds: 250_000_000)
   private static let rounding = ClockTime(nanoseconds: 1_000_000)
 
@@ -28,7 +30,8 @@ struct AudioAnchor: Hashable, Sendable {
     guard let start = positions.first else { return nil }
     let settled = AudioAnchor.settling.sampleIndex(rate: rate)
     guard let first = positions.firstIndex(where: { $0 - start >= settled }) else { return nil }
-    // The last ones may come out shorter when a decoder is drained; what follows a gap has been placed anew.
+    // The last ones may come out shorter when a decoder is drained; buffers after a gap have been placed
+    // anew.
     var numbers: [Int] = []
     for number in first..<max(first, buffers.count - 2) {
       if let last = numbers.last, positions[last] + buffers[last].count != positions[number] { break }
@@ -74,11 +77,11 @@ struct AudioAnchor: Hashable, Sendable {
   }
 }
 
-/// What of a stream's audio is indexed, and where it belongs.
+/// Part of a stream's audio that is indexed, and its place.
 struct AudioFit: Sendable {
-  /// What was found at the beginning of the source; nil where this is the beginning.
+  /// Anchor found at the beginning of the source; nil where this is the beginning.
   var origin: AudioAnchor?
-  /// What is wanted of what is decoded, in stream time; without an end: to the end of the source.
+  /// Wanted part of the decoded audio, in stream time; without an end: to the end of the source.
   var start: ClockTime?
   var end: ClockTime?
   /// False if audio may lie where its timestamps say, if no more is known (``AudioTrack/isPlaced``).

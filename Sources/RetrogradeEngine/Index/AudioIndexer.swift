@@ -7,7 +7,7 @@ import Quirks
 package struct AudioDecoder: Sendable {
   /// The factory's name; nil for raw audio.
   package let factory: String?
-  /// Why that one, for the log.
+  /// Reason of its choice, for the log.
   let reason: String
 
   /// - Returns: nil if no plugin decodes `stream`.
@@ -23,8 +23,9 @@ package struct AudioDecoder: Sendable {
     }
     guard !caps.isALS else { return nil }
     let candidates = Registry.factories(.decoder, sinks: caps)
-    // FFmpeg's decoders of these give one buffer for each packet, without delay: what came from which packet is known to
-    // the sample. GStreamer ranks others first, which drop a first frame or change the level (a52dec, mpg123).
+    // FFmpeg's decoders of these give one buffer for each packet, without delay: the packet of each buffer is
+    // known to the sample. GStreamer ranks others first, which drop a first frame or change the level
+    // (a52dec, mpg123).
     let isMPEG = ["audio/mpeg", "audio/x-ac3", "audio/x-eac3", "audio/x-private1-ac3"].contains(caps.mediaType)
     let isExchanged =
       caps.mediaType == "audio/x-flac" && caps.int("channels").map { 7...8 ~= $0 } ?? false
@@ -91,13 +92,15 @@ package final class AudioIndexer: Sendable {
     let isChanged = decoder.factory == "opusdec" && Quirk.opusdecPhaseInversion.applies
     let setting = isChanged ? " phase-inversion=true" : ""
     let decode = decoder.factory.map { "\($0) name=decoder\(number)\(setting) ! " } ?? ""
-    // An Opus header names the rate of what was encoded; the codec's own is 48 kHz, and decoding to less loses samples.
+    // An Opus header names the rate of the encoder's input; the codec's own is 48 kHz, and decoding to less
+    // loses samples.
     let isOpus = stream.caps.mediaType == "audio/x-opus"
     let rate = isOpus ? ",rate=48000" : ""
-    // What need not be decoded is not worth a thread of its own: the appsink holds enough for the demuxer to go on.
+    // A stream that need not be decoded is not worth a thread of its own: the appsink holds enough for the
+    // demuxer to go on.
     let queue = stream.isFile || decoder.factory == nil ? "" : "queue name=queue\(number) ! "
-    // A parser takes what its decoder takes, were it not for this; and opusdec takes a stream whose header names a rate that
-    // Opus does not have, 44.1 kHz, but says beforehand that it does not.
+    // A parser would take whatever its decoder takes, but for the channel mask; and opusdec takes a stream
+    // whose header names a rate that Opus does not have, 44.1 kHz, but says beforehand that it does not.
     let loudspeakers = stream.loudspeakers ?? (stream.caps.lacksChannelMask ? 0 : nil)
     // Loudspeakers 0: for none, if nothing is said of more than two channels (`Quirk.wavparseChannelMask`).
     let named = [loudspeakers.map { Caps.field(channelMask: $0) }, stream.sampleFormat.map { "format=\($0)" }]
@@ -108,8 +111,8 @@ package final class AudioIndexer: Sendable {
       + "appsink name=audio\(number) sync=false async=false enable-last-sample=false max-buffers=64"
   }
 
-  /// What stands between `sink` and its decoder, if that leaves every buffer as one; nil elsewhere: then nobody can
-  /// tell which packet a buffer came from, and the decoder's own timestamps count.
+  /// Elements between `sink` and its decoder, if they leave every buffer as one; nil elsewhere: then nothing
+  /// tells which packet a buffer came from, and the decoder's own timestamps count.
   package static func chain(before sink: Element) -> (decoder: Element?, parser: Element?, rest: [Element])? {
     let plain: Set = ["audioconvert", "capsfilter", "capssetter", "queue"]
     let chain = sink.upstream.dropFirst()
@@ -119,7 +122,7 @@ package final class AudioIndexer: Sendable {
     return decoder != nil || rest.isEmpty || parser != nil ? (decoder, parser, Array(chain)) : nil
   }
 
-  /// Has the packets watched on their way into the decoder, and the audio on its way out.
+  /// Watches the packets on their way into the decoder, and the audio on its way out.
   package func watch(_ pipeline: Pipeline) {
     guard let chain = pipeline.element(name).flatMap(AudioIndexer.chain) else { return }
     let entry =
@@ -131,7 +134,7 @@ package final class AudioIndexer: Sendable {
 
   /// - Parameters:
   ///   - first: a sample that was pulled already.
-  ///   - watched: what watched the decoder, if that was not ``watch(_:)``.
+  ///   - watched: the watch of the decoder, if that was not ``watch(_:)``.
   package func run(
     _ reader: StreamReader, first: Sample? = nil, watched: PacketTimestamps? = nil
   ) throws -> (track: AudioTrack?, warnings: [Warning]) {
@@ -139,7 +142,7 @@ package final class AudioIndexer: Sendable {
     return (found.track, found.warnings)
   }
 
-  /// - Parameter fit: what is wanted of what comes.
+  /// - Parameter fit: the wanted part of the stream.
   /// - Throws: ``InexactStretch`` too.
   func run(
     _ reader: StreamReader, _ fit: AudioFit, first: Sample? = nil, watched: PacketTimestamps? = nil
@@ -166,7 +169,7 @@ package final class AudioIndexer: Sendable {
       let reason = "which GStreamer decodes wrong; ffmpeg -c:a flac keeps it"
       return (nil, nil, [Warning(.streamLeftOut, "left out: LPCM of more than 16 bits a sample, \(reason)")])
     }
-    // What the demuxer says of the stream may have come after everybody had looked at its pad.
+    // The demuxer's tags for the stream may have come after its pad was looked at.
     let late = reader.sink.pad?.tags(global: false)
     let (track, anchor) = try track(collector, segment, clock, fit, tags.merging(late))
     let held = track.flatMap { heldBack(rate: $0.rate) }.map { [$0] } ?? []
@@ -202,7 +205,7 @@ package final class AudioIndexer: Sendable {
     }
     var layout = AudioLayout(rate: rate, segment: segment, packetCount: clock.packetCount)
     layout.fillsGaps = clock.fillsGaps
-    // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of what came before.
+    // Timestamps of FLAC are counts of samples at the rate of each packet, not the sum of the samples before.
     layout.ignoresTimestamps = changesForm
     let (chunks, anchor, isPlaced) = try layout.place(decoded, fit)
     var found = track(audio, chunks, clock, caps, rate, tags)
@@ -232,7 +235,7 @@ package final class AudioIndexer: Sendable {
     _ audio: AudioCollector, _ chunks: [AudioChunk], _ clock: PacketTimestamps, _ caps: Caps, _ rate: Int,
     _ tags: TagList?
   ) -> AudioTrack? {
-    // Of all that was decoded: of a stretch, more than is kept.
+    // Length of all the decoded audio: for a stretch, that is more than is kept.
     let length = ClockTime(sampleIndex: audio.decoded.reduce(0) { $0 + $1.count }, rate: rate).seconds
     let bits = Double(clock.packetBytes) * 8
     var track = AudioTrack(
@@ -242,6 +245,6 @@ package final class AudioIndexer: Sendable {
     return track
   }
 
-  /// Forgets what was watched, for another pass through the same pipeline. Nothing may be under way in it.
+  /// Forgets the packets, for another pass through the same pipeline. Nothing may be under way in it.
   func beginAgain() { ownClock.reset() }
 }

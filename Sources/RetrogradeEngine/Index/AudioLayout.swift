@@ -40,9 +40,9 @@ struct AudioLayout: Sendable {
   /// more, and MPEG's clocks jitter. It is what GStreamer's audio sinks allow by default (`alignment-threshold`).
   static let tolerance = ClockTime(nanoseconds: 40_000_000)
 
-  /// - Parameter fit: what is wanted of what was decoded.
-  /// - Returns: the chunks, ascending and without overlap, cut to the segment, what tells where they are, and whether that
-  ///   is known to the sample.
+  /// - Parameter fit: the wanted part of the decoded audio.
+  /// - Returns: the chunks, ascending and without overlap, cut to the segment, the anchor that places them,
+  ///   and whether the place is known to the sample.
   /// - Throws: ``InexactStretch`` where `fit` asks for more than can be known.
   func place(
     _ buffers: [DecodedAudio], _ fit: AudioFit = AudioFit()
@@ -64,7 +64,7 @@ struct AudioLayout: Sendable {
     return (chunks(buffers, at: positions, fillings, fit), anchor, isPlaced)
   }
 
-  /// `chunks`, and behind them those of what lies from `offset` on in the spool, as far as they are later.
+  /// `chunks`, followed by `more`, whose samples lie from `offset` on in the spool, as far as they are later.
   static func append(_ more: [AudioChunk], offset: Int, to chunks: [AudioChunk]) -> [AudioChunk] {
     var all = chunks
     for var chunk in more {
@@ -103,12 +103,12 @@ struct AudioLayout: Sendable {
     return clipped(chunks, start, end)
   }
 
-  /// Where the buffers belong by their timestamps.
+  /// Places of the buffers by their timestamps.
   private func nominals(_ buffers: [DecodedAudio], _ fillings: Set<Int>) -> [Int?] {
     if ignoresTimestamps { return buffers.map { _ in nil } }
-    // Where a decoder gave nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first output with
-    // the time of the first packet, and all that follows is early. Fewer buffers out than packets in tell that apart
-    // from a decoder that works one packet behind.
+    // If a decoder gives nothing for its first packets (AAC's often do), GstAudioDecoder stamps its first
+    // output with the time of the first packet, and all that follows is early. Fewer buffers out than packets
+    // in tell that apart from a decoder that works one packet behind.
     let isEarly = packetCount.map { $0 > buffers.count } ?? false
     return buffers.indices.map { index in
       let buffer = buffers[index]
@@ -119,8 +119,8 @@ struct AudioLayout: Sendable {
 
   private func position(_ stamp: ClockTime) -> Int { segment.streamTime(of: stamp).sampleIndex(rate: rate) }
 
-  /// Where the buffers belong: each after the one before, unless there is a gap.
-  /// - Parameter start: where the first one belongs; nil: where its timestamp says.
+  /// Places of the buffers: each after the one before, unless there is a gap.
+  /// - Parameter start: place of the first one; nil: by its timestamp.
   private func positions(
     _ buffers: [DecodedAudio], _ nominals: [Int?], _ fillings: Set<Int>, from start: Int?
   ) -> [Int] {
@@ -129,7 +129,7 @@ struct AudioLayout: Sendable {
     return zip(buffers.indices, nominals).map { index, nominal in
       var position = next ?? nominal ?? 0
       if fillings.contains(index) { return position }
-      // Timestamps that run back are put right: audio goes on where it was.
+      // Timestamps that run back are corrected: audio goes on where it was.
       if let nominal, let next {
         let undecoded = undecoded(before: index, in: buffers)
         if undecoded > 0, abs(nominal - next - undecoded) < buffers[index].count / 2 {
@@ -171,11 +171,11 @@ struct AudioLayout: Sendable {
     return fillings
   }
 
-  /// Where the audio begins that begins before 0; nil where it does not.
+  /// Start of audio that begins before 0; nil for other audio.
   ///
-  /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose first page
-  /// ends earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and opusdec then leaves
-  /// out less than it should. What follows tells how much that is.
+  /// There is no timestamp for that: oggdemux gives 0 to all that comes before 0 in an Opus stream whose
+  /// first page ends earlier than what is on it (RFC 7845, 4.1, forbids it, and live streams have it), and
+  /// opusdec then leaves out less than it should. The timestamps that follow tell how much that is.
   private func beginning(_ buffers: [DecodedAudio], _ nominals: [Int?]) -> Int? {
     let head = nominals.prefix { $0 == 0 }.count
     guard head > 1, head < nominals.count, let next = nominals[head] else { return nil }

@@ -53,7 +53,7 @@ package struct AudioTrack: Sendable {
       end: ClockTime(sampleIndex: frames.upperBound, rate: rate))
   }
 
-  /// What is to be said of the silence between the chunks, where there should be audio; nil where there is none.
+  /// Warning about the silence between the chunks, where there should be audio; nil where there is none.
   var missing: Warning? {
     guard let first = gaps.first, let last = gaps.last else { return nil }
     let length = ClockTime(sampleIndex: gaps.reduce(0) { $0 + $1.count }, rate: rate)
@@ -65,7 +65,7 @@ package struct AudioTrack: Sendable {
       count: gaps.count, span: span)
   }
 
-  /// How much of it is in the spool, in bytes.
+  /// Part of it in the spool, in bytes.
   package var spoolBytes: Int { store is Spool ? frames.count * bytesPerFrame : 0 }
 
   package var span: TimeSpan { span(of: frames) }

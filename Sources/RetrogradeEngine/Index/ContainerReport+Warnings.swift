@@ -1,7 +1,7 @@
 package import Containers
 package import MediaTime
 
-/// What of a source its container promises and nothing came of.
+/// Warnings about data that the container promises and the source does not hold.
 extension ContainerReport {
   /// A stream as it was found.
   package struct Found: Sendable {
@@ -12,15 +12,16 @@ extension ContainerReport {
 
   /// Containers round to a millisecond.
   private static let rounding = ClockTime(nanoseconds: 2_000_000)
-  /// Where nothing shows that bytes are missing, the length of a last frame may be told in two ways.
+  /// Tolerance where nothing shows that bytes are missing: the length of a last frame may be told in two
+  /// ways.
   private static let vagueness = ClockTime(nanoseconds: 60_000_000)
 
-  /// What of it is not in `found`.
+  /// Warnings about promised data that is not in `found`.
   /// - Parameters:
   ///   - isDamaged: it is known already that not all could be read, so that all of it is counted.
-  ///   - isWhole: no stream was left out because nobody wanted it.
+  ///   - isWhole: no stream was left out at the user's wish.
   package func warnings(_ found: [Found], isDamaged: Bool, isWhole: Bool = true) -> [Warning] {
-    // Subtitles may end later than what is missing.
+    // Subtitles may end later than the missing data.
     guard let whole = found.map(\.end).max(),
       let last = found.filter({ $0.kind != .subtitles }).map(\.end).max()
     else { return [] }
@@ -60,7 +61,7 @@ extension ContainerReport {
         + "\(last.inSeconds) on", count: count, span: TimeSpan(start: last, end: last))
   }
 
-  /// Of a file of which nothing is known but this: how much of it came is not.
+  /// Warning about a file of which nothing else is known: how much of it came is not.
   package func warning(naming path: String) -> Warning? {
     if isCut {
       return Warning(.truncated, "cut: \(path) ends before its container does: what is missing there is missing here")
@@ -71,7 +72,7 @@ extension ContainerReport {
       }
   }
 
-  /// What is known to be missing though the file goes on.
+  /// Warnings about packets that are missing though the file goes on.
   package var missingPackets: [Warning] {
     gaps.map { [ContainerReport.missingPackets($0, of: $0.of)] } ?? []
   }
@@ -107,12 +108,12 @@ extension ContainerReport {
     ]
   }
 
-  /// What follows the first of several files in one.
+  /// Warning about the files that follow the first of several in one.
   package func further(after end: ClockTime) -> [Warning] {
     links > 1 ? [.further(links - 1, at: nextFile, after: end)] : []
   }
 
-  /// What each stream lacks, in words, and how many frames that is.
+  /// Missing parts of each stream, in words, and the number of missing frames.
   private func missing(from found: [Found]) -> (parts: [String], count: Int?) {
     var parts: [String] = []
     var count: Int?
@@ -136,7 +137,7 @@ extension ContainerReport {
 }
 
 extension ClockTime {
-  /// Such as `5.055 s`.
+  /// The time in seconds, such as `5.055 s`.
   package var inSeconds: String {
     let milliseconds = (nanoseconds.magnitude + 500_000) / 1_000_000
     let rest = String(milliseconds % 1000)

@@ -5,7 +5,7 @@ extension [Damage] {
   /// Packets next to damage may come in another order in the file than in time, and audio later than video.
   private static let interleaving = ClockTime.milliseconds(1000)
 
-  /// Names the first byte, what is missing from the streams there, and when.
+  /// Warns of the first damaged byte, the missing parts of the streams there, and their times.
   func warnings(_ videos: [VideoTimeline], _ audio: [AudioTrack]) -> [Warning] {
     let unreadable = filter { $0.kind == .unreadable }
     return [

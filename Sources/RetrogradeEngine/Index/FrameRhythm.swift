@@ -10,8 +10,8 @@ struct FrameRhythm: Sendable {
   /// The frames per second where all are; nil where they are not.
   private let rate: FrameRate?
 
-  /// By how many frames before the last one it is judged how long that is shown. Not by all of them: whoever reads only the end of a source is to
-  /// come to the same.
+  /// Number of frames before the last one by which the length of that is judged. Not all of them: a pass over
+  /// only the end of a source is to come to the same.
   static let length = 100
   /// Differences up to this are rounding of containers.
   static let rounding = ClockTime.milliseconds(2)
@@ -59,6 +59,6 @@ struct FrameRhythm: Sendable {
 
   /// Rates up to this one are named by those who mean them, also where frames come more slowly: by recorders of screens.
   private static let usual = 120.0
-  /// So many times as many frames as there are can't be meant.
+  /// Ratio of a declared rate to the frames' own above which it can't be meant.
   private static let excess = 3.0
 }

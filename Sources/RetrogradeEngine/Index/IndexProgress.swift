@@ -4,7 +4,7 @@ package import MediaTime
 package struct IndexProgress: Sendable {
   /// In stream time.
   package var position: ClockTime
-  /// Where the container, or GStreamer's guess, says that the source ends; nil where neither does.
+  /// End of the source by its container, or by GStreamer's guess; nil if neither tells.
   package var end: ClockTime?
 
   package init(position: ClockTime, end: ClockTime?) { (self.position, self.end) = (position, end) }

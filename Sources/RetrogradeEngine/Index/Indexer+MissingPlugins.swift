@@ -2,10 +2,11 @@ import Containers
 import GStreamer
 
 extension Indexer {
-  /// What no plugin decodes.
-  /// - Parameter others: the types of the streams that are left out anyway: a plugin missing for one of those is no loss.
-  /// - Throws: ``RetrogradeError`` of code `missingPlugin` where it is all of the video or all of the audio: a mirror without its
-  ///   frame is not what was asked for.
+  /// Warnings about the streams that no plugin decodes.
+  /// - Parameter others: the types of the streams that are left out anyway: a plugin missing for one of those
+  ///   is no loss.
+  /// - Throws: ``RetrogradeError`` of code `missingPlugin` where it is all of the video or all of the audio:
+  ///   a mirror without its frame is not what was asked for.
   func undecodable(
     _ videos: [StreamPath], _ audios: [StreamPath], besides others: [String]
   ) throws -> [Warning] {

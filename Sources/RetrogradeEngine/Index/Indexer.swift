@@ -18,7 +18,7 @@ struct Indexer: Sendable {
   /// nil: decoded audio is counted, and not kept.
   let spoolDirectory: String?
   let cancellation: Cancellation
-  /// What goes before its passes, where anything does.
+  /// Priority of other work over its passes, if there is any.
   var rightOfWay: RightOfWay?
   /// Told how far the pass is.
   let progress: @Sendable (IndexProgress) -> Void
@@ -43,7 +43,7 @@ struct Indexer: Sendable {
     return result
   }
 
-  /// The streams that are read, and what is to be said of the others.
+  /// The streams that are read, and warnings about the others.
   func choose() throws -> ChosenStreams {
     var warnings: [Warning] = []
     let videos = topology.videos(playback)
@@ -115,7 +115,7 @@ struct Indexer: Sendable {
 
   private static let sink = "sync=false async=false enable-last-sample=false max-buffers=64"
 
-  /// What is known of the source by what was read of it.
+  /// Index of the source, made from the streams that were read.
   func index(_ streams: ChosenStreams, _ reading: IndexingPipeline.Reading) throws -> SourceIndex {
     var warnings = streams.warnings
     let audio = streams.stored.map(\.track) + reading.audio.compactMap(\.track)
@@ -129,7 +129,8 @@ struct Indexer: Sendable {
     if let failure = reading.failure {
       let isEmpty = (reading.videos.first?.packets.isEmpty ?? true) && audio.isEmpty
       if isEmpty { throw RetrogradeError.reading(topology.source, failure) }
-      // Streams end after an error too, and what an element then gave may be all that it could have given.
+      // Streams end after an error too, and the element's output until then may be all that it could have
+      // given.
       let what =
         failure.kind == .inputOutput
         ? "reading it failed at \(position)" : "read until \(position), and of the file GStreamer says"
@@ -181,7 +182,7 @@ extension Topology {
   /// The video streams that are played.
   func videos(_ playback: PlaybackOptions) -> [StreamPath] { wanted(.video, playback) { $0.kind == .video } }
 
-  /// Of the streams that are of a kind, those that are played.
+  /// Streams of a kind that are played.
   fileprivate func wanted(
     _ kind: StreamKind, _ playback: PlaybackOptions, _ isOfKind: (StreamPath) -> Bool
   ) -> [StreamPath] {

@@ -1,13 +1,13 @@
 package import MediaTime
 
-/// Decides when an indexing pass is over. The thread that watches the pipeline tells it what it sees, again and again; it
-/// knows neither GStreamer nor threads.
+/// Decides when an indexing pass is over. The thread that watches the pipeline reports its state, again and
+/// again; this type knows neither GStreamer nor threads.
 package struct IndexingPass: Sendable {
-  /// What ends a pass.
+  /// Reason for the end of a pass.
   package enum End: Equatable, Sendable {
     /// All streams have ended.
     case streamsEnded
-    /// All that the source has have ended; for the others nothing will ever come.
+    /// All streams that the source has have ended; for the others nothing will ever come.
     case restIsMissing
     /// A stream can't be read any further: for one, there is no room in the spool. The others would wait for it.
     case readerFailed
@@ -18,7 +18,7 @@ package struct IndexingPass: Sendable {
     case cancelled
   }
 
-  /// What there is to see at one moment.
+  /// State of a pass at one moment.
   package struct Sight: Sendable {
     package var isCancelled = false
     /// Samples that came, of all streams.
@@ -56,7 +56,7 @@ package struct IndexingPass: Sendable {
   /// reads the others.
   package mutating func fail() { hasFailed = true }
 
-  /// - Returns: what ends the pass now; nil if it goes on.
+  /// - Returns: the reason for the pass to end now; nil if it goes on.
   package mutating func end(seeing sight: Sight) -> End? {
     if sight.isCancelled { return .cancelled }
     if sight.hasReaderFailed { return .readerFailed }

@@ -5,12 +5,12 @@ import Quirks
 
 /// The pipeline of an indexing pass, or of several through one source, and the threads that read its streams.
 final class IndexingPipeline {
-  /// What came in one pass.
+  /// Result of one pass.
   struct Reading {
     var videos: [VideoIndex] = []
     var subtitles: [SubtitleTrack] = []
     var audio: [(track: AudioTrack?, anchor: AudioAnchor?, warnings: [Warning])] = []
-    /// What ended it, how far it had come by then, and the first error that an element posted.
+    /// Reason for the end of the pass, its position by then, and the first error that an element posted.
     var end: IndexingPass.End
     var position: ClockTime
     var failure: GStreamerError?
@@ -26,12 +26,12 @@ final class IndexingPipeline {
   private let skipped: [SkippedStart]
   private var tally = StreamTally()
   private var isStarted = false
-  /// How long is waited for a message at a time; what ends a pass is seen no later.
+  /// Longest wait for a message at a time; the end of a pass is seen no later.
   private let step: ClockTime
 
   private var topology: Topology { indexer.topology }
 
-  /// - Parameter gate: what ends the streams of each pass; nil: they end with the source.
+  /// - Parameter gate: ends the streams of each pass; nil: they end with the source.
   init(_ indexer: Indexer, _ streams: ChosenStreams, gate: StretchGate? = nil) throws {
     self.indexer = indexer
     self.streams = streams
@@ -53,7 +53,7 @@ final class IndexingPipeline {
         }
       }
     }
-    // What reads the file by itself takes no packets.
+    // A reader of the file itself takes no packets.
     if !topology.streams.contains(where: \.isFile) { streams.tracks.forEach { $0.watch(pipeline) } }
     // Before the threads start: an appsink that has not started says that it has ended.
     topology.prepare(pipeline)
@@ -77,7 +77,7 @@ final class IndexingPipeline {
   }
 
   /// Reads all streams, to where the gate ends them or the source.
-  /// - Parameter fits: what of each audio stream is wanted; all of it, where there are none.
+  /// - Parameter fits: the wanted part of each audio stream; empty: all of them.
   func read(_ fits: [AudioFit] = []) throws -> Reading {
     let (tally, indexer) = (tally, indexer)
     if !isStarted { pipeline.set(.playing) }
@@ -96,7 +96,7 @@ final class IndexingPipeline {
       return try Worker("index \(track.name)") { try reader.read { try track.run($0, fit) } }
     }
     let (end, failure) = watch(tally)
-    // Nothing of what the others would still read is wanted.
+    // The rest of the other streams is not wanted.
     if end == .cancelled || end == .readerFailed { pipeline.set(.null) }
     tally.isOver.cancel()
     var reading = Reading(end: end, position: tally.furthest.time, failure: failure)
@@ -109,7 +109,7 @@ final class IndexingPipeline {
   }
 
   /// Waits for the end of the pass.
-  /// - Returns: what ended it, and the first error that an element posted.
+  /// - Returns: the reason for its end, and the first error that an element posted.
   private func watch(_ tally: StreamTally) -> (end: IndexingPass.End, failure: GStreamerError?) {
     let count = streams.all.count
     var step = step
@@ -125,11 +125,11 @@ final class IndexingPipeline {
         Log.index.info(
           "\(topology.source): the pass ends: \(end); \(sight.ended) of \(count) streams ended, \(sight.samples) samples came, "
             + "up to \(tally.furthest.time)")
-        // Streams end also where reading failed: what says so is on the bus by then.
+        // Streams end also where reading failed: the error is on the bus by then.
         return (end, failure ?? pipeline.pendingFailure)
       }
       let message = pipeline.nextMessage(timeout: step)
-      // From now on the readers only take what is left.
+      // From now on the readers only take the remaining samples.
       if case .endOfStream? = message { step = ClockTime(nanoseconds: 1_000_000) }
       silence = message == nil && indexer.rightOfWay?.isTaken != true ? step : .zero
       if case .failed(let error)? = message {
@@ -239,9 +239,9 @@ final class IndexingPipeline {
 }
 
 extension StreamPath {
-  /// The caps of its packets, with what the demuxer does not say: a time base in place of no frame rate if the
-  /// container names no rates either (`Quirk.h264parseTimeBase`; `FrameRhythm` replaces it by the rate of the
-  /// frames), and the variant of ProRes, which `matroskademux` calls its format.
+  /// The caps of its packets, with values that the demuxer does not give: a time base in place of no frame
+  /// rate if the container names no rates either (`Quirk.h264parseTimeBase`; `FrameRhythm` replaces it by the
+  /// rate of the frames), and the variant of ProRes, which `matroskademux` calls its format.
   fileprivate func completing(_ caps: Caps) -> Caps {
     if caps.mediaType == "video/x-prores", !caps.has("variant"), let variant = caps.string("format") {
       return caps.removing(["format"]).setting("variant", variant)

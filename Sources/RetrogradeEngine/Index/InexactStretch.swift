@@ -1,4 +1,5 @@
-/// A stretch of a source can't be known, by itself, to be what a pass over all of the source would give: then that pass is to be made.
+/// Thrown if a stretch of a source, by itself, can't be known to equal that part of a pass over all of the
+/// source: then that pass is to be made.
 struct InexactStretch: Error {
   /// For the log.
   var reason: String

@@ -2,24 +2,26 @@ import GStreamer
 import MediaTime
 import Synchronization
 
-/// Streams that a demuxer finds after others have begun: where a file was put together from several, one after the other, or a
-/// broadcast changes its programme. The pipelines are made for what a file begins with.
+/// Streams that a demuxer finds after others have begun: in a file that was put together from several, one
+/// after the other, or a broadcast that changes its programme. The pipelines are made for the first streams
+/// of a file.
 final class LateStreams: Sendable {
   private struct State {
     var names: Set<String> = []
-    /// The demuxers that said that they have all pads: of a short file, before anybody took its first packet.
+    /// Demuxers that have announced all their pads: for a short file, before the first packet was taken.
     var complete: Set<String> = []
     var count = 0
-    /// How far the streams before came out of the demuxer, in stream time: not how far anybody has taken them.
+    /// Position of the streams before, in stream time, as they came out of the demuxer: not as far as they
+    /// were taken.
     var position = ClockTime.zero
     var start: ClockTime?
   }
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - elements: the demuxers, and what else reads the file.
+  ///   - elements: the demuxers, and other elements that read the file.
   ///   - known: the pads that the pipeline links, as `element.pad`.
-  ///   - samples: counts what has come out of the pipeline.
+  ///   - samples: counts the samples that have come out of the pipeline.
   init(_ pipeline: Pipeline, _ elements: Set<String>, known: Set<String>, after samples: Counter) {
     for name in elements {
       // The pipeline holds the closures, and those this.

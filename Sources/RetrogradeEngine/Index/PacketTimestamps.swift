@@ -41,8 +41,9 @@ package final class PacketTimestamps: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Nothing from `element` on may clip: decoders do it by timestamps that can be wrong (see AudioLayout), and
-  /// parsers drop the packets before a segment's start, which the next ones overlap.
+  /// Opens the segments before `element`: nothing from there on may clip. Decoders do it by timestamps that
+  /// can be wrong (see AudioLayout), and parsers drop the packets before a segment's start, which the next
+  /// ones overlap.
   func openSegments(before element: Element) {
     element.staticPad("sink")?.openSegments { [self] in segment($0) }
   }
@@ -82,7 +83,7 @@ package final class PacketTimestamps: Sendable {
     }
   }
 
-  /// The last segment as it came, before it was opened; nil where nobody opened it.
+  /// The last segment as it came, before it was opened; nil if it was not opened.
   var segment: Segment? { state.withLock { $0.segment } }
 
   /// The decoded audio of each segment, in order. A segment that goes on with the timestamps of the one before is one
@@ -107,7 +108,7 @@ package final class PacketTimestamps: Sendable {
     return edits
   }
 
-  /// Takes what another clock noted of segments that came opened to this one.
+  /// Takes over another clock's notes of segments that came opened to this one.
   func takeSegments(of other: PacketTimestamps) {
     let segments = other.state.withLock { $0.segments }
     state.withLock { $0.segments = segments }

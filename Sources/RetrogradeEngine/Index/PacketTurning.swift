@@ -1,8 +1,8 @@
 import Containers
 import GStreamer
 
-/// Finds out, while a video is indexed, whether its packets can be given out in another order as they are: each has to be a frame by
-/// itself, in a codec of which it is known what that takes.
+/// Finds out, while a video is indexed, whether its packets can be given out in another order as they are:
+/// each has to be a frame by itself, in a codec with a known rule for that.
 struct PacketTurning {
   private let codec: PacketCheck.Codec?
   private var check: PacketCheck?
@@ -14,7 +14,7 @@ struct PacketTurning {
     codec = PacketTurning.codec(caps)
     check = codec.map { PacketCheck($0) }
     found = check == nil ? "\(caps.codecName) is not known to have frames that stand by themselves" : nil
-    // Parsers and demuxers know that of most codecs; what they don't is seen in the packets.
+    // Parsers and demuxers know that of most codecs; for the others the packets show it.
     let isWhole = ["progressive", nil].contains(caps.string("interlace-mode"))
     if found == nil, !isWhole || caps.string("coded-picture-structure") == "field" || caps.int("fields") == 2 {
       found = PacketTurning.words(.hasFields)
@@ -50,7 +50,7 @@ struct PacketTurning {
     }
   }
 
-  /// Why the packets can't be given out in another order, for people; nil where they can.
+  /// Reason why the packets can't be given out in another order, for people; nil where they can.
   func obstacle(in packets: [VideoPacket]) -> String? {
     if let found { return found }
     let times = packets.compactMap { $0.time }
@@ -73,7 +73,8 @@ struct PacketTurning {
 }
 
 extension Caps {
-  /// What the container keeps beside a stream whose units have their length before them; nil where start codes part them.
+  /// Configuration that the container keeps beside a stream whose units have their length before them; nil
+  /// where start codes part them.
   var configuration: [UInt8]? {
     string("stream-format") == "byte-stream" ? nil : buffer("codec_data") ?? []
   }

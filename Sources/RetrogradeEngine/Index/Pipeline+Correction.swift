@@ -2,7 +2,7 @@ import Containers
 import GStreamer
 
 extension Pipeline {
-  /// Has the file's bytes say what `correction` wants when they are read, and the streams end where they do all the same.
+  /// Applies `correction` to the file's bytes when they are read, and keeps the ends of the streams.
   func correct(_ correction: any FileCorrection) {
     (element("source") ?? elements(ofFactory: "filesrc").first)?.staticPad("src")?.onBuffer { buffer in
       guard let offset = buffer.offset, correction.changes(offset..<offset + buffer.size) else { return nil }

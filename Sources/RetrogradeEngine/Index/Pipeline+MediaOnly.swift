@@ -2,9 +2,9 @@ package import GStreamer
 import Quirks
 
 extension Pipeline {
-  /// Has decodebin, parsebin and their like plug only elements that read media from the bytes they are given
-  /// (``plugOnlyMedia(choosing:_:)``), and none that is known to hang. Scripts of SubStation Alpha are given out whole:
-  /// ssaparse would make text without styles of them.
+  /// Makes decodebin, parsebin and their like plug only elements that read media from the bytes they are
+  /// given (``plugOnlyMedia(choosing:_:)``), and none that is known to hang. Scripts of SubStation Alpha are
+  /// given out whole: ssaparse would make text without styles of them.
   package func plugOnlyMedia(_ refused: @escaping @Sendable (RefusedElement) -> Void = { _ in }) {
     plugOnlyMedia(
       choosing: { factory, caps in

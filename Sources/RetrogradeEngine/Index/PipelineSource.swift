@@ -1,7 +1,7 @@
 package import Containers
 package import GStreamer
 
-/// The one file that a pipeline of the user's reads, and what its container says of the streams that come out of it.
+/// The one file that a user's pipeline reads, with its container's facts about the streams.
 package struct PipelineSource: Sendable {
   private let opened: OpenedSource
   private let settings: PlaybackSettings
@@ -24,7 +24,8 @@ package struct PipelineSource: Sendable {
     self.settings = settings
   }
 
-  /// Applies to the pipeline what the file needs on each release of GStreamer. Call this before it starts.
+  /// Applies the workarounds to the pipeline that the file needs on each release of GStreamer. Call this
+  /// before it starts.
   package func prepare(_ pipeline: Pipeline) { opened.topology.prepare(pipeline) }
 
   /// Whether decoders give no timestamps, so that those of the packets count.

@@ -1,12 +1,12 @@
 import Containers
 import MediaTime
 
-/// The index of a long source without a pass over all of it: its beginning and its end are read, its container's tables say when the frames
-/// between are shown, and its audio is decoded when it is asked for.
+/// The index of a long source without a pass over all of it: its beginning and its end are read, its
+/// container's tables say when the frames between are shown, and its audio is decoded when it is asked for.
 ///
-/// That is exact, or it is not done: the tables have to say of all that was read what reading it said.
+/// That is exact, or it is not done: the tables have to agree with all that was read.
 enum QuickIndex {
-  /// What is read of the end. Sources not three times as long are indexed as fast.
+  /// Length of the part that is read at the end. Below three times this, a full index is as fast.
   private static let tail = ClockTime(seconds: 8)
 
   /// - Returns: nil where all of the source has to be indexed.
@@ -48,7 +48,7 @@ enum QuickIndex {
     } catch let error as InexactStretch {
       Log.index.info("\(opened.name): all of it is indexed: \(error.reason)")
     } catch let error as RetrogradeError {
-      // Whoever indexes all of it says what is wrong, and what can be played all the same.
+      // The pass over all of the source reports the error, and what can be played all the same.
       Log.index.info("\(opened.name): all of it is indexed: \(error.message)")
     }
     return nil

@@ -33,7 +33,7 @@ final class SkippedStart: Sendable {
   var warning: Warning? {
     state.withLock { state in
       guard let begun = state.begun, let first = state.waiting.first else { return nil }
-      // A parser may hold a packet until the next one comes; what it holds, it gives with its own time.
+      // A parser may hold a packet until the next one comes; it gives a held packet with its own time.
       let skipped = state.waiting.count { $0 < begun - ClockTime(nanoseconds: 1_000_000) }
       guard skipped > 0 else { return nil }
       return Warning(

@@ -1,8 +1,8 @@
 import Containers
 
-/// What the container promises, and the source does not hold.
+/// Comparison of the container's promises with the source's content.
 extension SourceIndex {
-  /// Warns of what is missing.
+  /// Adds warnings about missing data.
   mutating func compare(with opened: OpenedSource, _ videos: [VideoSource], _ settings: PlaybackSettings) {
     let (facts, playback) = (opened.stored.facts, settings.playback)
     if part == nil {
@@ -40,8 +40,8 @@ extension SourceIndex {
     if part == nil { warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
   }
 
-  /// What was found of each stream, to be compared with what the container says. How many frames there are is only
-  /// known where all of them were indexed.
+  /// Found length of each stream, to be compared with the container's. The number of frames is only known
+  /// where all of them were indexed.
   private func found(_ videos: [VideoSource]) -> [ContainerReport.Found] {
     videos.map {
       ContainerReport.Found(kind: .video, frames: part == nil ? $0.timeline.count : nil, end: $0.timeline.end)
@@ -55,14 +55,14 @@ extension SourceIndex {
   private func isWhole(of declared: ContainerReport, _ playback: PlaybackOptions) -> Bool {
     let kinds = Set(declared.streams.map(\.kind))
     return playback.streams == nil
-      // What was left out, with a word, may be what lasts longest.
+      // A stream that was left out, with a warning, may be the longest.
       && !warnings.contains { [.streamLeftOut, .missingPlugin].contains($0.code) }
       && (kinds.isEmpty ? !playback.noAudio && !playback.noVideo : kinds.allSatisfy(playback.wantsAny))
   }
 }
 
 extension [ContainerDetail] {
-  /// What is to be said of them, each once with a count.
+  /// Warnings about these details, each once with a count.
   package func leftOut(_ playback: PlaybackOptions) -> [Warning] {
     let counts = Dictionary(map { ($0, 1) }, uniquingKeysWith: +)
     let all = unique

@@ -11,15 +11,15 @@ package struct VideoPacket: Hashable, Sendable {
   var duration: ClockTime?
   var isKeyframe: Bool
   var bytes: Int
-  /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if nobody read them.
+  /// Bytes of it that a decoder makes pictures of (`PictureBytes`); nil if they were not counted.
   var pictureBytes: Int?
-  /// It decodes to no frame of its own, or to one outside the presentation.
+  /// True if it decodes to no frame of its own, or to one outside the presentation.
   var isHidden: Bool
 
   /// - Parameter caps: of the stream.
   /// - Throws: ``GStreamerError`` if the buffer's memory cannot be read.
   package init(_ buffer: Buffer, _ segment: Segment, _ caps: Caps) throws {
-    // Decoding starts before an edit does; what is decoded only for that is not shown.
+    // Decoding starts before an edit does; frames that are decoded only for that are not shown.
     let isOutside = buffer.pts.map { !segment.presents($0) } ?? false
     // VP8 packets say in their first byte whether their frame is shown (RFC 6386, 9.1).
     let isInvisible = try caps.mediaType == "video/x-vp8" && buffer.withBytes { !$0.isEmpty && $0[0] & 0x10 == 0 }
@@ -42,14 +42,14 @@ package struct VideoPacket: Hashable, Sendable {
   }
 }
 
-/// What one pass over a video stream's packets found. No frame was decoded for it.
+/// Result of one pass over a video stream's packets. No frame was decoded for it.
 package struct VideoIndex: Sendable {
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
   /// In decoding order.
   var packets: [VideoPacket]
-  /// Where the stream's segment ends, if it says so.
+  /// End of the stream's segment, if it says so.
   var segmentEnd: ClockTime?
 
   /// Whether the container only says when packets are decoded, as AVI does. Frames are shown at those times too, in their own
@@ -69,7 +69,7 @@ package struct VideoIndex: Sendable {
   let lastDuration: ClockTime
   /// The bytes of all packets.
   package let bytes: Int
-  /// Why its packets can't be given out in another order as they are, for people; nil where they can.
+  /// Reason why its packets can't be given out in another order as they are, for people; nil where they can.
   package var obstacle: String? = "nobody has looked at its packets"
   /// The decoder that takes its packets where the first by rank does not.
   var decoder: String?
@@ -77,7 +77,8 @@ package struct VideoIndex: Sendable {
   var pixelFormat: FFV1PixelFormat?
   /// The kind of its first packet, for people, if GStreamer decodes that kind wrong; nil of others.
   var misreadKind: String?
-  /// Whether it lies beside its packets what their colours are: without that they are taken for others.
+  /// True if the description of the colours lies in the container, beside the packets: without it they are
+  /// taken for others.
   package var needsItsContainer = false
   /// Names of metadata in the first packet that go with each picture, such as HDR10+, and that no decoder hands on.
   var dynamicMetadata: [String] = []
@@ -120,8 +121,8 @@ package struct VideoIndex: Sendable {
   /// The last keyframe before frame `frame`, in display order; the first frame if there is none.
   func keyframe(before frame: Int) -> Int { keyframes[..<keyframes.endOfPrefix { $0 < frame }].last ?? 0 }
 
-  /// Where decoding begins for frame `frame`, a keyframe or the first: a place in ``packets``. What stands before the
-  /// first keyframe belongs to that.
+  /// Place in ``packets`` at which decoding begins for frame `frame`, a keyframe or the first. Packets before
+  /// the first keyframe belong to that.
   func packetPlace(ofFrame frame: Int) -> Int {
     frame > 0 && places.indices.contains(frame) ? Int(places[frame]) : 0
   }
@@ -158,8 +159,8 @@ package struct VideoIndex: Sendable {
     keyframes = isUsable ? timed.indices.filter { timed[$0].packet.isKeyframe } : []
     rhythm = FrameRhythm(timed.map(\.time))
     var own = timed.last?.packet.duration
-    // MP4 says how long it is until the next packet is decoded. If a frame that is shown earlier is decoded last, its
-    // packet has what is left at the end.
+    // MP4 says how long it is until the next packet is decoded. If a frame that is shown earlier is decoded
+    // last, its packet has the remaining time at the end.
     if declaresDurations, let end = segmentEnd, let last = timed.last?.time, last < end,
       let left = shown.last?.duration, left > (own ?? .zero) + FrameRhythm.rounding
     {
@@ -170,9 +171,9 @@ package struct VideoIndex: Sendable {
   }
 }
 
-/// Everything that one pass over a source found, with its audio decoded into the spool.
+/// Result of one pass over a source, with its audio decoded into the spool.
 package struct SourceIndex: Sendable {
-  /// Of a source of which a stretch was indexed.
+  /// Known facts of a source of which only a stretch was indexed.
   struct Part: Sendable {
     /// When the presentation starts, in stream time.
     var start: ClockTime
@@ -197,7 +198,7 @@ package struct SourceIndex: Sendable {
   /// How often players show the animation; 0: without end. nil: it is none.
   package var plays: Int?
   package var warnings: [Warning]
-  /// What is known of the rest of the source, where no more than a stretch of it was indexed.
+  /// Known facts of the rest of the source, if only a stretch of it was indexed.
   var part: Part?
   /// When the source ends by its container's account, where it does not hold all of that.
   package internal(set) var declaredEnd: ClockTime?

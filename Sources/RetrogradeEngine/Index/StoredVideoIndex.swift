@@ -2,12 +2,12 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// The index of a video as it is kept in a file, so that who decodes a stretch of it need not read all of the source again.
+/// The index of a video as it is kept in a file, so that decoding a stretch of it does not take reading all
+/// of the source again.
 ///
-/// The packets are in a file of their own, in decoding order, six numbers of 64 bits each, least
-/// significant byte first: when its frame is shown and when it is decoded, in nanoseconds, and for how
-/// long, its bytes, those of its pictures (`Int64.min` for what is not known), and its flags (1 keyframe,
-/// 2 hidden).
+/// The packets are in a file of their own, in decoding order, six numbers of 64 bits each, least significant
+/// byte first: when its frame is shown and when it is decoded, in nanoseconds, and for how long, its bytes,
+/// those of its pictures (`Int64.min` if not known), and its flags (1 keyframe, 2 hidden).
 package struct StoredVideoIndex: Codable, Sendable {
   /// How many packets there are.
   package let packets: Int
@@ -18,10 +18,10 @@ package struct StoredVideoIndex: Codable, Sendable {
   private let segmentEnd: ClockTime?
   private let isFromStart: Bool
   private let declaresDurations: Bool
-  /// What decodes it, where that depends on its first packet.
+  /// The decoder, if its choice depends on the first packet.
   private let decoder: String?
 
-  /// Of one packet, in numbers.
+  /// Size of one packet, in numbers.
   private static let stride = 6
 
   package init(_ index: VideoIndex) {

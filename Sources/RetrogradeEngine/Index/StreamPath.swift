@@ -21,10 +21,10 @@ package struct StreamPath: Sendable {
   var trim = GaplessInfo()
   /// nil where the container has no word for it.
   package internal(set) var disposition: Disposition?
-  /// Where its samples lie, if the container says so.
+  /// Places of its samples, if the container says so.
   var stored: StoredAudio?
-  /// By which Matroska's blocks name a stream whose packets `matroskademux` gives no timestamps
-  /// (`Quirk.matroskademuxProResTimes`); nil of others.
+  /// Number of a stream in Matroska's blocks if `matroskademux` gives its packets no timestamps
+  /// (`Quirk.matroskademuxProResTimes`); nil for others.
   private(set) var unstampedTrack: Int?
   /// Which loudspeakers its channels are for, if the container says it and GStreamer does not: a bit for each
   /// `GstAudioChannelPosition`; 0: for none.
@@ -33,14 +33,14 @@ package struct StreamPath: Sendable {
   private(set) var sampleFormat: String?
   /// How its packets differ; nil if they don't. Timestamps count in the rate of each.
   var formChange: FLACChange?
-  /// What they are, in a file of Wave64.
+  /// Format of the samples in a file of Wave64.
   var wave64: PCMFormat?
   let globalTags: TagList?
   private(set) var steps: [Step]
 
   /// The container names another codec than the parser finds, as transport streams of discs name AC-3 E-AC-3.
   let isMisnamed: Bool
-  /// The file is the stream: what decodes it also reads it, where it likes.
+  /// The file is the stream: its decoder also reads it, where it likes.
   var isFile: Bool { steps.isEmpty }
   /// False for video without an installed decoder. Audio is checked by `AudioDecoder`.
   var isDecodable: Bool {
@@ -121,8 +121,9 @@ extension StreamPath {
   /// `Quirk.mpegaudioparseFFmpegPadding`, `Quirk.qtdemuxGapless`), and the default stream.
   func completed(from facts: ContainerFacts) -> StreamPath {
     var stream = self
-    // libsndfile, which GStreamer reads Wave64 with, takes what pads the last chunk for audio; what follows it in a
-    // file that is read to its end is none either. sfdec fills its last buffer where the file is cut.
+    // libsndfile, which GStreamer reads Wave64 with, takes the last chunk's padding for audio; bytes after
+    // the audio in a file that is read to its end are none either. sfdec fills its last buffer where the file
+    // is cut.
     if isFile || facts.wave?.isCutShort == true { stream.trim.duration = facts.wave?.held }
     if isFile || steps.map(\.factory) == ["wavparse"] {
       (stream.stored, stream.wave64) = (facts.wave?.stored, facts.wave?.wave64)
@@ -137,8 +138,9 @@ extension StreamPath {
     if let wave = facts.wave, wave.loudspeakers == nil, caps.int("channels").map({ [3, 7].contains($0) }) ?? false {
       stream.caps = caps.removing(["channel-mask"])
     }
-    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not the usual
-    // ones (gst_audio_channel_get_fallback_mask): what knows them would mix or move channels.
+    // Matroska names no loudspeakers for PCM; those that matroskademux makes up for 3 and 7 channels are not
+    // the usual ones (gst_audio_channel_get_fallback_mask): elements that know them would mix or move
+    // channels.
     if passes("matroskademux"), caps.mediaType == "audio/x-raw", [3, 7].contains(caps.int("channels")) {
       stream.caps = caps.removing(["channel-mask"])
     }
@@ -181,7 +183,7 @@ extension StreamPath {
 }
 
 extension StreamPath {
-  /// Has the channels of PCM be for the loudspeakers that the container names.
+  /// Assigns the channels of PCM to the loudspeakers that the container names.
   fileprivate mutating func place(channelsOf track: ContainerTrack?) {
     guard let mask = track?.loudspeakers, caps.mediaType == "audio/x-raw", caps.int("channels") == mask.nonzeroBitCount
     else { return }
@@ -227,7 +229,7 @@ extension NamedTag {
     name.hasSuffix("[xxx]") ? NamedTag(name: String(name.dropLast(5)), text: text) : self
   }
 
-  /// The name without what QuickTime puts before names that others have too (`com.apple.quicktime.title`).
+  /// The name without QuickTime's prefix of common names (`com.apple.quicktime.title`).
   fileprivate var bare: String {
     let prefix = "com.apple.quicktime."
     guard name.hasPrefix(prefix) else { return name }
@@ -244,7 +246,7 @@ extension NamedTag {
 }
 
 extension TagList? {
-  /// With those of `tags` that describe more than the file that they stand in, as comments.
+  /// The tags with those of `tags` that describe more than the file that they stand in, as comments.
   func adding(_ tags: [NamedTag]) -> TagList? {
     let added = tags.filter { !$0.isTechnical }.map { NamedTag(name: $0.bare, text: $0.text).comment }
     guard !added.isEmpty else { return self }
@@ -252,7 +254,7 @@ extension TagList? {
     return (self?.removing(["extended-comment"])).merging(comments)
   }
 
-  /// With an orientation in place of a demuxer's; as they are if it is nil.
+  /// The tags with an orientation in place of a demuxer's; as they are if it is nil.
   func oriented(_ orientation: String?) -> TagList? {
     guard let orientation else { return self }
     let others = self?.removing(["image-orientation"])
@@ -287,7 +289,7 @@ extension StreamPath {
     var next: Pad? = pad
     while let current = next, let origin = current.origin, let factory = origin.element.factoryName {
       guard factory != "typefind" else { break }
-      // parsebin's capsfilters only say what a parser may give out; linking says that too.
+      // parsebin's capsfilters only name a parser's output; linking does that too.
       if factory != "capsfilter" {
         steps.insert(Step(element: number(origin.element), factory: factory, pad: origin.pad.name), at: 0)
         let named = origin.element.firstSinkPad?.caps?.mediaType

@@ -10,14 +10,14 @@ package struct StreamReader: Sendable {
 
   package init(_ sink: AppSink, _ tally: StreamTally) { self.init(sink, tally, nil) }
 
-  /// - Parameter rightOfWay: what goes before reading, where anything does.
+  /// - Parameter rightOfWay: the priority of other work over reading, if there is any.
   init(_ sink: AppSink, _ tally: StreamTally, _ rightOfWay: RightOfWay?) {
     self.sink = sink
     self.tally = tally
     self.rightOfWay = rightOfWay
   }
 
-  /// Runs what reads the stream, and counts how that ended.
+  /// Runs `body`, which reads the stream, and counts how it ended.
   package func read<Value>(_ body: (StreamReader) throws -> Value) throws -> Value {
     do {
       let value = try body(self)
@@ -45,7 +45,7 @@ package struct StreamReader: Sendable {
   package func reach(_ time: ClockTime) { tally.furthest.reach(time) }
 }
 
-/// What the threads that read the streams of a pass tell the one that watches the pipeline, and what it tells them.
+/// Counters shared by the threads that read the streams of a pass and the one that watches the pipeline.
 package struct StreamTally: Sendable {
   /// Samples that came, of all streams.
   package let samples = Counter()
@@ -71,7 +71,7 @@ package final class Furthest: Sendable {
 }
 
 extension IndexingPass.Sight {
-  /// What the readers have come to.
+  /// State of the readers.
   package init(_ tally: StreamTally, _ cancellation: Cancellation) {
     self.init()
     isCancelled = cancellation.isCancelled

@@ -6,16 +6,16 @@ import Synchronization
 /// Ends the streams of an indexing pass where the stretch ends that is indexed, each when all of it has come that is shown or
 /// heard before that.
 final class StretchGate: Sendable {
-  /// What has come of one stream since the pass began.
+  /// State of one stream since the pass began.
   private struct Stream {
     var kind: StreamKind
-    /// Of the first packet.
+    /// Time of the first packet.
     var first: ClockTime?
     /// How many packets came that begin at or after the end.
     var past = 0
     var isClosed = false
 
-    /// Whether nothing that comes after a packet of `time` belongs to what is before `end`.
+    /// True if no packet after one of `time` belongs to the part before `end`.
     func isComplete(at time: ClockTime, _ end: ClockTime) -> Bool {
       switch kind {
       // No codec has more than 16 frames come after ones that are shown later (H.264, A.3.1; H.265, A.4.2); each may be two fields.
@@ -29,11 +29,11 @@ final class StretchGate: Sendable {
 
   private struct State {
     var end: ClockTime?
-    /// Where the end is not known yet: how long after the first packet of all it is.
+    /// Length from the first packet of all to the end, if the end is not known yet.
     var length: ClockTime?
     var streams: [Stream] = []
 
-    /// What is over when a packet of stream `number` comes that is decoded or shown at `time`.
+    /// Streams that are over when a packet of stream `number` comes that is decoded or shown at `time`.
     mutating func pass(_ number: Int, _ time: ClockTime) -> [Int] {
       streams[number].first = streams[number].first ?? time
       if end == nil { end = length.map { time + $0 } }
@@ -53,17 +53,17 @@ final class StretchGate: Sendable {
     }
   }
 
-  /// Nothing is shown so much earlier than it comes.
+  /// Bound of the time by which a frame is shown earlier than it comes.
   private static let reordering = ClockTime(seconds: 10)
 
   private let state = Mutex(State())
   private let pads = Mutex<[Pad]>([])
 
-  /// Has the stream watched that comes out of `sink`: where its demuxer will give it out, before anything changes its segment. To be
-  /// called before the pipeline starts.
+  /// Watches the stream that comes out of `sink`: where its demuxer will give it out, before anything changes
+  /// its segment. To be called before the pipeline starts.
   /// - Returns: false where no demuxer leads to it.
   func watch(_ sink: Element, _ kind: StreamKind) -> Bool {
-    // Demuxers are linked when they know what is in the file.
+    // Demuxers are linked when they know the streams of the file.
     guard let first = sink.upstream.last, first.isOpenEnded, let pad = first.firstSinkPad else { return false }
     let number = state.withLock { state in
       state.streams.append(Stream(kind: kind))
@@ -95,7 +95,7 @@ final class StretchGate: Sendable {
   /// Which streams ended here, and not with the source.
   var closed: [Bool] { state.withLock { $0.streams.map(\.isClosed) } }
 
-  /// - Returns: what becomes of stream `number` with its packet of `time`.
+  /// - Returns: the effect on stream `number` of its packet of `time`.
   private func pass(_ number: Int, _ time: ClockTime) -> StreamProgress {
     let (over, isEnd) = state.withLock { state in
       let over = state.pass(number, time)

@@ -2,13 +2,13 @@ import Containers
 import GStreamer
 import MediaTime
 
-/// Indexes stretches of a source without reading what lies before and after them, each as a pass over all of the
-/// source would index it.
+/// Indexes stretches of a source without reading the parts before and after them, each as a pass over all of
+/// the source would index it.
 ///
-/// It looks at the source's beginning first: when the presentation starts, and by what the audio is placed. Then it
-/// goes to the last keyframe before a stretch, by the container's own index, with as much before it as the audio
-/// decoders need. Where a stretch can't be known to be exact, it says so (``InexactStretch``), and all of the source
-/// is to be indexed.
+/// It looks at the source's beginning first: for the start of the presentation, and for the anchors of the
+/// audio. Then it goes to the last keyframe before a stretch, by the container's own index, with as much
+/// before it as the audio decoders need. Where a stretch can't be known to be exact, it says so
+/// (``InexactStretch``), and all of the source is to be indexed.
 final class StretchIndexer {
   /// The index of its first seconds.
   let beginning: SourceIndex
@@ -20,31 +20,32 @@ final class StretchIndexer {
   private let streams: ChosenStreams
   private let gate = StretchGate()
   private let pipeline: IndexingPipeline
-  /// What places each audio stream; nil of one that has not begun in the first seconds.
+  /// Anchor that places each audio stream; nil for one that has not begun in the first seconds.
   private let anchors: [AudioAnchor?]
-  /// How much each audio decoder has to have decoded before its samples are those of a pass from the beginning on.
+  /// Length that each audio decoder has to have decoded before its samples are those of a pass from the
+  /// beginning on.
   private let preRolls: [ClockTime]
   private let hole: TimeSpan?
   private let placesAudio: Bool
   /// For each audio stream, true if it has begun and has no anchor.
   private let isUnplaced: [Bool]
 
-  /// How much is looked at to find out how the source begins.
+  /// Length of the part that is read to find out how the source begins.
   private static let head = ClockTime(nanoseconds: 1_500_000_000)
   /// Packets of one time may lie that far apart in a file.
   private static let interleaving = ClockTime(seconds: 1)
-  /// How much further back is gone, if need be, to find where a stream begins that is wanted.
+  /// Lengths to go further back, if need be, to find where a wanted stream begins.
   private static let steps = [0.0, 8, 24, 56].map { ClockTime(seconds: $0) }
-  /// Nothing is looked for further back from a stretch, nor further behind it.
+  /// Bounds of the search before and behind a stretch.
   static let reach = (before: ClockTime(seconds: 63), behind: ClockTime(seconds: 12))
-  /// As much of a beginning may be read for it, from its first packet on.
+  /// Most of a beginning that may be read for it, from its first packet on.
   private static let mostOfHead = ClockTime(seconds: 12)
   /// Demuxers that find a time without reading all that is before it, and give the same times after a seek. tsdemux's
   /// times are other by a nanosecond, and mpegpsdemux's seeks go anywhere.
   private static let demuxers: Set = ["qtdemux", "matroskademux", "avidemux", "oggdemux", "flvdemux"]
 
   /// - Parameters:
-  ///   - hole: what is not listed in the tables that are read, in stream time; nil where all is.
+  ///   - hole: the part that is not listed in the tables that are read, in stream time; nil where all is.
   ///   - placesAudio: false if audio may be unplaced (``AudioTrack/isPlaced``).
   /// - Returns: nil where all of the source has to be indexed.
   init?(_ indexer: Indexer, hole: TimeSpan? = nil, placesAudio: Bool = true) throws {
@@ -52,7 +53,7 @@ final class StretchIndexer {
     let preRolls = streams.all.compactMap { $0.stream.kind == .audio ? $0.stream.preRoll : .zero }
     guard preRolls.count == streams.all.count,
       !streams.all.isEmpty,
-      // What is shown during a stretch may have come an hour before.
+      // A subtitle that is shown during a stretch may have come an hour before.
       streams.texts.isEmpty,
       // An anchor in one edit does not place the audio of another.
       !indexer.topology.facts.tracks.contains(where: \.isEdited),
@@ -177,7 +178,7 @@ final class StretchIndexer {
 }
 
 extension IndexingPipeline.Reading {
-  /// Nothing failed, and all streams came to their ends, or those of the stretch.
+  /// True if nothing failed, and all streams came to their ends, or those of the stretch.
   fileprivate var isWhole: Bool { end == .streamsEnded && failure == nil }
 }
 
@@ -185,8 +186,9 @@ extension VideoIndex {
   /// When the first keyframe in decoding order is shown.
   fileprivate var firstKeyframe: ClockTime? { packets.first { $0.isKeyframe && !$0.isHidden }?.time }
 
-  /// Without what can't be decoded, or may not be all there: frames shown before the first keyframe, and those from
-  /// `end` on, but for the first of them, which says how long the one before it is shown.
+  /// The index without packets that can't be decoded, or may not be all there: frames shown before the first
+  /// keyframe, and those from `end` on, but for the first of them, which says how long the one before it is
+  /// shown.
   fileprivate func complete(until end: ClockTime?) -> VideoIndex {
     guard let first = packets.firstIndex(where: { $0.isKeyframe && !$0.isHidden }), let start = packets[first].time
     else { return self }
@@ -194,7 +196,7 @@ extension VideoIndex {
     return replacing(whole, isFromStart: false).ended(at: end)
   }
 
-  /// Without the frames from `end` on, but for the first of them.
+  /// The index without the frames from `end` on, but for the first of them.
   fileprivate func ended(at end: ClockTime?) -> VideoIndex {
     guard let end, let next = packets.compactMap({ $0.isHidden ? nil : $0.time }).filter({ $0 >= end }).min() else {
       return self
@@ -220,17 +222,17 @@ extension VideoIndex {
 }
 
 extension StreamPath {
-  /// How much has to be decoded before samples are those that decoding from the beginning on gives; nil where that is
-  /// not known.
+  /// Length that has to be decoded before samples equal those of decoding from the beginning on; nil where
+  /// that is not known.
   ///
   /// - A frame of AAC, AC-3, Vorbis and Opus overlaps the one before.
-  /// - Opus and SBR predict from frame to frame; what was not there fades away. RFC 7845, 4.6, asks for 80 ms where it is heard; to the bit it
-  ///   takes longer.
+  /// - Opus and SBR predict from frame to frame; the effect of a missing start fades away. RFC 7845, 4.6,
+  ///   asks for 80 ms for the ear; to the bit it takes longer.
   ///
-  /// AAC and AC-3 may leave bands to noise of the decoder's own (ISO/IEC 14496-3, 4.6.13, PNS; ATSC A/52, 7.3.4,
-  /// dither): decoders take it from where they are in a random sequence, and so it is another one, as it is in every
-  /// decoder. FFmpeg's decoders of MPEG audio to whole numbers carry what they rounded off from sample to sample: a
-  /// value may be off by one for ever.
+  /// AAC and AC-3 may leave bands to noise of the decoder's own (ISO/IEC 14496-3, 4.6.13, PNS; ATSC A/52,
+  /// 7.3.4, dither): decoders take it from where they are in a random sequence, and so it is another one, as
+  /// it is in every decoder. FFmpeg's decoders of MPEG audio to whole numbers carry their rounding errors
+  /// from sample to sample: a value may be off by one for ever.
   fileprivate var preRoll: ClockTime? {
     if caps.mediaType == "audio/mpeg", caps.int("mpegversion") == 1 { return nil }
     return switch caps.mediaType {

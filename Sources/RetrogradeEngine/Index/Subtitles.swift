@@ -5,7 +5,7 @@ import MediaTime
 /// A stretch of time during which some text is shown.
 package struct Cue: Hashable, Sendable, Codable {
   package var span: TimeSpan
-  /// As the packet has it: text, or a line of an SSA script.
+  /// The packet's bytes: text, or a line of an SSA script.
   package var bytes: [UInt8]
 
   package init(span: TimeSpan, bytes: [UInt8]) {
@@ -20,7 +20,7 @@ package struct SubtitleTrack: Sendable {
   package var caps: Caps
   package var tags: TagList?
   package var disposition: Disposition?
-  /// By their starts.
+  /// Cues by their starts.
   package var cues: [Cue]
 
   package init(caps: Caps, tags: TagList?, disposition: Disposition? = nil, cues: [Cue]) {
@@ -35,12 +35,13 @@ package struct SubtitleTrack: Sendable {
   /// Whether it is a script of SubStation Alpha, old or new.
   package var isScript: Bool { ["application/x-ssa", "application/x-ass"].contains(caps.mediaType) }
 
-  /// Whether a stream of `caps` can be turned round: what is shown while, apart from anything before it.
+  /// True if a stream of `caps` can be reversed: each cue has a duration, and depends on nothing before it.
   package static func takes(_ caps: Caps) -> Bool {
     ["text/x-raw", "application/x-ssa", "application/x-ass"].contains(caps.mediaType)
   }
 
-  /// The cues in the order of play: what is shown during `[a, b)` of a stretch is shown at the mirrored time.
+  /// The cues in the order of play: a cue that is shown during `[a, b)` of a stretch is shown at the mirrored
+  /// time.
   package func played(_ legs: [PlaybackLeg]) -> [Cue] {
     legs.flatMap { leg in
       let shown = cues.compactMap { cue -> Cue? in

@@ -6,17 +6,17 @@ import Quirks
 import Synchronization
 import Paths
 
-/// What is in a file, and by which elements to reach it. Found by running `parsebin` until it knows.
+/// Streams of a file, and the elements to reach each of them. Found by running `parsebin` until it knows.
 package struct Topology: Sendable {
   let source: String
-  /// What reads it, in `gst-launch-1.0` syntax.
+  /// Element that reads the source, in `gst-launch-1.0` syntax.
   private let sourceDescription: String
-  /// What the file's bytes say and GStreamer does not.
+  /// Facts in the file's bytes that GStreamer does not tell.
   let facts: ContainerFacts
-  /// What its demuxer gets of a long file; nil: all of it.
+  /// Excerpt that its demuxer gets of a long file; nil: all of it.
   private var excerpt: MP4Excerpt?
   let streams: [StreamPath]
-  /// What is in the file for which no plugin is installed.
+  /// Streams of the file for which no plugin is installed.
   let missing: [MissingPlugin]
   /// The chapters, as the demuxer tells them.
   let contents: TableOfContents?
@@ -50,7 +50,7 @@ package struct Topology: Sendable {
     return (tags?.removing(facts.misreadTags)).adding(facts.tags)?.withKnownComments.withoutInventedDate
   }
 
-  /// They hand on the tags of the file as those of its only stream.
+  /// Elements that hand on the tags of the file as those of its only stream.
   private static let readersOfFileTags: Set = ["id3demux", "apedemux", "oggdemux"]
 
   /// The same of a file of which its demuxer gets an excerpt; nil: all of it.
@@ -103,7 +103,7 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Says which field comes first where the file does (`Quirk.y4mdecFieldOrder`).
+  /// Sets the field order if the file declares it (`Quirk.y4mdecFieldOrder`).
   private func nameFieldOrder(_ pipeline: Pipeline) {
     guard let order = facts.y4mFieldOrder, Quirk.y4mdecFieldOrder.applies else { return }
     for decoder in pipeline.elements(ofFactory: "y4mdec") {
@@ -111,7 +111,7 @@ package struct Topology: Sendable {
     }
   }
 
-  /// Whether FFmpeg's demuxer of GIF reads it, which leaves several things to be put right.
+  /// True if FFmpeg's demuxer of GIF reads it, which needs several corrections.
   var isGIF: Bool { streams.contains { $0.steps.contains { $0.factory == "avdemux_gif" } } }
 
   /// Makes a pipeline from a description of ours give all that is in the file, when it is there; to be called before
@@ -142,14 +142,14 @@ package struct Topology: Sendable {
     Log.index.info("\(source): avdemux_gif is told where the file ends")
     let asked = Counter()
     pipeline.element("source")?.staticPad("src")?.onPull { offset in
-      // It also reads to the end once while it opens the file, before it has a pad; and what its parser still holds when
-      // it first finds nothing comes out when it finds nothing again.
+      // It also reads to the end once while it opens the file, before it has a pad; and packets that its
+      // parser still holds when it first finds nothing come out when it finds nothing again.
       guard offset >= size, let pad = demux?.staticPad(demuxer.pad) else { return }
       if asked.add() == 4 { pad.pushEndOfStream() }
     }
   }
 
-  /// Has the streams noted that come late in a pipeline from a description of ours.
+  /// Notes streams that come late in a pipeline from a description of ours.
   func lateStreams(_ pipeline: Pipeline, after samples: Counter) -> LateStreams {
     let steps = streams.flatMap(\.steps)
     return LateStreams(
@@ -169,8 +169,9 @@ extension Topology {
     var refused: [RefusedElement] = []
   }
 
-  /// Finds out what is in the file at `path`.
-  /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where nothing in it can be read.
+  /// Finds the streams of the file at `path`.
+  /// - Throws: ``RetrogradeError``: `damagedInput` where it is not media, `missingPlugin` where no stream in
+  ///   it can be read.
   init(probing path: String, _ sourceDescription: String, _ facts: ContainerFacts, _ cancellation: Cancellation) throws
   {
     // typefind: the path to a stream begins after it.
@@ -216,7 +217,7 @@ extension Topology {
       case nil:
         hasStopped = !pipeline.isStreaming
         idle.add(step, count: 0)
-        // Nothing is being read: an element waits for what never comes.
+        // Nothing is being read: an element waits for data that never come.
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
@@ -226,7 +227,7 @@ extension Topology {
       }
     }
     if let refused = shared.refused { throw RetrogradeError(namingOthers: path, refused) }
-    // What was found before a failure can be mirrored; the index says how far it goes.
+    // Streams found before a failure can be mirrored; the index says how far they go.
     if let failure, !shared.pads.contains(where: { $0.caps != nil }) { throw RetrogradeError.reading(path, failure) }
     while case .missingPlugin(let plugin)? = pipeline.nextMessage() { missing.append(plugin) }
     var identities: [(element: Element, number: Int)] = []
@@ -262,7 +263,7 @@ extension Topology {
     }
   }
 
-  /// What GStreamer's threads and ours both touch while the topology is found.
+  /// State that is shared by GStreamer's threads and ours while the topology is found.
   private final class Shared: Sendable {
     private let found: Mutex<Found>
 
@@ -286,8 +287,8 @@ extension Topology {
       if elements.contains("flvdemux"), pads.count == 2 { return complete() }
       let isSole = element.factoryName.map(Shared.sole.contains) ?? false
       guard isSole || elements.contains(where: Shared.prompt.contains) else { return }
-      // Where another program takes the place of one, parsebin takes the elements of that one apart: it must not come to that while
-      // they are looked at, nor read all of a long recording.
+      // If another program follows, parsebin takes the elements of the one before apart: it must not come to
+      // that while they are looked at, nor read all of a long recording.
       let isLast = isSole || elements.contains("tsdemux")
       pad.watchBuffers { [self] _, pad in
         complete()
@@ -299,8 +300,8 @@ extension Topology {
     /// (gst_parse_bin_expose, which does not say that there are no more). Others find streams on their way.
     private static let prompt: Set = ["tsdemux", "qtdemux", "matroskademux", "avidemux"]
 
-    /// What gives out one stream, and never another: PCM as it lies in a WAVE file, and a file that is a stream by
-    /// itself. Read to its end it would tell nothing more.
+    /// Elements that give out one stream, and never another: PCM as it lies in a WAVE file, and a file that
+    /// is a stream by itself. Reading it to its end would tell nothing more.
     private static let sole: Set = ["wavparse", "typefind"]
 
     func refuse(_ element: RefusedElement) { found.withLock { $0.refused.append(element) } }
@@ -330,7 +331,7 @@ extension Topology {
 
 extension RetrogradeError {
   /// The file at `path` holds no media, but names others.
-  /// - Parameter element: what GStreamer wanted to read them with; nil if it has nothing for that.
+  /// - Parameter element: the element by which GStreamer wanted to read them; nil if it has none for that.
   init(namingOthers path: String, _ element: RefusedElement? = nil) {
     let reader = element.map { " (\($0.mediaType ?? "text") for GStreamer's \($0.factory))" } ?? ""
     self.init(

@@ -3,7 +3,7 @@ import MediaTime
 
 /// The samples of several tracks of one form, which lie one after the other.
 private struct JoinedSamples: SampleStore {
-  /// Each with where it begins and ends, in bytes.
+  /// Stores, each with its start and end, in bytes.
   var stores: [(place: Range<Int>, store: any SampleStore)]
 
   func read(_ bytes: UnsafeMutableRawBufferPointer, at offset: Int) throws {
@@ -19,7 +19,7 @@ extension AudioTrack {
     var track: AudioTrack
     /// When the source is played, in its own stream time.
     var span: TimeSpan
-    /// How much later that is among all.
+    /// Time by which that is later among all.
     var offset: ClockTime
   }
 
@@ -58,7 +58,7 @@ extension AudioTrack {
     disposition = first.disposition
   }
 
-  /// Such as `44100 Hz, 2 channels, S16LE`.
+  /// Name of the format, such as `44100 Hz, 2 channels, S16LE`.
   var form: String {
     "\(rate) Hz, \(channels) channel\(channels == 1 ? "" : "s"), \(caps.string("format") ?? "")"
   }
@@ -96,7 +96,7 @@ extension AudioTrack {
         try append(try samples(part, .forward).withUnsafeBytes(converter.convert))
         done = part.upperBound
       }
-      // Of a change of rate the last samples wait for what follows.
+      // At a change of rate the last samples wait for the ones that follow.
       try append(try silence(AudioTrack.echo).withUnsafeBytes(converter.convert) + converter.finish())
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(name, error)
@@ -104,7 +104,7 @@ extension AudioTrack {
     return try track(min(end - start, try spool.size / other.bytesPerFrame), spool)
   }
 
-  /// More than what comes out late because of rounding.
+  /// Upper bound of the sample frames that come out late because of rounding.
   private static let echo = 64
   /// How many sample frames are converted at a time.
   private static let block = 1 << 14

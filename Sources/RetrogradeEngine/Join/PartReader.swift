@@ -18,7 +18,7 @@ final class PartReader: Sendable {
   }
 
   private struct State {
-    /// Those to be opened, in the order of play, and which of their frames are wanted, by their places among all.
+    /// Videos to be opened, in the order of play, and their wanted frames, by their places among all.
     var left: ArraySlice<(VideoPart, Range<Int>)>
     var open: Open?
     var warnings: [Warning] = []
@@ -32,7 +32,7 @@ final class PartReader: Sendable {
   private let cancellation: Cancellation
   private let state: Mutex<State>
 
-  /// - Parameter frames: what to read, by their places among all.
+  /// - Parameter frames: the frames to read, by their places among all.
   init(_ parts: [VideoPart], _ frames: Range<Int>, _ direction: Direction, _ cancellation: Cancellation) {
     self.direction = direction
     self.cancellation = cancellation
@@ -62,7 +62,7 @@ final class PartReader: Sendable {
   }
 
   /// Ends the reading, whether or not everything was read.
-  /// - Returns: what was found out on the way.
+  /// - Returns: warnings found on the way.
   func close() throws -> [Warning] {
     state.withLock { $0.left = [] }
     try closeOpen()

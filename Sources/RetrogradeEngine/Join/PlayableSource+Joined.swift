@@ -4,11 +4,11 @@ package import MediaTime
 extension PlayableSource {
   /// One of several sources that are played one after the other, as one.
   package struct Part: Sendable {
-    /// What people call it.
+    /// Name of the part as users know it.
     package var name: String
     /// All of it, played forwards.
     package var source: PlayableSource
-    /// What makes its frames like those of the first; nil where they are, or there are none.
+    /// Conversion that makes its frames like those of the first; nil where they are, or there are none.
     package var fit: FrameFit?
 
     package init(name: String, source: PlayableSource, fit: FrameFit?) {
@@ -18,11 +18,13 @@ extension PlayableSource {
     var span: TimeSpan { source.legs.presentation.span }
   }
 
-  /// Sources that are played one after the other, as one: the next begins where all streams of the one before have ended.
+  /// Sources that are played one after the other, as one: the next begins where all streams of the one before
+  /// have ended.
   ///
-  /// Of each kind it has the first file's streams: the first video, and as many of audio. What the others lack is silent.
+  /// Of each kind it has the first file's streams: the first video, and as many of audio. Streams that the
+  /// others lack are silent there.
   /// - Parameters:
-  ///   - name: what people call all of it.
+  ///   - name: name of the whole as users know it.
   ///   - parts: at least one; all of them have video, or none.
   /// - Throws: ``RetrogradeError``.
   package init(joining parts: [Part], as name: String, _ settings: PlaybackSettings) throws {
@@ -95,7 +97,7 @@ extension PlayableSource {
 }
 
 extension SourceIndex {
-  /// Adds what goes with the streams of a part, and what is to be said of it.
+  /// Adds the data that goes with the streams of a part, and the warnings about it.
   fileprivate mutating func append(_ part: PlayableSource.Part, laterBy offset: ClockTime) {
     let source = part.source
     func later(_ span: TimeSpan) -> TimeSpan { TimeSpan(start: span.start + offset, end: span.end + offset) }
@@ -116,7 +118,7 @@ extension SourceIndex {
 }
 
 extension Warning {
-  /// What is to be said where `count` streams of a kind are one file's alone.
+  /// Warnings about `count` streams of a kind that only one file has.
   fileprivate static func leftOut(_ kind: String, _ count: Int, of name: String, _ span: TimeSpan) -> [Warning] {
     guard count > 0 else { return [] }
     return [

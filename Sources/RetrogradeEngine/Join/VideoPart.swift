@@ -3,7 +3,7 @@ import MediaTime
 
 /// How frames of one video are made like those of another that they are joined to.
 package struct FrameFit: Sendable {
-  /// What they go through, in `gst-launch-1.0` syntax.
+  /// Elements that the frames go through, in `gst-launch-1.0` syntax.
   package var elements: [String]
   /// The caps that they have in the end, in caps syntax.
   package var form: String
@@ -14,13 +14,13 @@ package struct FrameFit: Sendable {
 /// One video of several that are played one after the other, as one.
 struct VideoPart: Sendable {
   let video: VideoSource
-  /// What people call its file.
+  /// Name of its file as users know it.
   let name: String
-  /// How much later its frames are shown than in its own stream time.
+  /// Time by which its frames are shown later than in its own stream time.
   let offset: ClockTime
   /// The places of its frames among all.
   let frames: Range<Int>
-  /// What makes them like those of the first video; nil where they are.
+  /// Conversion that makes its frames like those of the first video; nil where they are.
   let fit: FrameFit?
 
   /// When frames are shown in its own stream time, by their places among all.
@@ -30,12 +30,12 @@ struct VideoPart: Sendable {
       start: video.timeline.starts[first], end: video.timeline.span(of: first + frames.count - 1).end)
   }
 
-  /// What was found out about its frames, as it is told of all.
+  /// Warnings about its frames, with times and name for the joined video.
   func told(_ warnings: [Warning]) -> [Warning] { warnings.map { $0.joined(name, laterBy: offset) } }
 }
 
 extension Warning {
-  /// As it is told where the source that it is about is one of several, the times in which are so much later.
+  /// The warning as it reads for one of several sources, whose times are so much later.
   func joined(_ name: String, laterBy offset: ClockTime) -> Warning {
     var warning = self
     warning.message = "\(name): \(message)"

@@ -7,7 +7,7 @@ public enum Loop: String, Sendable, CaseIterable, Codable {
   case reverseForward = "reverse-forward"
   case forward
 
-  /// What it is short for.
+  /// Score that the loop is short for.
   public var score: Score {
     Score(
       directions.map { .stretch(from: $0 == .forward ? .start : .end, to: $0 == .forward ? .end : .start) })

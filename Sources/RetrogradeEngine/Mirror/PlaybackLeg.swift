@@ -1,9 +1,9 @@
 package import MediaTime
 
-/// A stretch of the source that is played in one direction: what an order of play is made of.
+/// A stretch of the source that is played in one direction: an element of an order of play.
 package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var direction: Direction
-  /// What of the source is played.
+  /// Part of the source that is played.
   package var span: TimeSpan
   /// When it starts in the output.
   package var start: ClockTime
@@ -19,7 +19,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     (self.direction, self.span, self.start, whole) = (direction, span, start, span)
   }
 
-  /// How much of the stretch was cut off before the span, in the order of play.
+  /// Part of the stretch that was cut off before the span, in the order of play.
   private var skipped: ClockTime { direction == .forward ? span.start - whole.start : whole.end - span.end }
 
   /// How long after the leg's first move the first `distance` of the span has been played.
@@ -36,12 +36,13 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
   package var end: ClockTime { moving.end + heldAfter }
   package var duration: ClockTime { end - start }
 
-  /// Whether it is played as it is in the source, or as that turned round: at the same speed, with nothing held or muted.
+  /// True if it is played as it is in the source, or as its reversal: at the same speed, with nothing held or
+  /// muted.
   package var isNatural: Bool {
     speed == .natural && heldBefore == .zero && heldAfter == .zero && audio != .mute
   }
 
-  /// Where `other`, a stretch of the source inside the span, comes to lie in the output.
+  /// Part of the output in which `other`, a stretch of the source inside the span, is played.
   package func place(_ other: TimeSpan) -> TimeSpan {
     let first = start + heldBefore
     return switch direction {
@@ -66,7 +67,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return shown
   }
 
-  /// What is left of the leg from `time` of the output on, before `end`; nil if that is nothing.
+  /// Rest of the leg from `time` of the output on, before `end`; nil if it is empty.
   package func clipped(from time: ClockTime, to end: ClockTime) -> PlaybackLeg? {
     let (from, to) = (max(time, start), min(end, self.end))
     guard from < to else { return nil }
@@ -91,7 +92,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
     return leg
   }
 
-  /// How much of the span has been played so long after the first move.
+  /// Length of the span that has been played so long after the first move.
   private func distance(after time: ClockTime) -> ClockTime {
     let before = speed.time(toPlay: skipped, of: whole.duration)
     return min(max(speed.distance(after: before + time, of: whole.duration) - skipped, .zero), span.duration)
@@ -113,7 +114,7 @@ package struct PlaybackLeg: Hashable, Sendable, Codable {
 }
 
 extension PlaybackLeg {
-  /// From where in the source it is played, and to where.
+  /// Position in the source at which it begins, and at which it ends.
   private var first: ClockTime { direction == .forward ? span.start : span.end }
   private var last: ClockTime { direction == .forward ? span.end : span.start }
 

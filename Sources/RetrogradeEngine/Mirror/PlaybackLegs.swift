@@ -17,8 +17,8 @@ package struct PlaybackLegs: Sendable, Codable {
   package let interpolates: Bool
   /// Whether audio keeps its pitch at another speed.
   package let keepsPitch: Bool
-  /// The most frames a second of the output that are shown; nil: all. Nil where all legs are natural: what of the source is shown is
-  /// thinned then, the same frames in both directions.
+  /// Most frames a second of the output that are shown; nil: all. Nil where all legs are natural: the
+  /// source's frames are thinned then, the same frames in both directions.
   package let frameRate: FrameRate?
   /// The legs of the first round, of those between, and of the last one.
   private let opening: [PlaybackLeg]
@@ -43,7 +43,8 @@ package struct PlaybackLegs: Sendable, Codable {
       legs: round, shown: timeline.map { $0.clipped(to: presentation.span).timeline }, dropsSeam: dropsSeam,
       keepsForwardWhole: keepsForwardWhole)
     middle = turns.round(hasPrevious: true, hasNext: true)
-    // Of one frame, the legs after the first are empty: without end there would be nothing to give, for ever.
+    // With one frame, the legs after the first are empty: an endless loop would have nothing to give, for
+    // ever.
     self.count = middle.contains { $0.duration > .zero } ? count : count ?? 1
     opening = turns.round(hasPrevious: false, hasNext: self.count != 1)
     closing = self.count == 1 ? opening : turns.round(hasPrevious: true, hasNext: false)
@@ -93,7 +94,7 @@ package struct PlaybackLegs: Sendable, Codable {
     return first.first
   }
 
-  /// How much of the source is played in a second of the output, on average; 1 where all is natural.
+  /// Seconds of the source that are played in a second of the output, on average; 1 where all is natural.
   package var meanSpeed: Double {
     let time = opening.reduce(ClockTime.zero) { $0 + $1.duration }
     return areNatural || time == .zero ? 1 : opening.reduce(ClockTime.zero) { $0 + $1.span.duration } / time
@@ -126,7 +127,7 @@ package struct PlaybackLegs: Sendable, Codable {
   }
 }
 
-/// What the legs of a round leave out at turns.
+/// Times that the legs of a round leave out at turns.
 private struct Turns {
   let legs: [PlaybackLeg]
   /// The frames that may be shown; nil without video.
@@ -163,7 +164,7 @@ private struct Turns {
       let frame = shown.starts.endOfPrefix { $0 < leg.span.end } - 1
       return frame < 0 ? .zero : leg.span.end - shown.starts[frame]
     case .backward:
-      // Before the first frame there is none on show: what is heard there belongs to it.
+      // Before the first frame there is none on show: the audio there belongs to it.
       let frame = max(shown.starts.endOfPrefix { $0 <= leg.span.start } - 1, 0)
       return max(.zero, shown.span(of: frame).end - leg.span.start)
     }

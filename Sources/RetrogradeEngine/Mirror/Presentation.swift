@@ -12,14 +12,15 @@ public struct TimeSpan: Hashable, Sendable, Codable {
 
   public var duration: ClockTime { end - start }
 
-  /// What of it lies within `other`; empty, and at its nearest end, where nothing does.
+  /// Part of it within `other`; empty, and at its nearest end, where nothing is.
   func clamped(to other: TimeSpan) -> TimeSpan {
     TimeSpan(start: min(max(start, other.start), other.end), end: max(min(end, other.end), other.start))
   }
 }
 
-/// The one timeline that all streams of a source are on, and what turning it round means: what is shown during `[a, b)`
-/// in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's length.
+/// The one timeline that all streams of a source are on, and the definition of its mirror: a frame that is
+/// shown during `[a, b)` in the source is shown during `[T-b, T-a)` in the mirror, T being the presentation's
+/// length.
 package struct Presentation: Hashable, Sendable, Codable {
   /// From the earliest start of any stream to the latest end of any.
   package var span: TimeSpan
@@ -28,7 +29,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
   package var duration: ClockTime { span.duration }
 
-  /// Where `span`, in the source's time, comes to lie in the mirror, whose time starts at 0.
+  /// Position of `span`, in the source's time, in the mirror, whose time starts at 0.
   package func mirrored(_ other: TimeSpan) -> TimeSpan {
     TimeSpan(start: span.end - other.end, end: span.end - other.start)
   }
@@ -36,7 +37,7 @@ package struct Presentation: Hashable, Sendable, Codable {
 
 /// How the frames of the mirror are timed.
 public enum Timing: String, Sendable, CaseIterable, Codable {
-  /// Each frame is shown as long as it was in the source: a variable frame rate keeps its rhythm, turned round.
+  /// Each frame is shown as long as it was in the source: a variable frame rate keeps its rhythm, reversed.
   case mirror
   /// The i-th frame of the output starts when the i-th frame of the source did.
   case source
@@ -50,7 +51,8 @@ package struct VideoTimeline: Hashable, Sendable {
   package let end: ClockTime
 
   /// - Parameters:
-  ///   - starts: each frame's start, ascending. Equal or backward times are put right by ``init(untidy:end:)``.
+  ///   - starts: each frame's start, ascending. Equal or backward times are corrected by
+  ///     ``init(untidy:end:)``.
   ///   - end: where the last frame's display ends; not before its start.
   package init(starts: [ClockTime], end: ClockTime) {
     self.starts = starts

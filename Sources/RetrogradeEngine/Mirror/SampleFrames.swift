@@ -1,4 +1,4 @@
-/// Audio, turned round.
+/// Reversal of audio samples.
 public enum SampleFrames {
   /// Reverses interleaved PCM in place, sample frame by sample frame: the samples of one instant stay together and in
   /// their order, so that left stays left.

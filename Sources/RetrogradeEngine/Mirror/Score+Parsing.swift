@@ -56,7 +56,7 @@ extension Score {
   }
 }
 
-/// Why a text is no step, and what would be one.
+/// Reason why a text is no step, and an example of a valid one.
 private struct StepError: Error {
   var reason: String
   var remedy: String
@@ -111,7 +111,7 @@ extension Score.Stretch {
 
   private static let words = "a stretch may have a speed (x2, ramp 1..0.25), and one of mirror, forward, mute"
 
-  /// The place with which a text begins, and what follows it.
+  /// The place with which a text begins, and the text after it.
   private static func place(_ text: String) throws -> (SourcePosition, String) {
     var place = ""
     var quote: Character?
@@ -156,7 +156,7 @@ extension String {
     String(drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
   }
 
-  /// What follows `word`, with which it begins.
+  /// Text that follows `word`, with which it begins.
   fileprivate func word(_ word: String) -> String? {
     hasPrefix(word) && dropFirst(word.count).first?.isWhitespace ?? true ? String(dropFirst(word.count)).trimmed : nil
   }

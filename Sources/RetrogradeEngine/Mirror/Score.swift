@@ -9,9 +9,9 @@ public import MediaTime
 /// No frame is made up and none is left out: a frame that is on show at a turn is shown once, and how long frames are shown follows from the
 /// speed.
 public struct Score: Hashable, Sendable, Codable {
-  /// What is heard during a stretch.
+  /// Audio of a stretch.
   public enum Audio: String, Hashable, Sendable, Codable, CaseIterable {
-    /// What belongs to the frames, in their direction.
+    /// The audio of the frames, in their direction.
     case mirror
     /// The source's audio of the same stretch, forwards also where the frames go backwards.
     case forward

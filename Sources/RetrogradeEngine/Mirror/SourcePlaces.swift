@@ -1,14 +1,14 @@
 import MediaTime
 
-/// Where the places of a source are that can be named.
+/// Positions of a source that can be named.
 struct SourcePlaces {
-  /// From where to where it is presented.
+  /// Span of its presentation.
   let span: TimeSpan
   /// When its frames start; nil where there are none that can be counted.
   let frames: [ClockTime]?
   let chapters: [Chapter]
 
-  /// - Parameter setting: what asks for it; nil: whoever asks says so.
+  /// - Parameter setting: the setting that asks for it; nil: the caller names it.
   /// - Returns: in stream time; it may lie outside the source.
   /// - Throws: ``RetrogradeError`` of code `usage` where there is no such place.
   func time(of position: SourcePosition, for setting: Setting? = nil) throws -> ClockTime {
@@ -36,7 +36,7 @@ struct SourcePlaces {
 }
 
 extension [Chapter] {
-  /// Those that are parts of others too.
+  /// All chapters, with those that are parts of others.
   fileprivate var all: [Chapter] { flatMap { [$0] + $0.children.all } }
 }
 

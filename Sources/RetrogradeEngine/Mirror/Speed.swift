@@ -3,16 +3,16 @@ import MediaTime
 /// How fast a stretch of the source is played: 2 is twice as fast, 0.5 half as fast. It may change steadily on the way, so that after
 /// each second of the output it has changed by as much.
 public struct Speed: Hashable, Sendable, Codable {
-  /// In the order of play; see ``limits``.
+  /// Speeds at the start and at the end, in the order of play; see ``limits``.
   public let first: Double
   public let last: Double
 
   public static let natural = Speed(1)
 
-  /// What speeds may be.
+  /// Range of valid speeds.
   public static let limits = 0.01...100.0
 
-  /// - Parameter speed: what is outside ``limits`` is taken for the nearest in it.
+  /// - Parameter speed: a speed outside ``limits`` is taken for the nearest in it.
   public init(_ speed: Double) { self.init(from: speed, to: speed) }
 
   /// A ramp.
@@ -36,7 +36,7 @@ public struct Speed: Hashable, Sendable, Codable {
     return ClockTime(nanoseconds: whole(2 * way / (first + reached)))
   }
 
-  /// How much of such a stretch has been played after `time`.
+  /// Length of such a stretch that has been played after `time`.
   func distance(after time: ClockTime, of length: ClockTime) -> ClockTime {
     if self == .natural || time == .zero { return time }
     let time = Double(time.nanoseconds)

@@ -1,6 +1,6 @@
 package import MediaTime
 
-/// What an output asks of the way in which its source is played. The defaults are those of a player.
+/// Requirements of an output for the way in which its source is played. The defaults are those of a player.
 package struct OutputRequirements: Sendable {
   /// Whether it can hold transparency.
   package var holdsAlpha = false
@@ -8,7 +8,7 @@ package struct OutputRequirements: Sendable {
   package var fastest: FrameRate?
   /// Whether players repeat it.
   package var isRepeated = false
-  /// Whether what is played forwards is taken as it is in the source, and so from its first frame to its last.
+  /// True if the forward parts are taken as they are in the source, and so from its first frame to its last.
   package var keepsForwardWhole = false
   /// Which videos it takes as packets, as they are.
   package var takesPackets: @Sendable (VideoIndex) -> Bool = { _ in false }
@@ -18,9 +18,9 @@ package struct OutputRequirements: Sendable {
 
 /// How many frames per second are shown of a video.
 package struct FrameRateLimit: Sendable {
-  /// What was asked for: the frames are shown at this rate, if there are more.
+  /// Rate that was asked for: the frames are shown at this rate, if there are more.
   var wanted: FrameRate?
-  /// What the output can hold.
+  /// Fastest rate that the output can hold.
   var fastest: FrameRate?
 
   package init(_ playback: PlaybackOptions = PlaybackOptions(), _ output: OutputRequirements = OutputRequirements()) {

@@ -1,16 +1,17 @@
 public import MediaTime
 
-/// What of a source is played, in which order, and when. The defaults are those of `retrograde reverse`.
+/// Part of a source that is played, its order, and its times. The defaults are those of `retrograde reverse`.
 public struct PlaybackOptions: Sendable, Codable {
   /// The order of play.
   public var loop: Loop
-  /// What is played in place of the loop. Excludes ``start``, ``end`` and a ``timing`` that is not ``Timing/mirror``.
+  /// Score that is played in place of the loop. Excludes ``start``, ``end`` and a ``timing`` that is not
+  /// ``Timing/mirror``.
   public var score: Score?
   /// For how long the audio of a stretch fades out while that of the next fades in, where it would click otherwise; nil:
   /// ``Score/joint`` in a ``score``, not at all in a ``loop``.
   public var joint: ClockTime?
-  /// For how long the picture of a stretch goes on while that of the next comes, where the one does not follow from the other; 0: it is cut.
-  /// What goes on is what the source has next, or, where it has no more, the last frame.
+  /// Length of the cross-dissolve between two stretches that don't follow from each other; 0: a cut. The
+  /// first stretch goes on with the source's next frames, or, where it has no more, with the last frame.
   public var dissolve: ClockTime
   /// How frames are made between those of stretches that a ``score`` plays slower than the source; nil: none is made.
   public var interpolation: Interpolation?
@@ -23,7 +24,7 @@ public struct PlaybackOptions: Sendable, Codable {
   /// players treat the output; of those that can be written, GIF, WebP and APNG are repeated.
   public var dropsSeam: Bool?
   public var timing: Timing
-  /// What of the source to play; nil: from its start, to its end.
+  /// Part of the source to play; nil: from its start, to its end.
   public var start: SourcePosition?
   public var end: SourcePosition?
   /// The most frames per second to show; nil: all. Where there are more, those between are left out, the same ones
@@ -65,7 +66,7 @@ public struct PlaybackOptions: Sendable, Codable {
 extension PlaybackOptions {
   /// How frames are made between others.
   public enum Interpolation: String, Sendable, Codable, CaseIterable {
-    /// Each is a mixture of the two that it lies between.
+    /// Each frame is a mixture of the two that it lies between.
     case blend
   }
 

@@ -1,4 +1,4 @@
-/// How a source is to be played, for what, and what may be used for it.
+/// Settings for playing a source: the options, the purpose, and the resources.
 package struct PlaybackSettings: Sendable {
   package var playback: PlaybackOptions
   /// How often the loop is played; nil for ever.
@@ -9,14 +9,14 @@ package struct PlaybackSettings: Sendable {
   package var cancellation: Cancellation
   package var purpose = Purpose.output
 
-  /// What a source is opened for.
+  /// Purpose of opening a source.
   package enum Purpose: Sendable {
     /// All of it is going to be played.
     case output
-    /// Somebody waits for the first frame, so that no more of a long source is read than that takes.
+    /// A user waits for the first frame, so that no more of a long source is read than that takes.
     case watching
-    /// Nothing is going to be played. What is decoded all the same is counted, and not kept: that takes no room on the
-    /// disk.
+    /// Nothing is going to be played. Frames that are decoded all the same are counted, and not kept: that
+    /// takes no room on the disk.
     case description
   }
 
@@ -32,12 +32,13 @@ package struct PlaybackSettings: Sendable {
     self.cancellation = cancellation
   }
 
-  /// What limits the frames of the source in a second. Where a score plays them at another speed, that is for the output to limit.
+  /// Limit of the source's frames per second. Where a score plays them at another speed, that is for the
+  /// output to limit.
   var sourceRate: FrameRateLimit {
     playback.score?.changesSpeed ?? false ? FrameRateLimit() : FrameRateLimit(playback, output)
   }
 
-  /// With so much of the memory for each of `count` sources that are read at once.
+  /// The settings with this share of the memory for each of `count` sources that are read at once.
   package func shared(by count: Int) -> PlaybackSettings {
     var settings = self
     settings.resources = resources.shared(by: count)

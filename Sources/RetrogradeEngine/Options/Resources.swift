@@ -1,7 +1,7 @@
 import Glibc
 import Paths
 
-/// What a run may take of the machine.
+/// Limits on the machine's resources that a run may use.
 public struct Resources: Sendable, Codable {
   /// The most bytes of decoded media to hold at once. 512 MiB unless said otherwise.
   public var memory: ByteCount

@@ -5,7 +5,7 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
   case time(ClockTime)
   /// The start of a frame, counted from 0.
   case frame(Int)
-  /// So long before the end.
+  /// A time before the end.
   case beforeEnd(ClockTime)
   /// The start of the first chapter of that name.
   case chapter(String)
@@ -29,8 +29,8 @@ public enum SourcePosition: Sendable, Hashable, Codable, CustomStringConvertible
     }
   }
 
-  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`), `end`, what lies before that
-  /// (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
+  /// Reads seconds (`2.5`, `2.5s`), minutes and seconds (`1:02.5`), hours (`1:00:00`), a frame (`250f`),
+  /// `end`, a time before the end (`end-2.5`), or a chapter's name between quotes (`"Chorus"`).
   public init?(parsing text: String) {
     if text.count > 2, let quote = text.first, "\"'".contains(quote), text.last == quote {
       self = .chapter(String(text.dropFirst().dropLast()))
@@ -70,6 +70,6 @@ extension SourcePosition: ExpressibleByFloatLiteral, ExpressibleByIntegerLiteral
 }
 
 extension Double {
-  /// As people write it: 4, 2.5.
+  /// The number as people write it: 4, 2.5.
   package var plain: String { self == rounded() && magnitude < 1e15 ? "\(Int(self))" : "\(self)" }
 }

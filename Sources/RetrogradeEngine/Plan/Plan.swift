@@ -4,7 +4,7 @@ import MediaTime
 public struct Window: Hashable, Sendable, Codable {
   /// Its frames, in display order, counted from 0.
   public var frames: Range<Int>
-  /// Where decoding starts: the keyframe (in display order) that the frames depend on.
+  /// Keyframe (in display order) at which decoding starts: the frames depend on it.
   public var keyframe: Int
   /// How many of its frames, the first ones, wait in the spool; the others are held in memory.
   public var spooled: Int
@@ -15,8 +15,7 @@ public struct Window: Hashable, Sendable, Codable {
   public var decoded: Int { frames.upperBound - keyframe }
 }
 
-/// How a video is to be read backwards: the windows, last first, for a given memory budget. A plain value, that
-/// depends on nothing but what it was made from.
+/// Plan of reading a video backwards: the windows, last first, for a given memory budget. A plain value.
 public struct Plan: Hashable, Sendable, Codable {
   /// How the video is read.
   public enum Method: String, Hashable, Sendable, Codable {
@@ -27,7 +26,7 @@ public struct Plan: Hashable, Sendable, Codable {
   }
 
   public var method: Method
-  /// In the order in which they are read: last first.
+  /// Windows in the order in which they are read: last first.
   public var windows: [Window]
   /// The most bytes of decoded media to hold.
   public var budget: Int
@@ -75,7 +74,7 @@ extension Plan {
     return plan
   }
 
-  /// What it comes to, for those who look for a fault.
+  /// Summary of the plan, for debugging.
   package var words: String {
     "\(windows.count) windows of up to \(windows.map(\.frames.count).max() ?? 0) frames, \(frameCount) frames in all of "
       + "\(frameBytes) bytes each; up to \(peakBytes) of \(budget) bytes in memory, \(peakSpoolBytes) in the spool; "

@@ -4,7 +4,7 @@ extension Planner {
     self.init(
       budget: resources.memory.bytes, frameBytes: frameBytes, spoolRoom: Spool.room(in: resources.spoolDirectory))
     guard framesPerWindow >= 1 else {
-      // Rounded up: with what is printed it works.
+      // Rounded up: the printed budget works.
       let (need, unit) = (smallestBudget * resources.shares, 1 << 20)
       let least = ByteCount((need + unit - 1) / unit * unit)
       throw RetrogradeError(

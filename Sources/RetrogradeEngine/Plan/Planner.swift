@@ -28,17 +28,17 @@ package struct Planner: Sendable {
   /// How many frames may be held where nothing else is.
   package var framesInAll: Int { budget / frameBytes }
 
-  /// The smallest budget with which frames of this size can be turned round.
+  /// Smallest budget by which frames of this size can be reversed.
   package var smallestBudget: Int { 2 * frameBytes }
 
-  /// A plan for windows of whole groups of pictures. Small groups are merged. Of a group that
-  /// does not fit beside its neighbours, the first frames go to the spool, which costs a copy each; where the spool has no room
+  /// A plan for windows of whole groups of pictures. Small groups are merged. If a group does not fit beside
+  /// its neighbours, its first frames go to the spool, which costs a copy each; where the spool has no room
   /// for them, the group is split, and each part costs a decode from the keyframe.
   ///
   /// - Parameters:
   ///   - frames: the frames wanted, in display order.
-  ///   - keyframes: the keyframes' places in display order, ascending. The frames before the first one are taken to
-  ///     depend on it (or on what the source has before it).
+  ///   - keyframes: the keyframes' places in display order, ascending. The frames before the first one are
+  ///     taken to depend on it (or on earlier frames of the source).
   /// - Returns: nil if not even two frames fit the budget.
   package func plan(frames: Range<Int>, keyframes: [Int]) -> Plan? {
     guard framesPerWindow >= 1 else { return nil }
@@ -62,7 +62,7 @@ package struct Planner: Sendable {
     return Plan(method: .windows, windows: windows.reversed(), budget: budget, frameBytes: frameBytes)
   }
 
-  /// Gives windows that need the spool what their neighbours leave of the budget.
+  /// Gives windows that need the spool the part of the budget that their neighbours leave.
   private func fill(_ windows: inout [Window]) {
     for place in windows.indices where windows[place].spooled > 0 {
       let neighbours = [place - 1, place + 1].filter(windows.indices.contains).map { windows[$0].held }

@@ -4,15 +4,15 @@ import Glibc
 import Synchronization
 import Paths
 
-/// An unlinked temporary file for what does not fit the memory budget. It has no name from the moment it is made, so
-/// that nothing is left behind, however the process ends.
+/// An unlinked temporary file for data that does not fit the memory budget. It has no name from the moment it
+/// is made, so that nothing is left behind, however the process ends.
 ///
-/// For a source that is only described, it counts what it is given and keeps nothing.
+/// For a source that is only described, it counts the bytes and keeps none.
 package final class Spool: Sendable {
   private let file: TemporaryFile?
   var descriptor: Int32 { file?.descriptor ?? -1 }
   private let directory: String
-  /// Whether what is written can be read.
+  /// True if written bytes can be read.
   var keepsBytes: Bool { file != nil }
   private let length = Mutex(0)
 
@@ -78,7 +78,7 @@ package final class Spool: Sendable {
     return offset
   }
 
-  /// Gives the disk back what ``appendBlocks(_:)`` took; these bytes are not to be read any more.
+  /// Gives the disk back the room that ``appendBlocks(_:)`` took; these bytes are not to be read any more.
   /// - Returns: false where the file system can't do that.
   @discardableResult
   package func free(_ bytes: Range<Int>) -> Bool {
@@ -109,7 +109,7 @@ package final class Spool: Sendable {
     }
   }
 
-  /// Gives back the room of everything from `offset` on; what was written last is read first.
+  /// Gives back the room of everything from `offset` on; the bytes that were written last are read first.
   func truncate(to offset: Int) {
     length.withLock { length in
       if !keepsBytes || ftruncate(descriptor, off_t(offset)) == 0 { length = offset }

@@ -7,7 +7,7 @@ import Paths
 /// Some file systems (NFS, FAT, FUSE) have no such files: there it has a name that begins with `.retrograde-`.
 package final class TemporaryFile: Sendable {
   package let descriptor: Int32
-  /// The name it has, where it needs one; whoever made the file removes it.
+  /// Name of the file, if it needs one; its maker removes it.
   package let name: String?
 
   /// - Parameters:

@@ -1,9 +1,11 @@
 import Synchronization
 
-/// Tells all threads of one piece of work to stop: a flag, at which each of them looks at least every tenth of a second.
+/// Tells all threads of one piece of work to stop: a flag, at which each of them looks at least every tenth
+/// of a second.
 ///
-/// Whoever cancels, perhaps the main actor, does nothing else and waits for nothing. A pipeline is taken down by the thread
-/// that runs it, which is told by the flag; that wakes whoever waits in its appsinks and appsrcs.
+/// The canceller, perhaps the main actor, does nothing else and waits for nothing. A pipeline is taken down
+/// by the thread that runs it, which is told by the flag; that wakes the threads that wait in its appsinks
+/// and appsrcs.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 

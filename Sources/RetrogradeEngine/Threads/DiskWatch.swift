@@ -7,7 +7,7 @@ package final class DiskWatch: Sendable {
   private let isWaiting = Atomic(false)
 
   /// To be made before the pipeline starts.
-  /// - Parameter path: what the pipeline's element `source` reads.
+  /// - Parameter path: the file that the pipeline's element `source` reads.
   package init(_ pipeline: Pipeline, reading path: String) {
     // The probes hold the watch, and the pipeline the probes.
     guard let size = RandomAccessFile(path)?.size, let pad = pipeline.element("source")?.staticPad("src") else {
@@ -23,6 +23,6 @@ package final class DiskWatch: Sendable {
 
   package var isReading: Bool { isWaiting.load(ordering: .acquiring) }
 
-  /// An element failed: what it was reading does not come.
+  /// An element failed: the bytes that it was reading do not come.
   package func noteFailure() { isWaiting.store(false, ordering: .releasing) }
 }

@@ -18,7 +18,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     }
   }
 
-  /// Says that nothing more is coming, or why nothing more can come.
+  /// Ends the handoff: nothing more is coming, or can come because of `error`.
   func finish(throwing error: (any Error)? = nil) {
     monitor.locked {
       if let error { value = .failure(error) }
@@ -36,7 +36,7 @@ final class Handoff<Value: Sendable>: @unchecked Sendable {
     return try taken?.get()
   }
 
-  /// Says that the taker wants no more; wakes whoever waits.
+  /// Closes the handoff, since the taker wants no more; wakes blocked threads.
   func close() {
     monitor.locked {
       isClosed = true

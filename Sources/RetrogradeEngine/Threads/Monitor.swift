@@ -1,6 +1,6 @@
 import Glibc
 
-/// A mutex, and a condition for what it guards. Swift's `Mutex` has none.
+/// A mutex, and a condition for the data that it guards. Swift's `Mutex` has none.
 package final class Monitor: @unchecked Sendable {
   // The pointers live as long as this object and are only given to pthread_*.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

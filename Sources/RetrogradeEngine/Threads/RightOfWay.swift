@@ -1,4 +1,4 @@
-/// Has work that nobody waits for stand still while somebody waits for other work: both would take twice as long.
+/// Makes background work stand still while urgent work is under way: both would take twice as long.
 final class RightOfWay: @unchecked Sendable {
   private let monitor = Monitor()
   // Behind `monitor`.
@@ -14,7 +14,8 @@ final class RightOfWay: @unchecked Sendable {
   /// Whether work is done before all else.
   var isTaken: Bool { monitor.locked { takers > 0 } }
 
-  /// Waits while it is, also where the work that waits is cancelled: what goes before it ends soon then, being part of the same.
+  /// Waits while urgent work is under way, also if the waiting work is cancelled: the urgent work ends soon
+  /// then, being part of the same.
   func give() {
     monitor.locked { monitor.wait { takers > 0 } }
   }

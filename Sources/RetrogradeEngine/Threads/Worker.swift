@@ -93,7 +93,7 @@ package func onOwnThread<Value: Sendable>(
         let thread = try spawn(name) {
           continuation.resume(
             with: work.run().mapError { error in
-              // What is stopped on the way may look damaged.
+              // A cancelled read may look like damage.
               token.isCancelled ? CancellationError() : AddressSpace.explained(error)
             })
         }

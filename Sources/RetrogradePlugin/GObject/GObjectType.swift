@@ -8,7 +8,7 @@ protocol ElementBody: AnyObject, Sendable {
   func changeState(_ transition: GstStateChange) -> GstStateChangeReturn
 }
 
-/// What ties elements, which are C, to their Swift objects.
+/// Link between elements, which are C, and their Swift objects.
 enum ElementType {
   private static let quark = g_quark_from_string("retrograde-body")
 
@@ -65,13 +65,13 @@ enum EnumType {
     }
     table[values.count] = GEnumValue()
     let type = g_enum_register_static(name, table)
-    // It is part of what the plugin promises: documentation that is made from the registry has it.
+    // It is part of the plugin's interface: documentation that is made from the registry has it.
     gst_type_mark_as_plugin_api(type, GstPluginAPIFlags(0))
     return type
   }
 }
 
-/// Builds a class: what gst-inspect-1.0 shows.
+/// Builds a class: its metadata, as gst-inspect-1.0 shows them.
 struct ElementClass {
   let raw: UnsafeMutablePointer<GstElementClass>
   private var object: UnsafeMutablePointer<GObjectClass> {

@@ -1,7 +1,7 @@
 import RetrogradeEngine
 
 extension Message {
-  /// With settings as the elements' properties call them, such as `memory-budget`.
+  /// The text with settings as the elements' properties call them, such as `memory-budget`.
   var inProperties: String {
     naming { setting in
       switch setting {

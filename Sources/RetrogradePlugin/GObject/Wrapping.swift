@@ -12,7 +12,8 @@ extension UnsafeMutablePointer {
 }
 
 extension UnsafeMutablePointer<GstPad> {
-  /// Whether what is downstream of a source pad says, in answer to an allocation query, that it heeds the metas of `api`.
+  /// True if downstream of a source pad says, in answer to an allocation query, that it heeds the metas of
+  /// `api`.
   func peerTakes(_ api: GType, _ caps: Caps) -> Bool {
     guard let query = gst_query_new_allocation(caps.raw, 0) else { return false }
     defer { gst_mini_object_unref(query.asMiniObject) }
@@ -36,7 +37,7 @@ struct AnyThread<Value>: @unchecked Sendable {
   init(_ value: Value) { self.value = value }
 }
 
-/// Says on the bus what went wrong.
+/// Posts an error on the bus.
 func postError(
   _ element: UnsafeMutablePointer<GstElement>, _ domain: GQuark, _ code: Int32, _ message: String, debug: String,
   file: String = #fileID, function: String = #function, line: Int32 = #line
@@ -45,7 +46,7 @@ func postError(
     element, GST_MESSAGE_ERROR, domain, code, g_strdup(message), g_strdup(debug), file, function, line)
 }
 
-/// Says on the bus that data could not be given to whoever is downstream, as GST_ELEMENT_FLOW_ERROR does.
+/// Posts on the bus that data could not be given downstream, as GST_ELEMENT_FLOW_ERROR does.
 func postFlowError(_ element: UnsafeMutablePointer<GstElement>, _ flow: GstFlowReturn) {
   let reason = gst_flow_get_name(flow).map { String(cString: $0) } ?? "unknown"
   postError(

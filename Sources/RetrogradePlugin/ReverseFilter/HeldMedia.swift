@@ -3,8 +3,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What came in since the segment began, in the order in which it came: in memory up to the budget, and from there on, the
-/// oldest first, in the spool.
+/// Buffers that came in since the segment began, in the order in which they came: in memory up to the budget,
+/// and from there on, the oldest first, in the spool.
 final class HeldMedia {
   struct Item {
     /// In the segment's time; nil where the buffer has none.
@@ -17,7 +17,7 @@ final class HeldMedia {
   }
 
   private(set) var items: [Item] = []
-  /// What is added has.
+  /// Caps of the buffers that are added.
   private var caps: Caps?
   private let window: DecodedWindow
   private let gauge: MemoryGauge
@@ -32,7 +32,7 @@ final class HeldMedia {
     window = DecodedWindow(spool: try Spool(directory: spoolDirectory), gauge: gauge)
   }
 
-  /// The caps of what is added from now on.
+  /// Sets the caps of the buffers that are added from now on.
   func setCaps(_ new: Caps) {
     if caps.map({ $0.isEqual(new) }) != true { caps = new }
   }
@@ -65,12 +65,12 @@ final class HeldMedia {
     items.append(Item(start: start, end: end, caps: caps, isGap: true))
   }
 
-  /// Says when the item added last ends.
+  /// Sets the end of the last item.
   func endLast(at end: ClockTime) {
     if !items.isEmpty { items[items.count - 1].end = end }
   }
 
-  /// Takes what came last; nil when nothing is left.
+  /// Takes the last item; nil when none is left.
   func takeLast() throws -> (item: Item, buffer: Buffer?)? {
     guard let item = items.popLast() else { return nil }
     if item.isGap { return (item, nil) }

@@ -3,19 +3,20 @@ import GStreamer
 
 /// Caps of a filter whose frames may come in the memory of a graphics processor, and go out in ordinary memory.
 extension ReverseFilter {
-  /// What may come in: what downstream takes, also from where it has to be copied.
+  /// Answers with the caps that may come in: those that downstream takes, also from memory out of which
+  /// buffers have to be copied.
   func answerSinkCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let taken = ReverseFilter.peerCaps(source) else { return 0 }
     return ReverseFilter.answer(query, taken.inAnyMappableMemory)
   }
 
-  /// What may go out: what upstream gives, in ordinary memory.
+  /// Answers with the caps that may go out: those that upstream gives, in ordinary memory.
   func answerSourceCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     guard let given = ReverseFilter.peerCaps(sink) else { return 0 }
     return ReverseFilter.answer(query, given.inSystemMemory)
   }
 
-  /// Whether caps may come in: those of what would go out for them must be taken downstream.
+  /// Answers whether caps may come in: the output caps for them must be taken downstream.
   func acceptCaps(_ query: UnsafeMutablePointer<GstQuery>) -> gboolean {
     var asked: UnsafeMutablePointer<GstCaps>?
     gst_query_parse_accept_caps(query, &asked)
@@ -28,7 +29,7 @@ extension ReverseFilter {
     return 1
   }
 
-  /// What the other side of the pad's link can, as far as the pad's template goes.
+  /// Caps of the other side of the pad's link, as far as the pad's template goes.
   private static func peerCaps(_ pad: UnsafeMutablePointer<GstPad>) -> Caps? {
     guard let peer = gst_pad_peer_query_caps(pad, nil) else { return nil }
     defer { gst_caps_unref(peer) }

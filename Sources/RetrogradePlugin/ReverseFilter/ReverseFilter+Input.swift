@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// What comes in.
+/// Buffers and events from upstream.
 extension ReverseFilter {
   func chain(_ raw: UnsafeMutablePointer<GstBuffer>?) -> GstFlowReturn {
     guard let raw else { return GST_FLOW_ERROR }

@@ -4,9 +4,9 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// What goes out.
+/// Buffers and events for downstream.
 extension ReverseFilter {
-  /// Sends what must precede the first buffer, and caps wherever they change.
+  /// Sends the events that must precede the first buffer, and caps wherever they change.
   /// - Parameter caps: nil before a gap that came before any.
   func startOutput(_ caps: Caps?, end: ClockTime? = nil) {
     if let caps, !isSent(caps) {
@@ -26,7 +26,7 @@ extension ReverseFilter {
     return gst_caps_is_equal(current, caps.raw) != 0
   }
 
-  /// - Parameter end: where what is given out backwards ends, in the segment's time.
+  /// - Parameter end: end of the backward output, in the segment's time.
   func sendSegment(end: ClockTime?) {
     var out = segment
     let seek = shared.withLock { shared in
@@ -36,8 +36,9 @@ extension ReverseFilter {
     if segment.format == GST_FORMAT_TIME {
       if let seek { out.time = guint64(seek.time.raw) }
       if settings.isPingPong { out.stop = guint64(noTime) }
-      // A live source goes on while it is recorded: what comes out afterwards is due from then on. To add the length of the recording to
-      // the latency instead would have every frame late until the application has heard of it, and sinks drop what is late.
+      // A live source goes on while it is recorded: the output afterwards is due from then on. To add the
+      // length of the recording to the latency instead would have every frame late until the application has
+      // heard of it, and sinks drop late frames.
       if !settings.isPingPong, let end, isLive {
         let (base, isOver) = out.base.addingReportingOverflow(guint64((end - start).raw))
         out.base = isOver ? segment.base : base
@@ -69,8 +70,8 @@ extension ReverseFilter {
     return live != 0
   }
 
-  /// Where the presentation ends that is turned round, in the segment's time: streams of one file that end at different
-  /// times must be turned round one and the same point, or they lose their sync.
+  /// End of the presentation that is reversed, in the segment's time: streams of one file that end at
+  /// different times must be reversed about one and the same point, or they lose their sync.
   func end(of held: HeldMedia) -> ClockTime {
     let own = held.items.compactMap { $0.end ?? $0.start }.max() ?? start
     if let stop = ClockTime(raw: UInt(segment.stop)) { return stop }
@@ -98,8 +99,8 @@ extension ReverseFilter {
   func drain(_ held: HeldMedia) throws -> GstFlowReturn {
     let isPingPong = settings.isPingPong
     let end = end(of: held)
-    // Where the mirror of `time` lies: at the segment's start what was at its end; after the forward half, what was
-    // before the turn.
+    // Place of the mirror of `time`: at the segment's start is the end of the source; after the forward half,
+    // the time before the turn.
     var turn = end
     var origin = start
     var next: ClockTime?
@@ -162,7 +163,7 @@ extension ReverseFilter {
   }
 
   func push(_ given: Buffer, _ caps: Caps) throws -> GstFlowReturn {
-    // Set when the pad is linked, and whenever downstream is not what it was.
+    // Set when the pad is linked, and whenever downstream has changed.
     if gst_pad_check_reconfigure(source) != 0 { takesLayouts = source.peerTakes(kind.layoutMeta(), caps) }
     let buffer = takesLayouts ? given : try kind.plain(given, caps)
     if isFirst {

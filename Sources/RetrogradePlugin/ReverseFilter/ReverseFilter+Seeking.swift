@@ -4,13 +4,14 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// What comes from downstream.
+/// Events and queries from downstream.
 extension ReverseFilter {
   func sourceEvent(_ raw: UnsafeMutablePointer<GstEvent>?) -> gboolean {
     guard let event = raw else { return 0 }
     switch event.pointee.type {
     case GST_EVENT_QOS:
-      // Being late now says nothing of what upstream should drop: that was, or is to be, shown at another time.
+      // Being late now says nothing of the buffers that upstream should drop: those were, or are to be, shown
+      // at another time.
       release(event)
       return 1
     case GST_EVENT_SEEK:
@@ -40,7 +41,7 @@ extension ReverseFilter {
     let isPingPong = settings.isPingPong
     let begin = startType == GST_SEEK_TYPE_SET ? from : 0
     let end = stopType == GST_SEEK_TYPE_SET && to >= 0 ? to : length
-    // Of a ping-pong, the forward half has to come before there is another.
+    // In a ping-pong, the forward half has to come before there is another.
     guard begin >= 0, begin < min(end, length), !isPingPong || begin == 0 && end >= length else { return 0 }
     let exact = GstSeekFlags(
       (flags.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue) & ~GST_SEEK_FLAG_KEY_UNIT.rawValue)
@@ -54,7 +55,7 @@ extension ReverseFilter {
     return gst_pad_push_event(sink, mirrored)
   }
 
-  /// Where the mirror ends, if upstream can seek, which seeks in the mirror become; else nil.
+  /// End of the mirror, if upstream can seek: seeks in the mirror become seeks from there. Else nil.
   private var seekableEnd: gint64? {
     guard let query = gst_query_new_seeking(GST_FORMAT_TIME) else { return nil }
     defer { gst_mini_object_unref(query.asMiniObject) }
@@ -99,7 +100,7 @@ extension ReverseFilter {
       guard gst_pad_peer_query(sink, query) != 0 else { return 0 }
       var (live, least): (gboolean, GstClockTime) = (0, 0)
       gst_query_parse_latency(query, &live, &least, nil)
-      // What waits here may be asked to wait for as long as anybody likes.
+      // Buffers that wait here may be asked to wait for any length of time.
       gst_query_set_latency(query, live, least, GstClockTime(noTime))
       return 1
     default:

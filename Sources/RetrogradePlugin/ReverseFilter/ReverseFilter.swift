@@ -4,17 +4,17 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// What videoreverse and audioreverse share: a filter that gives out at the end, last first, what came in since the
-/// segment began.
+/// Common part of videoreverse and audioreverse: a filter that holds the buffers since the segment began, and
+/// gives them out at the end, last first.
 ///
-/// Everything that streams happens under the sink pad's stream lock, as GStreamer's design document part-MT-refcounting
-/// has it; ``Shared`` is what other threads touch too.
+/// Everything that streams happens under the sink pad's stream lock, as GStreamer's design document
+/// part-MT-refcounting has it; ``Shared`` is for data that other threads touch too.
 final class ReverseFilter: @unchecked Sendable {
-  /// What one kind of media has of its own.
+  /// Functions that differ between kinds of media.
   struct Kind: Sendable {
-    /// The caps of what is given out backwards.
+    /// The caps of the backward output.
     var mirroredCaps: @Sendable (Caps) -> Caps
-    /// How long a buffer is by what it holds, where its caps tell.
+    /// Duration of a buffer by its content, where its caps tell.
     var duration: @Sendable (Buffer, Caps) -> ClockTime?
     /// The buffer as it is given out backwards.
     var mirrored: @Sendable (_ buffer: Buffer, _ caps: Caps, ClockTime?, ClockTime?) throws -> Buffer
@@ -22,13 +22,13 @@ final class ReverseFilter: @unchecked Sendable {
     var isMergeable: @Sendable (Caps) -> Bool
     /// Whether the last item is left out at the turn of a ping-pong.
     var dropsLast: Bool
-    /// How much is left out at the turn of a ping-pong, as far as that is known before the end.
+    /// Length that is left out at the turn of a ping-pong, as far as that is known before the end.
     var turn: @Sendable (Caps, Settings) -> ClockTime?
     /// Whether it may come in memory that the processor can't read, and is copied from there.
     var isDownloaded: Bool
     /// The meta that describes layouts of the media in memory, all of which may come in.
     var layoutMeta: @Sendable () -> GType
-    /// The buffer in the layout that whoever does not know ``layoutMeta`` takes the media to have.
+    /// The buffer in the layout that elements without ``layoutMeta`` expect.
     var plain: @Sendable (_ buffer: Buffer, _ caps: Caps) throws -> Buffer
   }
 
@@ -40,7 +40,7 @@ final class ReverseFilter: @unchecked Sendable {
   }
 
   struct Shared {
-    /// Of what goes out, in stream time.
+    /// Position of the output, in stream time.
     var position: ClockTime?
     /// A seek that was sent upstream, and where in the mirror it goes.
     var seek: (number: UInt32, time: ClockTime)?
@@ -50,7 +50,8 @@ final class ReverseFilter: @unchecked Sendable {
 
   let element: UnsafeMutablePointer<GstElement>
   let kind: Kind
-  /// What the user set, and what the element is doing: neither lock is taken under the other.
+  /// Settings by the user. They have a lock apart from the element's state: neither lock is taken under the
+  /// other.
   private let chosen = Mutex(Settings())
   let shared = Mutex(Shared())
   let log: DebugCategory
@@ -59,14 +60,14 @@ final class ReverseFilter: @unchecked Sendable {
 
   // Under the stream lock.
   var held: HeldMedia?
-  /// Of what is held: in ordinary memory.
+  /// Caps of the held buffers: in ordinary memory.
   var caps: Caps?
-  /// What comes in is in other memory.
+  /// True if incoming buffers are in other memory.
   var isElsewhere = false
   var segment = GstSegment()
   var segmentNumber: UInt32 = 0
   var isSegmentSent = false
-  /// The segment is one that can't be turned round.
+  /// The segment is one that can't be reversed.
   var isRefused = false
   var isFirst = true
   /// Whether downstream takes layouts that the meta describes; asked when caps go out.

@@ -2,7 +2,7 @@ import CGStreamer
 import GStreamer
 import RetrogradeEngine
 
-/// What the application hears.
+/// Messages to the application.
 extension ReverseSource {
   func post(_ error: RetrogradeError) {
     let (domain, code): (GQuark, Int32) =
@@ -19,7 +19,8 @@ extension ReverseSource {
 
   func debug(_ text: @autoclosure () -> String) { ReverseSource.log.write(.debug, text(), about: element) }
 
-  /// Says what is new among them: what decoders find wrong is known when it has been decoded.
+  /// Posts the new ones among the warnings: problems that decoders find are known when the frames have been
+  /// decoded.
   func warn(of warnings: [Warning]) {
     let new = state.withLock { state in
       warnings.map(\.message.inProperties).filter { state.warned.insert($0).inserted }

@@ -60,13 +60,13 @@ extension ReverseSource {
     }
   }
 
-  /// Has the sinks play what they get at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
+  /// Makes the sinks play at another rate, from where they are (`GST_SEEK_FLAG_INSTANT_RATE_CHANGE`).
   private func changeRate(to rate: Double, _ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     var flags = GstSeekFlags(0)
     var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
     gst_event_parse_seek(event, nil, nil, &flags, &startType, nil, &stopType, nil)
     let segment = state.withLock { $0.segment }
-    // What gst_event_new_seek allows, and the direction stays.
+    // The direction stays, and the limits are those of gst_event_new_seek.
     guard legs != nil, startType == GST_SEEK_TYPE_NONE, stopType == GST_SEEK_TYPE_NONE,
       flags.rawValue & GST_SEEK_FLAG_FLUSH.rawValue == 0, (rate > 0) == (segment.rate > 0)
     else { return false }
@@ -79,7 +79,7 @@ extension ReverseSource {
     return true
   }
 
-  /// Stops playing, and plays what `event` asks for. One at a time.
+  /// Stops playing, and plays the part that `event` asks for. One at a time.
   @discardableResult
   func apply(_ event: UnsafeMutablePointer<GstEvent>, isFlushing: Bool) -> Bool {
     var rate = 1.0
@@ -92,7 +92,7 @@ extension ReverseSource {
     debug("seek \(number): \(start) to \(stop), flags \(flags.rawValue)")
     let streams = streams
     var segment = state.withLock { $0.segment }
-    // Where nothing has been given out yet, it is where the segment begins.
+    // If nothing has been given out yet, the position is the segment's start.
     let positions = streams.compactMap { $0.shared.withLock { $0.position } }
     if let reached = segment.rate < 0 ? positions.min() : positions.max() { segment.position = guint64(reached.raw) }
     var didChange: gboolean = 0
@@ -101,7 +101,7 @@ extension ReverseSource {
         &segment, rate, format, flags, startType, guint64(bitPattern: start), stopType, guint64(bitPattern: stop),
         &didChange) != 0
     else { return false }
-    // What never ends has no end to begin at.
+    // An endless output has no end to begin at.
     if rate < 0, segment.stop == guint64(noTime), legs?.duration == nil { return false }
     // Speeds are followed forwards only.
     if rate < 0, !(legs?.areNatural ?? true) { return false }
@@ -109,8 +109,8 @@ extension ReverseSource {
       for stream in streams { push(gst_event_new_flush_start(), number, stream) }
     }
     cancelOrders()
-    // Without a flush, nothing waits for the streams here: in PAUSED they wait for PLAYING, which waits for whoever seeks. Each goes
-    // over to the new order when what it is giving out was taken.
+    // Without a flush, nothing waits for the streams here: in PAUSED they wait for PLAYING, which waits for
+    // the seeking thread. Each goes over to the new order when its present buffer was taken.
     if isFlushing {
       for stream in streams {
         gst_pad_pause_task(stream.pad)

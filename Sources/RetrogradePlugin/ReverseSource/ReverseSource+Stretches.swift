@@ -3,7 +3,7 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// A long source, of which the end, and what is sought, is played while all of it is being indexed.
+/// A long source, whose end, and any sought stretch, is played while all of it is being indexed.
 extension ReverseSource {
   /// The stretch of a stream that is played at `time`, and after it.
   /// - Parameter name: the pad's.
@@ -21,9 +21,9 @@ extension ReverseSource {
     }
   }
 
-  /// All of a source is known whose end is being played.
+  /// Takes over `source`, the whole of which is now known, while its end, `tail`, is being played.
   func complete(_ tail: SourceStretch, with source: PlayableSource, _ settings: SourceSettings) {
-    // What has been played lies where it did, should the two not agree when the source ends.
+    // The frames already played keep their places, should the two not agree when the source ends.
     let span = TimeSpan(
       start: source.legs.presentation.span.start, end: tail.source.legs.presentation.span.end)
     let legs =
@@ -55,7 +55,7 @@ extension ReverseSource {
   }
 
   func forgetStretches() {
-    // What they hold is let go without the lock.
+    // The stretches are released without the lock.
     let stretches = state.withLock { $0.stretches.take() }
     _ = stretches
   }

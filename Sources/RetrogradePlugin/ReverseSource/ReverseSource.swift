@@ -8,27 +8,28 @@ import Synchronization
 final class ReverseSource: ElementBody, @unchecked Sendable {
   static let log = DebugCategory("reversesrc", "Decoded streams, played backwards")
 
-  /// What the element is doing.
+  /// State of the element.
   struct State {
     /// Stops everything that is under way.
     var run = Cancellation()
     var loader: Worker<Void>?
     var legs: PlaybackLegs?
-    /// What can be played before all of the source is known.
+    /// Stretches that can be played before all of the source is known.
     var stretches: SourceStretches?
     var streams: [SourceStream] = []
     var segment = GstSegment()
-    /// The seqnum of what is being played, which its segments, ends and messages have.
+    /// The seqnum of the current order, which its segments, ends and messages have.
     var number: UInt32 = 0
     /// A seek that came before the streams were known.
     var early: UnsafeMutablePointer<GstEvent>?
     var segmentsDone = 0
-    /// What the application was told of.
+    /// Warnings that the application was told of.
     var warned: Set<String> = []
   }
 
   let element: UnsafeMutablePointer<GstElement>
-  /// What the user set, and what the element is doing: neither lock is taken under the other.
+  /// Settings by the user. They have a lock apart from the element's state: neither lock is taken under the
+  /// other.
   private let chosen = Mutex(SourceSettings())
   let state = Mutex(State())
   /// One seek, or change of state, at a time; and the sequence number of the last seek that was obeyed.
@@ -60,7 +61,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !load() { return GST_STATE_CHANGE_FAILURE }
     if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unload() }
     let result = ElementType.parentChangeState(element, transition)
-    // It stays in READY then, and nobody comes back from PAUSED to stop what was begun.
+    // It stays in READY then, and no change back from PAUSED comes to stop the work.
     if transition == GST_STATE_CHANGE_READY_TO_PAUSED, result == GST_STATE_CHANGE_FAILURE { unload() }
     return result
   }
@@ -100,8 +101,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
         cancellation: run)
       wanted.purpose = .watching
       let opened = try OpenedSource(path, wanted, isPlayedSoon: true)
-      // The end of a long file, and what is sought, are played while all of it is being indexed: each of the two has a quarter of the
-      // budget, and all of it half.
+      // The end of a long file, and sought stretches, are played while all of it is being indexed: each of
+      // the two has a quarter of the budget, and all of it half.
       let stretches = try SourceStretches(opened, wanted.shared(by: 4))
       let tail = stretches?.tail
       if let tail {
@@ -146,7 +147,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     let (run, loader) = state.withLock { ($0.run, $0.loader) }
     run.cancel()
     cancelOrders()
-    // Wakes whoever waits downstream, so that nothing below blocks.
+    // Wakes threads that wait downstream, so that nothing below blocks.
     for stream in streams { gst_pad_set_active(stream.pad, 0) }
     _ = try? loader?.join()
     forgetStretches()
@@ -259,7 +260,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     if let early { release(early) }
   }
 
-  /// What the uridecodebin takes that this element is in, if it is in one: its property `caps`.
+  /// Caps that the uridecodebin around this element takes, if it is in one: its property `caps`.
   var capsOfParent: Caps? {
     guard let parent = gst_object_get_parent(element.asObject) else { return nil }
     defer { gst_object_unref(parent) }
@@ -300,7 +301,7 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
 
   // MARK: Playing
 
-  /// Has every stream play what the segment says.
+  /// Makes every stream play the segment.
   func order(number: UInt32) {
     let (segment, streams) = state.withLock { state in
       state.segmentsDone = 0
@@ -325,11 +326,13 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
     }
   }
 
-  /// Every stream that anybody listens to, and that has anything before `time`, has given out its first buffer.
+  /// True if every stream that is linked, and that has anything before `time`, has given out its first
+  /// buffer.
   func haveAllBegun(before time: ClockTime) -> Bool {
     streams.allSatisfy { stream in
       stream.shared.withLock { shared in
-        // What starts later may have to wait for the end of the one that asks: a muxer takes buffers in the order of time.
+        // A stream that starts later may have to wait for the end of the one that asks: a muxer takes buffers
+        // in the order of time.
         shared.hasBegun || shared.flow == GST_FLOW_NOT_LINKED || shared.firstStart.map { $0 >= time } ?? false
       }
     }
@@ -338,7 +341,8 @@ final class ReverseSource: ElementBody, @unchecked Sendable {
   /// Lets streams that have nothing left find out again whether they may say so.
   func wakeFinished() { streams.forEach { $0.wakeIfFinished() } }
 
-  /// Nobody listens, nor will: a pad that is linked to a bin's inside may be linked further on later, as editors do.
+  /// True if no stream is linked: a pad that is linked to a bin's inside may be linked further on later, as
+  /// editors do.
   var isUnlinked: Bool { streams.allSatisfy { gst_pad_is_linked($0.pad) == 0 } }
 
   func fail(_ flow: GstFlowReturn) {

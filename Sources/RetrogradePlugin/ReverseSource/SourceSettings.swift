@@ -158,7 +158,7 @@ struct SourceSettings: Sendable {
       keepsPitch: keepsPitch, timing: timing,
       start: start > 0 ? .time(ClockTime(nanoseconds: Int64(clamping: start))) : nil,
       end: stop < UInt64(Int64.max) ? .time(ClockTime(nanoseconds: Int64(stop))) : nil,
-      // What it has pads for.
+      // The streams that the element has pads for.
       streams: .played)
   }
 

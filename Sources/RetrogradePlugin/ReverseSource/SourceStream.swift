@@ -4,9 +4,10 @@ import MediaTime
 import RetrogradeEngine
 import Synchronization
 
-/// One stream of reversesrc: its pad, and what plays on it.
+/// One stream of reversesrc: its pad, and its player.
 ///
-/// Playing happens on the pad's task, under its stream lock; ``Shared`` is what other threads touch too.
+/// Playing happens on the pad's task, under its stream lock; ``Shared`` is for data that other threads touch
+/// too.
 final class SourceStream: @unchecked Sendable {
   enum Media: Sendable {
     case video(VideoSource, Timing)
@@ -20,7 +21,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// What is to be played: where from, where to, and the segment that says so downstream.
+  /// Order to play: its start and end, and the segment that says so downstream.
   struct Order: @unchecked Sendable {
     // GstSegment is plain data.
     var segment: GstSegment
@@ -29,7 +30,7 @@ final class SourceStream: @unchecked Sendable {
     var to: ClockTime?
     var cancellation: Cancellation
 
-    /// Where it begins.
+    /// Position at which it begins.
     var beginning: ClockTime { isDescending ? to ?? from : from }
 
     /// Players that go too fast for audio ask for none of it.
@@ -38,7 +39,7 @@ final class SourceStream: @unchecked Sendable {
       return segment.flags.rawValue & GST_SEGMENT_FLAG_TRICKMODE_NO_AUDIO.rawValue != 0
     }
 
-    /// Players ask for that with a rate below 0: what comes later is given first.
+    /// Players ask for that with a rate below 0: later frames are given first.
     var isDescending: Bool { segment.rate < 0 }
   }
 
@@ -58,7 +59,7 @@ final class SourceStream: @unchecked Sendable {
     /// Everything of the order was given out.
     var isDone = false
     var position: ClockTime?
-    /// All of the source, once it is known, where the stream was made of its end.
+    /// The whole source, once it is known, if the stream was made of its end.
     var whole: Part?
     /// The task has paused, since the whole is wanted.
     var awaitsWhole = false
@@ -71,14 +72,14 @@ final class SourceStream: @unchecked Sendable {
   struct Part: Sendable {
     var media: Media
     var legs: PlaybackLegs
-    /// Where in the order of play that stretch is; nil of all of it.
+    /// Place of that stretch in the order of play; nil for all of it.
     var place: TimeSpan?
   }
 
   let pad: UnsafeMutablePointer<GstPad>
   /// The pad's.
   let name: String
-  /// What is known first: all of the source, or its end.
+  /// The part that is known first: all of the source, or its end.
   private let first: Part
   let tags: [TagList]
   let shared = Mutex(Shared())
@@ -87,7 +88,7 @@ final class SourceStream: @unchecked Sendable {
   // Under the stream lock.
   private var video: VideoPlayer?
   private var audio: AudioPlayer?
-  /// From where on another part is played, next, or after what is being played.
+  /// Time from which another part is played, next, or after the present one.
   private var partNext: ClockTime?
   private var partAfter: ClockTime?
   private var caps: Caps?
@@ -95,7 +96,7 @@ final class SourceStream: @unchecked Sendable {
   private var isDiscontinuous = true
   /// Whether downstream knows that planes may lie anywhere (`GstVideoMeta`).
   private var takesLayouts = true
-  /// What nobody took, since the pad was not linked.
+  /// Buffer that was not taken, since the pad was not linked.
   private var unsent: (buffer: Buffer, shown: TimeSpan)?
 
   init(
@@ -122,7 +123,7 @@ final class SourceStream: @unchecked Sendable {
     gst_pad_push_event(pad, gst_event_new_caps(caps.raw))
   }
 
-  /// Forgets what was under way. The task must have paused.
+  /// Releases the players. The task must have paused.
   func rest() {
     warn()
     video = nil
@@ -132,7 +133,7 @@ final class SourceStream: @unchecked Sendable {
     isDiscontinuous = true
   }
 
-  /// All of the source is known.
+  /// Takes over the whole source, which is now known.
   func complete(with whole: Part) {
     let waits = shared.withLock { shared in
       shared.whole = whole
@@ -160,7 +161,7 @@ final class SourceStream: @unchecked Sendable {
     return true
   }
 
-  /// What is played from `time` on.
+  /// Part that is played from `time` on.
   /// - Returns: nil where that is not known before all of the source is.
   private func part(at time: ClockTime, _ order: Order) throws -> Part? {
     if let place = first.place, !order.isDescending {
@@ -180,7 +181,7 @@ final class SourceStream: @unchecked Sendable {
     }
   }
 
-  /// Says what was found out on the way of what is missing.
+  /// Warns of missing data that was found on the way.
   private func warn() {
     if let video { owner.warn(of: video.warnings) }
   }
@@ -194,7 +195,7 @@ final class SourceStream: @unchecked Sendable {
       }, Unmanaged.passUnretained(self).toOpaque(), nil)
   }
 
-  /// Gives out the next buffer: what the task repeats.
+  /// Gives out the next buffer; repeated by the task.
   private func step() {
     let (current, isNew, isLinked, links) = shared.withLock { shared -> (Order?, Bool, Bool, Int) in
       guard let order = shared.order, !order.cancellation.isCancelled else {
@@ -207,7 +208,7 @@ final class SourceStream: @unchecked Sendable {
       return (order, shared.isNew, isLinked, shared.links)
     }
     guard let order = current else { return }
-    // Whoever is not listening costs no decoding.
+    // A pad that is not linked costs no decoding.
     guard isLinked else {
       stop(order, GST_FLOW_NOT_LINKED, links)
       return
@@ -316,12 +317,12 @@ final class SourceStream: @unchecked Sendable {
 
   /// The frame as downstream can read it.
   private func readable(_ frame: Buffer, _ caps: Caps) throws -> Buffer {
-    // Set when the pad is linked, and whenever downstream is not what it was.
+    // Set when the pad is linked, and whenever downstream has changed.
     if gst_pad_check_reconfigure(pad) != 0 { takesLayouts = pad.peerTakes(gst_video_meta_api_get_type(), caps) }
     return takesLayouts ? frame : try frame.inPlainLayout(caps)
   }
 
-  /// Everything was given out.
+  /// Ends the order when everything was given out.
   private func finish(_ order: Order) {
     guard pause(order) else { return }
     // decodebin3 before 1.24 (952f252104) takes a stream that ends before the first buffer of another came for one that was
@@ -364,9 +365,9 @@ final class SourceStream: @unchecked Sendable {
       // Linked meanwhile, by another thread: go on.
       if flow == GST_FLOW_NOT_LINKED, shared.links != links { return false }
       shared.flow = flow
-      // Nobody is to wait for a stream that is not wanted.
+      // No thread is to wait for a stream that is not wanted.
       if flow == GST_FLOW_EOS { shared.hasBegun = true }
-      // Under the lock, so that whoever links it next finds it paused.
+      // Under the lock, so that the next linking finds it paused.
       gst_pad_pause_task(pad)
       return true
     }
@@ -375,7 +376,7 @@ final class SourceStream: @unchecked Sendable {
     case GST_FLOW_FLUSHING: break
     case GST_FLOW_NOT_LINKED:
       owner.wakeFinished()
-      // A player may link the pad later, or never: it is an error only where nobody listens at all.
+      // A player may link the pad later, or never: it is an error only if no pad is linked at all.
       if owner.isUnlinked { owner.fail(flow) }
     case GST_FLOW_EOS:
       owner.wakeFinished()

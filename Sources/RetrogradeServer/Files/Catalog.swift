@@ -10,7 +10,7 @@ package final class Catalog: Sendable {
   struct File: Sendable {
     let id: String
     let path: String
-    /// What people call it: its name, in what folder of the one that was named.
+    /// Display name: the file's name, and its folder within the one that was named.
     let name: String
     let folder: String
   }
@@ -18,21 +18,22 @@ package final class Catalog: Sendable {
   private struct State {
     var files: [File] = []
     var byID: [String: File] = [:]
-    /// Whether a file that was once looked at is media, by what it was then.
+    /// Whether a file that was once looked at is media, with its stamp at that time.
     var known: [[UInt8]: (stamp: FileStamp, isMedia: Bool)] = [:]
     var looked: ContinuousClock.Instant?
   }
 
-  /// As they were named, and the folders among them.
+  /// Names as they were given, those of folders among them.
   private let names: [String]
   private let folders: [String]
   private let state = Mutex(State())
 
-  /// So many files are listed, and no more, in folders so deep.
+  /// Most files that are listed, and the deepest level of folders.
   static let most = (files: 5000, depth: 8)
 
-  /// Looks at what was named. Blocks.
-  /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing can be played.
+  /// Looks at the named files and folders. Blocks.
+  /// - Throws: ``RetrogradeError`` of code `noInput` where something that was named is not there, or nothing
+  ///   can be played.
   package init(_ names: [String]) throws {
     self.names = names
     for name in names where access(name.cPath, R_OK) != 0 {
@@ -54,7 +55,7 @@ package final class Catalog: Sendable {
     }
   }
 
-  /// In the order in which they were named, those of a folder by name.
+  /// Files in the order in which they were named, those of a folder by name.
   var files: [File] { state.withLock { $0.files } }
 
   /// Whether one file was named, and nothing else.
@@ -79,7 +80,7 @@ package final class Catalog: Sendable {
     let isDue = state.withLock { state in
       let now = ContinuousClock.now
       guard state.looked.map({ now - $0 > .seconds(1) }) ?? true else { return false }
-      // Whoever asks meanwhile is answered from what is known.
+      // Requests meanwhile are answered from the known files.
       state.looked = now
       return true
     }

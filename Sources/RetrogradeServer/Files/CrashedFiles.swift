@@ -5,7 +5,7 @@ import Synchronization
 
 /// Files that crashed the process that read them. None is tried again until it changes.
 final class CrashedFiles: Sendable {
-  /// By the bytes of paths.
+  /// Crashed files, by the bytes of their paths.
   private let known = Mutex<[[UInt8]: (stamp: FileStamp, error: RetrogradeError)]>([:])
   private let tell: @Sendable (RetrogradeError) -> Void
 

@@ -1,8 +1,8 @@
 import GStreamer
 import Paths
 
-/// The name of a file in addresses: what it is called, as far as that is letters and digits, and a few digits that no other name has. It stays the same
-/// from one run to the next.
+/// The name of a file in addresses: its own name, as far as that is letters and digits, and a few digits that
+/// no other name has. It stays the same from one run to the next.
 enum FileID {
   private static let longestStem = 40
 
@@ -30,7 +30,7 @@ enum FileID {
   }
 }
 
-/// The SHA-256 digest of texts, in digits of base 16; what is in one text can't be taken for what is in two.
+/// The SHA-256 digest of texts, in digits of base 16; one text can't be taken for two.
 func digest(_ texts: String...) -> String {
   let sum = Checksum()
   for var text in texts {

@@ -6,7 +6,7 @@ import Paths
 struct Page: Sendable {
   /// The page on which a stream plays.
   let player: Answer
-  /// What stands before the list of files, and after it.
+  /// Text of the page before the list of files, and after it.
   private let frame: (before: String, after: String)
   private let listPolicy: String
 
@@ -24,7 +24,7 @@ struct Page: Sendable {
   }
 
   /// A list of files, with a picture each.
-  /// - Parameter suffix: what stands after each address.
+  /// - Parameter suffix: text after each address.
   func list(_ files: [Catalog.File], suffix: String) -> Answer {
     var rows = files.isEmpty ? "<p>There are no media files in it now.</p>" : ""
     var folder: String?
@@ -43,15 +43,15 @@ struct Page: Sendable {
     return Answer(frame.before + rows + frame.after, .html).kept(forever: false).secured(policy: listPolicy)
   }
 
-  /// In place of the picture of a file that has none.
+  /// Image in place of the picture of a file that has none.
   static let standIn = Array(
     """
     <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 160 90"><rect width="160" height="90" fill="#8d8576" fill-opacity=".18"/>\
     <path d="M52 38v14M60 32v26M68 24v42M76 35v20M84 28v34M92 20v50M100 33v24M108 40v10" stroke="#8d8576" stroke-width="3" stroke-linecap="round"/></svg>
     """.utf8)
 
-  /// What a page may do: run what stands in it, and ask this server. Scripts and styles are known by their digests; what scripts set of a style by
-  /// itself needs no leave.
+  /// Content security policy of a page: it may run its own scripts, and ask this server. Scripts and styles
+  /// are known by their digests; a style that a script sets by itself needs no leave.
   private static func policy(_ page: String) -> String {
     func sources(_ element: String) -> String {
       let digests = contents(of: element, in: page).map { "'sha256-\(base64($0))'" }
@@ -62,7 +62,7 @@ struct Page: Sendable {
       + "media-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
   }
 
-  /// What stands in the elements of a name that have no attributes.
+  /// Contents of the elements of a name that have no attributes.
   private static func contents(of element: String, in page: String) -> [String] {
     var found: [String] = []
     var rest = page[...]
@@ -88,7 +88,7 @@ struct Page: Sendable {
 }
 
 extension String {
-  /// As HTML's text, and between its quotes.
+  /// The text escaped for HTML, also between its quotes.
   var escaped: String {
     var text = String.UnicodeScalarView()
     for scalar in unicodeScalars {

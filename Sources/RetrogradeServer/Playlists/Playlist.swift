@@ -1,9 +1,9 @@
 import MediaTime
 import Retrograde
 
-/// Playlists of HTTP Live Streaming (RFC 8216, version 7), of which all is known before anything is made.
+/// Playlists of HTTP Live Streaming (RFC 8216, version 7); they are known before anything is made.
 ///
-/// - Parameter suffix: of these functions: what stands after each address, such as `?token=…`.
+/// - Parameter suffix: of these functions: text after each address, such as `?token=…`.
 enum Playlist {
   /// The ways in which a stream is had, but for those in the source's codec: players change from one to another while they play, and a change of the
   /// codec was tried with none of them.
@@ -12,7 +12,7 @@ enum Playlist {
     let videos = stream.renditions.filter { $0.isVideo && $0.sourceCodec == nil }
     let audios = stream.renditions.filter { !$0.isVideo }
     var lines = ["#EXTM3U", "#EXT-X-VERSION:7", "#EXT-X-INDEPENDENT-SEGMENTS"]
-    // Where there is no video, each audio stream is a variant by itself.
+    // If there is no video, each audio stream is a variant by itself.
     if !videos.isEmpty {
       for (number, audio) in audios.enumerated() {
         lines.append(
@@ -75,7 +75,7 @@ enum Playlist {
   }
 
   private static func head(_ durations: [ClockTime]) -> [String] {
-    // What EXTINF says, rounded to whole seconds, must not be more (RFC 8216, 4.3.3.1).
+    // Durations in EXTINF, rounded to whole seconds, must not be more (RFC 8216, 4.3.3.1).
     let longest = durations.max() ?? .zero
     let target = max((longest + ClockTime(seconds: 0.5)).nanoseconds / 1_000_000_000, 1)
     return [
@@ -126,7 +126,7 @@ extension SegmentedMirror.Rendition {
 }
 
 extension String {
-  /// As a quoted string of a playlist can hold it, which has no line ends and no quotes.
+  /// The text as a quoted string of a playlist can hold it, which has no line ends and no quotes.
   fileprivate var quotable: String {
     String(
       String.UnicodeScalarView(

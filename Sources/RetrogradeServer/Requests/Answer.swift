@@ -1,11 +1,11 @@
 import Soup
 
-/// What is answered, before it is told in HTTP.
+/// Answer to a request, before it is told in HTTP.
 struct Answer: Sendable {
   enum Body: Sendable {
     case bytes([UInt8])
     case stored(StoredBytes)
-    /// What is being made.
+    /// Bytes that are being made.
     case begun(PartReader)
 
     /// nil where that is not known yet.
@@ -49,7 +49,7 @@ struct Answer: Sendable {
     }
   }
 
-  /// The same, with all of what is being made.
+  /// The same, with all of the bytes that are being made.
   func whole() async throws -> Answer {
     guard case .begun(let reader) = body else { return self }
     var answer = self
@@ -61,7 +61,7 @@ struct Answer: Sendable {
 
   private static func tag(_ stored: StoredBytes) -> String { "\"\(String(stored.number, radix: 36))\"" }
 
-  /// Why there is nothing else.
+  /// Answer with a reason in place of content.
   static func refusal(_ status: Int, _ reason: String) -> Answer {
     var answer = Answer(reason + "\n", .plain)
     answer.status = status
@@ -101,7 +101,7 @@ struct Answer: Sendable {
       return answer
     }
     guard let count = answer.body.count else { return answer }
-    // A part of what is no longer the same is of no use (RFC 9110, 13.1.5).
+    // A part of a file that has changed is of no use (RFC 9110, 13.1.5).
     if let known = field(.ifRange), known != answer.fields[.eTag] { return answer }
     switch ByteRange(field(.range), of: count) {
     case .all: break
@@ -116,7 +116,7 @@ struct Answer: Sendable {
     return answer
   }
 
-  /// What any answer says, so that browsers do nothing with it but what it is for.
+  /// The answer with the header fields that every answer has, so that browsers use it only as intended.
   func secured(policy: String? = nil) -> Answer {
     var answer = self
     answer.fields[.xContentTypeOptions] = "nosniff"

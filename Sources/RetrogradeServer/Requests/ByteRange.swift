@@ -3,7 +3,7 @@ enum ByteRange: Equatable, Sendable {
   /// All of it: nothing else was asked for, or in a way that is not answered (several parts, other units).
   case all
   case part(Range<Int>)
-  /// There is nothing of what is asked for.
+  /// No byte of the range exists.
   case unsatisfiable
 
   /// - Parameter count: the file's length, in bytes.
@@ -23,7 +23,7 @@ enum ByteRange: Equatable, Sendable {
     }
   }
 
-  /// Of up to 18 digits, which no overflow comes of.
+  /// Number of up to 18 digits, which can't overflow.
   private static func number(_ text: String) -> Int? {
     guard (1...18).contains(text.utf8.count), text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int(text)

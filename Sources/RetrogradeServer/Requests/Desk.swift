@@ -5,7 +5,7 @@ import RetrogradeEngine
 import Soup
 import Paths
 
-/// Answers requests, whoever brings them.
+/// Answers requests, from any transport.
 final class Desk: Sendable {
   private let settings: ServerSettings
   private let catalog: Catalog
@@ -34,14 +34,14 @@ final class Desk: Sendable {
     page = Page()
   }
 
-  /// How much is being made, and how much waits.
+  /// Number of pieces of work under way, and of those that wait.
   var load: (running: Int, waiting: Int) { line.load }
 
-  /// Opens the file already that is the only one, and makes what its first picture takes: it is what is going to be
-  /// asked for.
+  /// If there is only one file, opens it already, and makes the parts for its first picture: they are going
+  /// to be asked for.
   func prepare() {
     guard catalog.isSingle, let file = catalog.files.first else { return }
-    // What stands in the way is said to who asks.
+    // An obstacle is reported to the client that asks.
     Task { [self] in
       guard let (file, content) = try? await opened(file.id),
         let stream = try? await streams.stream(file, content, .usual)
@@ -57,7 +57,7 @@ final class Desk: Sendable {
     downloads.close()
   }
 
-  /// - Throws: `CancellationError`, where nobody waits for the answer any more.
+  /// - Throws: `CancellationError`, where the answer is no longer wanted.
   func answer(_ request: Request) async throws -> Answer {
     guard request.method == .get || request.method == .head else {
       var answer = Answer.refusal(405, "GET and HEAD are what this server knows.")
@@ -80,7 +80,7 @@ final class Desk: Sendable {
       answer.fields[.setCookie] =
         "\(Guard.cookie)=\(token.percentEncoded); Path=/; HttpOnly; SameSite=Strict"
     }
-    // Of what is asked for in parts, or only about, all has to be known.
+    // A request for a part, or only for the head, needs the whole.
     if request.method == .head || request.fields[.range] != nil {
       let begun = answer
       answer = await checked { try await begun.whole() }
@@ -89,7 +89,7 @@ final class Desk: Sendable {
     return answer.conditioned { request.fields[$0] }
   }
 
-  /// What an error means for who asked.
+  /// Answer of `body`, or the answer to its error.
   private func checked(_ body: () async throws -> Answer) async -> Answer {
     do {
       return try await body()
@@ -162,7 +162,7 @@ final class Desk: Sendable {
     }
   }
 
-  /// What stands after addresses in answers, where the request's own had the token in it.
+  /// Suffix of addresses in answers, where the request's own had the token in it.
   private func suffix(_ isByQuery: Bool) -> String {
     isByQuery ? settings.token.map { "?token=\($0.percentEncoded)" } ?? "" : ""
   }
@@ -196,7 +196,7 @@ final class Desk: Sendable {
       answer.fields[.contentDisposition] = Desk.attachment(stretch.fileName(stream))
       return answer.kept(forever: false).secured()
     case .made(let version, let part):
-      // Addresses of what the file was before it changed.
+      // Addresses of the file before it changed.
       guard version == stream.version else { return Desk.nothing }
       return try await made(part, stream, suffix)
     }
@@ -220,7 +220,7 @@ final class Desk: Sendable {
       return Answer(StreamInfo.encoded(StreamInfo.marks(mirror.chapters)), .json).kept(forever: true).secured()
     case .initialization(let name):
       guard let rendition = stream.rendition(name) else { return Desk.nothing }
-      // It is there: whoever asks for it waits for nobody, and has nothing stopped that was begun for what is asked for next.
+      // It is there: the client need not wait, and the work for its next requests is not stopped.
       return Answer(try mirror.initialization(rendition, Cancellation()), Desk.type(part, mirror))
         .kept(forever: true).secured()
     case .frames, .segment, .waveform, .picture:
@@ -248,7 +248,7 @@ final class Desk: Sendable {
     }
   }
 
-  /// A name for what is taken away: for old programs in ASCII, and as it is (RFC 6266).
+  /// A name for a download: for old programs in ASCII, and as it is (RFC 6266).
   static func attachment(_ name: String) -> String {
     // A header field has no way to name other bytes than UTF-8.
     let name = name.replacingRawBytes { _ in "\u{FFFD}" }

@@ -1,4 +1,4 @@
-/// Who may ask: programs of this machine's own users, or those who know the token.
+/// Access control: programs of this machine's own users may ask, or clients that know the token.
 struct Guard: Sendable {
   /// nil: nothing is asked for.
   let token: String?
@@ -10,7 +10,7 @@ struct Guard: Sendable {
 
   enum Answer: Equatable, Sendable {
     case granted
-    /// By the query of its address: the addresses in what is answered need it too, and a cookie is set.
+    /// By the query of its address: the addresses in the answer need it too, and a cookie is set.
     case grantedByQuery
     case refused(Int, String)
   }

@@ -5,7 +5,7 @@ import Soup
 struct Pace: Sendable {
   let exchange: Exchange
 
-  /// Length of a piece in bytes: what memory holds of an answer that is sent.
+  /// Length of a piece in bytes: the part of an answer that is in memory while it is sent.
   static let piece = 256 << 10
 
   /// Sends an answer, whole or not at all.

@@ -1,6 +1,8 @@
-/// The path of a request and its query, decoded, or refused: what is not written as RFC 3986 has it is nobody's name here.
+/// The path of a request and its query, decoded, or refused: a path that is not written by RFC 3986 is no
+/// name here.
 struct RequestPath: Equatable, Sendable {
-  /// What stands between the slashes. A path that ends with a slash has an empty one at its end; `/` is one empty one.
+  /// Parts between the slashes. A path that ends with a slash has an empty one at its end; `/` is one empty
+  /// one.
   var parts: [String]
   /// The first value of each name.
   var query: [String: String]
@@ -8,8 +10,9 @@ struct RequestPath: Equatable, Sendable {
   /// In bytes, undecoded.
   static let longest = 4096
 
-  /// - Returns: nil where it is too long, does not begin with a slash, has an empty part in its middle, a part that is `.` or `..`, a percent sign
-  ///   without two digits of base 16, or where what it means is not UTF-8, or holds a slash, a backslash or a control character.
+  /// - Returns: nil where it is too long, does not begin with a slash, has an empty part in its middle, a
+  ///   part that is `.` or `..`, a percent sign without two digits of base 16, or where its decoded text is
+  ///   not UTF-8, or holds a slash, a backslash or a control character.
   init?(_ target: String) {
     let bytes = Array(target.utf8)
     guard bytes.count <= RequestPath.longest, bytes.first == UInt8(ascii: "/") else { return nil }
@@ -34,7 +37,8 @@ struct RequestPath: Equatable, Sendable {
     }
   }
 
-  /// What stands for itself in a path, and in a query: RFC 3986's unreserved characters, `sub-delims`, `:` and `@`; in a query `/` and `?` too.
+  /// Characters that stand for themselves in a path, and in a query: RFC 3986's unreserved characters,
+  /// `sub-delims`, `:` and `@`; in a query `/` and `?` too.
   private static let plain = Set("-._~!$&'()*+,;=:@/?".utf8)
 
   private static func decoded(_ coded: ArraySlice<UInt8>) -> String? {
@@ -68,7 +72,7 @@ struct RequestPath: Equatable, Sendable {
 }
 
 extension String {
-  /// As one part of a path, or a value of a query.
+  /// The text as one part of a path, or a value of a query.
   var percentEncoded: String {
     utf8.reduce(into: "") { text, byte in
       switch byte {

@@ -1,6 +1,6 @@
 import MediaTime
 
-/// What a path asks for.
+/// Resource that a path asks for.
 enum Route: Equatable, Sendable {
   /// The list of files; the page of the file, where there is one.
   case start
@@ -41,16 +41,16 @@ enum Route: Equatable, Sendable {
   }
 }
 
-/// What of a stream is asked for.
+/// Part of a stream that is asked for.
 enum StreamPart: Equatable, Sendable {
-  /// - Parameter prefix: what stands before addresses that are relative to the stream's own.
+  /// - Parameter prefix: text before addresses that are relative to the stream's own.
   case master(prefix: String)
-  /// What a page needs to play it.
+  /// Data that a page needs to play it.
   case info
   /// A file of all of it or a stretch, and the command that makes one.
   case download
   case command
-  /// What never changes, as long as the source and the program are what they were.
+  /// Data that never changes, as long as the source and the program stay the same.
   case made(version: String, MadePart)
 
   init?(_ parts: [String]) {

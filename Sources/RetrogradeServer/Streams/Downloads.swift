@@ -27,7 +27,7 @@ final class Downloads: Sendable {
     return try await works.value(job) { [self] _ in
       guard works.count <= 1 else { throw WorkLine.Busy() }
       let made = try await make(stretch, stream)
-      // What was kept is let go when the lock is not held.
+      // The old download is released when the lock is not held.
       let old = last.withLock { last in
         defer { last = (job, made) }
         return last
@@ -37,7 +37,7 @@ final class Downloads: Sendable {
     }
   }
 
-  /// Ends what is being made; nothing is from now on.
+  /// Ends the work under way; no other begins from now on.
   func close() { works.close() }
 
   private func make(_ stretch: Stretch, _ stream: OpenStream) async throws -> StoredBytes {

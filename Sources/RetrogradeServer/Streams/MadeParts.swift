@@ -4,12 +4,13 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// What is made of streams when it is asked for, once for all who ask at the same time, and kept for those who ask later.
+/// Parts of streams, made when they are asked for, once for all clients that ask at the same time, and kept
+/// for later requests.
 final class MadeParts: Sendable {
   private let store: ByteStore
   private let line: WorkLine
   private let makings: Makings
-  /// What is made unasked: what a player asks for next, most likely.
+  /// Parts that are made unasked: those that a player asks for next, most likely.
   private let ahead: Ahead
   private let crashes: CrashedFiles
   private let run: ServerRunning
@@ -31,7 +32,7 @@ final class MadeParts: Sendable {
   func part(_ part: MadePart, of stream: OpenStream) async throws -> Found? {
     let key = stream.version + "/" + part.name
     guard let recipe = MadeParts.recipe(part, stream) else { return nil }
-    // All of a segment has what it ends with.
+    // The whole segment ends with this part.
     let all = MadeParts.whole(part).map { stream.version + "/" + $0.name }
     let found = found(key, or: all, recipe, stream) { [weak self] in self?.makeNext(part, of: stream) }
     guard case .begun(let reader) = found else {
@@ -50,8 +51,9 @@ final class MadeParts: Sendable {
     return .segment(number, from: 0, rendition: rendition)
   }
 
-  /// Makes what the first picture takes, as long as nobody has to wait for it. Where there is a choice of sizes or sounds, nothing: a player makes
-  /// it. Of codecs it is the source's, which a browser takes first; but HEVC few play.
+  /// Makes the parts for the first picture, as long as no client has to wait for them. Where there is a
+  /// choice of sizes or audio streams, none: the player chooses. Of codecs it is the source's, which a
+  /// browser takes first; but HEVC few play.
   func makeFirst(of stream: OpenStream) {
     let (videos, audio) = (stream.mirror.renditions.filter(\.isVideo), stream.mirror.renditions.filter { !$0.isVideo })
     guard videos.count(where: { $0.sourceCodec == nil }) <= 1, audio.count <= 1, line.isIdle else { return }
@@ -139,10 +141,10 @@ final class MadeParts: Sendable {
     makings.close()
   }
 
-  /// So high are pictures for the strip, in pixels, and so many points has a waveform.
+  /// Height of pictures for the strip, in pixels, and the number of points of a waveform.
   static let pictureHeight = 120
   static let waveformPoints = 2000
-  /// So much of it is made at a time.
+  /// Length of a waveform's part that is made at a time.
   private static let waveformStretch = ClockTime(seconds: 8)
 
   /// How a part is made.
@@ -152,7 +154,7 @@ final class MadeParts: Sendable {
     var urgency: WorkLine.Urgency
     /// Whether it takes so long that its beginning is of use while the rest is made.
     var isLong = false
-    /// One after the other; between them what is more urgent has its turn.
+    /// Steps, one after the other; more urgent work has its turn between them.
     let steps: [Step]
 
     init(_ urgency: WorkLine.Urgency, isLong: Bool = false, _ make: @escaping Step) {
@@ -171,7 +173,7 @@ final class MadeParts: Sendable {
       }
       return Recipe(.high, isLong: true) { try mirror.segment(number, from: piece, of: rendition, $0, $1) }
     case .frames:
-      // Of a long film they are megabytes.
+      // For a long film they are megabytes.
       return Recipe(.usual) { $1(mirror.frameStarts.seconds) }
     case .picture(let milliseconds):
       let time = ClockTime(nanoseconds: Int64(milliseconds) * 1_000_000)
@@ -196,7 +198,7 @@ final class MadeParts: Sendable {
   }
 }
 
-/// What is made unasked: some pieces at a time, as long as nobody has to wait for them.
+/// Makes parts unasked: some pieces at a time, as long as no client has to wait for them.
 final class Ahead: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
@@ -231,7 +233,7 @@ final class Ahead: Sendable {
 }
 
 extension [ClockTime] {
-  /// As seconds, 8 bytes each, the lowest first.
+  /// Seconds, 8 bytes each, the lowest first.
   fileprivate var seconds: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count * 8) { bytes, filled in
       for (number, time) in enumerated() {
@@ -244,6 +246,6 @@ extension [ClockTime] {
 }
 
 extension Float {
-  /// 0 for what is no number.
+  /// 0 if it is no number.
   fileprivate var clampedToUnit: Float { self > 0 ? min(self, 1) : 0 }
 }

@@ -5,7 +5,8 @@ import Retrograde
 import RetrogradeEngine
 import Synchronization
 
-/// The streams that are open: a file in an order of play each. There are so many and no more; what was not used for longest is closed.
+/// The open streams: a file in an order of play each. Their number is limited; the one that was not used for
+/// longest is closed.
 final class OpenStreams: Sendable {
   typealias Opening =
     @Sendable (_ path: String, SegmentedMirror.Settings, Cancellation) throws -> any MirrorStream
@@ -56,7 +57,7 @@ final class OpenStreams: Sendable {
     }
   }
 
-  /// Closes all of them, and ends what is being opened; none is opened from now on.
+  /// Closes all of them, and ends the openings under way; none is opened from now on.
   func close() {
     openings.close()
     state.withLock { $0.streams = [:] }
@@ -86,7 +87,7 @@ final class OpenStreams: Sendable {
   }
 
   private func keep(_ stream: OpenStream, _ key: Key) {
-    // What it holds is let go when the lock is not held.
+    // The streams are released when the lock is not held.
     var gone: [OpenStream] = []
     state.withLock { state in
       state.clock += 1
@@ -109,7 +110,7 @@ final class OpenStream: Sendable {
   let name: StreamName
   let playback: PlaybackOptions
   let mirror: any MirrorStream
-  /// Another one where the file, the order of play, the program or what it was told is another.
+  /// Version of the stream: another one if the file, the order of play, the program or its settings change.
   let version: String
 
   init(

@@ -4,7 +4,7 @@ import Retrograde
 import RetrogradeEngine
 import Paths
 
-/// What a page needs to play a stream. Times are in seconds.
+/// Data that a page needs to play a stream. Times are in seconds.
 struct StreamInfo: Encodable {
   struct Rendition: Encodable {
     var name: String
@@ -18,7 +18,7 @@ struct StreamInfo: Encodable {
     var height: Int?
     var frameRate: Double?
     var bandwidth: Int
-    /// Where its segments start, and where the last one ends.
+    /// Starts of its segments, and the end of the last one.
     var times: [Double]
   }
 

@@ -1,9 +1,9 @@
 import Retrograde
 import RetrogradeEngine
 
-/// In which order a file is played, as it stands in addresses: `usual`, a loop's name, or a score.
+/// Order in which a file is played, as it stands in addresses: `usual`, a loop's name, or a score.
 enum StreamName: Hashable, Sendable {
-  /// As the server was told.
+  /// The order that the server was told.
   case usual
   case loop(Loop)
   /// In the form that `Score` prints, so that one score has one name.
@@ -34,7 +34,7 @@ enum StreamName: Hashable, Sendable {
     }
   }
 
-  /// What is played, where the server was told `usual`.
+  /// Playback options of the stream, where the server was told `usual`.
   func playback(_ usual: PlaybackOptions) -> PlaybackOptions {
     var playback = usual
     switch self {
@@ -42,7 +42,7 @@ enum StreamName: Hashable, Sendable {
     case .loop(let loop):
       (playback.loop, playback.score) = (loop, nil)
     case .score(let text):
-      // A score says all of what is played.
+      // A score is the whole order of play.
       (playback.loop, playback.start, playback.end) = (.reverse, nil, nil)
       playback.score = try? Score(parsing: text)
     }

@@ -24,20 +24,20 @@ struct Stretch: Hashable, Sendable {
     if let from, let to, from >= to { return nil }
   }
 
-  /// How it is played from the source. Of a loop, the places of the source that the stretch begins and ends with bound what is looped; a score is
-  /// played as it is.
+  /// Playback of the stretch from the source. Of a loop, the places of the source that the stretch begins and
+  /// ends with bound the looped part; a score is played as it is.
   func playback(_ stream: OpenStream) -> PlaybackOptions {
     var playback = stream.playback
     guard playback.score == nil, from != nil || to != nil else { return playback }
     let duration = stream.mirror.duration
-    // No frame is shown for a part of its time only, because somebody let go of a button in the middle of it.
+    // No frame is shown for a part of its time only because the user released a button in the middle of it.
     let frames = stream.mirror.frameTimes
     let (from, to) = (
       frames.nearest(min(from ?? .zero, duration), or: duration),
       frames.nearest(min(to ?? duration, duration), or: duration)
     )
     guard from < to else { return playback }
-    // Where the source's stretch, of which all of the output is made, begins, and how long it is.
+    // Start and length of the source's stretch of which all of the output is made.
     let first = playback.start?.time ?? .zero
     // The frame at the turn is shown once, and so is in the middle; with its end all of the source has been played.
     let turn = frames.first { $0 > duration / 2 } ?? (frames.isEmpty ? duration / 2 : duration)
@@ -78,7 +78,7 @@ struct Stretch: Hashable, Sendable {
     return words.joined(separator: " ")
   }
 
-  /// What the file is called: as its source, and as how it is played.
+  /// Name of the file: that of its source, with the order of play.
   func fileName(_ stream: OpenStream) -> String {
     let name = stream.file.name
     let stem = name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name

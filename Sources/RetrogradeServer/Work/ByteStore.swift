@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// What was made, kept up to a number of bytes; what was not used for longest goes first. It lies in a spool file without a name; where the
-/// file system can't give back room inside a file, in memory.
+/// Cache of made parts up to a number of bytes; the one that was not used for longest goes first. It lies in
+/// a spool file without a name; where the file system can't give back room inside a file, in memory.
 final class ByteStore: Sendable {
   private struct Entry {
     let bytes: StoredBytes
@@ -48,7 +48,7 @@ final class ByteStore: Sendable {
   }
 
   /// Keeps bytes, in place of those that have this key. Blocks.
-  /// - Returns: them, which stay readable as long as somebody holds them, whether they are kept or not.
+  /// - Returns: the bytes, which stay readable as long as they have an owner, whether they are kept or not.
   func add(_ key: String, _ bytes: [UInt8]) -> StoredBytes {
     // A full disk costs the cache, and nothing else.
     let stored = spool.flatMap { try? StoredBytes(bytes, in: $0) } ?? StoredBytes(bytes)
@@ -73,7 +73,7 @@ final class ByteStore: Sendable {
   }
 }
 
-/// Bytes that were made, and where they lie. Their room is given back when nobody holds them.
+/// Bytes that were made, and their place. Their room is given back when they have no owner.
 final class StoredBytes: Sendable {
   private enum Place: Sendable {
     case memory([UInt8])
@@ -82,7 +82,7 @@ final class StoredBytes: Sendable {
   }
 
   let count: Int
-  /// Unlike that of any other: what is made anew may differ.
+  /// Number of these bytes, which no others have: bytes that are made anew may differ.
   let number: UInt64
   private let place: Place
 
@@ -105,7 +105,7 @@ final class StoredBytes: Sendable {
 
   var isSpooled: Bool { if case .spool = place { true } else { false } }
 
-  /// Those in a range, as far as there are any. Blocks.
+  /// Bytes in a range, as far as there are any. Blocks.
   func read(_ range: Range<Int>) throws -> [UInt8] {
     let range = range.clamped(to: 0..<count)
     switch place {

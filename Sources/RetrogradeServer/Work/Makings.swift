@@ -1,8 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Bytes that are made once, however many ask for them at the same time, and that can be read while they are made. The work ends when nobody wants
-/// them any more.
+/// Bytes that are made once for any number of clients at the same time, and that can be read while they are
+/// made. The work ends when no client wants them any more.
 final class Makings: Sendable {
   /// Makes bytes, and gives them out bit by bit.
   typealias Making = @Sendable (Cancellation, _ give: @escaping @Sendable ([UInt8]) -> Void) async throws -> Void
@@ -15,7 +15,7 @@ final class Makings: Sendable {
   private let keep: @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes
   private let state = Mutex(State())
 
-  /// - Parameter keep: keeps what was made.
+  /// - Parameter keep: keeps the finished bytes.
   init(keep: @escaping @Sendable (_ key: String, [UInt8]) async throws -> StoredBytes) { self.keep = keep }
 
   /// How many pieces of work are under way.
@@ -30,18 +30,18 @@ final class Makings: Sendable {
     case begun(PartReader)
   }
 
-  /// What `make` gives, which runs unless somebody else's for the same key does already.
+  /// Reader of the result of `make`, which runs unless another client's for the same key does already.
   func reader(_ key: String, _ make: @escaping Making) -> PartReader {
     state.withLock { $0.flights[key]?.join(nil) ?? begin(key, nil, make, &$0) }
   }
 
-  /// Like ``reader(_:_:)``, but begins nothing that was kept.
+  /// Like ``reader(_:_:)``, but begins no work for a part that was kept.
   ///
-  /// A part is kept before its work ends. Whoever comes in between joins that work, so `onMade` is called
-  /// only after that of who came first.
+  /// A part is kept before its work ends. A client that comes in between joins that work, so `onMade` is
+  /// called only after that of the first client.
   /// - Parameters:
-  ///   - find: looks for what was kept.
-  ///   - onMade: called when all of it was made, if it was: that of who came first before the others.
+  ///   - find: looks for a kept part.
+  ///   - onMade: called when all of it was made, if it was: the first client's before the others'.
   func part(
     _ key: String, find: () -> StoredBytes?, onMade: @escaping @Sendable () -> Void, _ make: @escaping Making
   ) -> Found {
@@ -68,7 +68,7 @@ final class Makings: Sendable {
     return PartReader(flight)
   }
 
-  /// Ends all work; what begins from now on is ended at once.
+  /// Ends all work; work that begins from now on is ended at once.
   func close() {
     let flights = state.withLock { state in
       state.isClosed = true
@@ -82,7 +82,7 @@ final class Makings: Sendable {
   }
 }
 
-/// One piece of work, and what has been made by now.
+/// One piece of work, and the bytes made so far.
 final class Flight: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -151,7 +151,8 @@ final class Flight: Sendable {
     wake()
   }
 
-  /// The next of `onMade`; nil, and the outcome is set, if there is none left: whoever joins until then is called.
+  /// The next of `onMade`; nil, and the outcome is set, if there is none left: those of clients that join
+  /// until then are called.
   private func next(before outcome: Result<StoredBytes, any Error>) -> (@Sendable () -> Void)? {
     state.withLock { state in
       if case .success = outcome, !state.onMade.isEmpty { return state.onMade.removeFirst() }
@@ -175,8 +176,8 @@ final class Flight: Sendable {
     case whole(StoredBytes)
   }
 
-  /// What follows on the first `offset` bytes, `most` at the most; all of it, once all of it was made.
-  /// - Parameter isWanted: whether whoever asks still does; looked at each time that something changed.
+  /// Bytes after the first `offset`, `most` at the most; all of them, once all of it was made.
+  /// - Parameter isWanted: true if the client still waits; looked at each time that something changed.
   func more(after offset: Int, most: Int, while isWanted: @escaping @Sendable () -> Bool) async throws -> Found {
     while true {
       try Task.checkCancellation()
@@ -191,7 +192,7 @@ final class Flight: Sendable {
     }
   }
 
-  /// Waits until something is there that was not, nobody waits for it any more, or the task is cancelled.
+  /// Waits until there are more bytes or an outcome, no reader waits any more, or the task is cancelled.
   private func change(after offset: Int, _ isWanted: @escaping @Sendable () -> Bool) async {
     let number = state.withLock { state in
       state.count += 1
@@ -200,7 +201,7 @@ final class Flight: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          // Whoever cancels, or leaves, does so before this or sees who waits.
+          // A cancellation, or a reader that leaves, comes before this check, or finds the waiter.
           if state.outcome != nil || offset < state.bytes.count || Task.isCancelled || !isWanted() { return true }
           state.waiting[number] = continuation
           return false
@@ -212,11 +213,11 @@ final class Flight: Sendable {
     }
   }
 
-  /// Has all who wait look again whether they still want it.
+  /// Makes all waiting readers check again whether they still want it.
   func wake() { change { _ in } }
 }
 
-/// Who wants bytes that are being made, until it is let go or leaves.
+/// Reader of bytes that are being made, until it is released or leaves.
 final class PartReader: Sendable {
   private let flight: Flight
   private let isGone = Atomic(false)
@@ -226,20 +227,20 @@ final class PartReader: Sendable {
 
   deinit { leave() }
 
-  /// Wants no more of it; whoever waits in ``more(after:)`` is told so.
+  /// Wants no more of it; wakes readers that wait in ``more(after:)``.
   func leave() {
     guard !isGone.exchange(true, ordering: .acquiringAndReleasing) else { return }
     flight.leave()
     flight.wake()
   }
 
-  /// What follows on the first `offset` bytes, as soon as there is anything; all of it, once all of it was made.
+  /// Bytes after the first `offset`, as soon as there are any; all of them, once all of it was made.
   /// - Throws: what the work ended with; `CancellationError` where this one left.
   func more(after offset: Int) async throws -> Flight.Found {
     try await flight.more(after: offset, most: Pace.piece) { !self.isGone.load(ordering: .acquiring) }
   }
 
-  /// All of it, when it is made.
+  /// All of the bytes, when they are made.
   func whole() async throws -> StoredBytes {
     while true {
       // There are never as many bytes as that.

@@ -26,12 +26,12 @@ final class OpenFile: Sendable {
     (self.descriptor, self.name, self.stamp, size) = (descriptor, path, stamp, stamp.size)
   }
 
-  /// Opens a plain file that holds something.
+  /// Opens a plain file that is not empty.
   ///
-  /// The file is found once, and what it is and where it lies is asked of that file: its name may lead elsewhere at any
-  /// moment. Devices and pipes are not opened.
-  /// - Parameter root: real path of the folder that the file must lie in, wherever links lead; nil: it may lie
-  ///   anywhere.
+  /// The file is found once, and its kind and place are asked of that file: its name may lead elsewhere at
+  /// any moment. Devices and pipes are not opened.
+  /// - Parameter root: real path of the folder that the file must lie in, wherever links lead; nil: it may
+  ///   lie anywhere.
   /// - Returns: nil if there is no such file, or it cannot be read.
   init?(plainFile path: String, in root: String? = nil) {
     let found = system_find(path.cPath)

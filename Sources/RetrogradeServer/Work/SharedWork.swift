@@ -1,7 +1,8 @@
 import RetrogradeEngine
 import Synchronization
 
-/// Work that is done once, however many ask for it at the same time, and that ends when nobody waits for it any more.
+/// Work that is done once for any number of callers at the same time, and that ends when no caller waits for
+/// it any more.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private struct Flight {
     var number: Int
@@ -24,9 +25,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   /// How many wait for a piece of work.
   func waiting(for key: Key) -> Int { state.withLock { $0.flights[key]?.waiting ?? 0 } }
 
-  /// What `body` gives, which runs unless somebody else's for the same key does already.
+  /// Result of `body`, which runs unless another caller's for the same key does already.
   ///
-  /// - Parameter body: gets what tells it to stop, at once when the last of those who wait for it was cancelled.
+  /// - Parameter body: gets the cancellation, which is set at once when the last of those who wait for it was
+  ///   cancelled.
   func value(
     _ key: Key, _ body: @escaping @Sendable (Cancellation) async throws -> Value
   ) async throws -> Value {
@@ -71,7 +73,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     let abandoned: Flight? = state.withLock { state in
       guard var flight = state.flights[key], flight.number == number else { return nil }
       flight.waiting -= 1
-      // Whoever comes now has it done anew.
+      // A caller that comes now starts the work anew.
       state.flights[key] = flight.waiting > 0 ? flight : nil
       return flight.waiting > 0 ? nil : flight
     }

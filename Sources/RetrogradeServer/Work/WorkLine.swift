@@ -1,14 +1,14 @@
 import Synchronization
 
-/// How much is done at once: so many pieces of work. Others wait in line, the most urgent first, and those that came first among equals; when the
-/// line is full, nothing more is taken.
+/// Queue that limits the work done at once. Other pieces wait in line, the most urgent first, and those that
+/// came first among equals; when the line is full, nothing more is taken.
 final class WorkLine: Sendable {
   enum Urgency: Int, Comparable, Sendable {
-    /// What decorates a page: it begins only when nothing else is under way.
+    /// Decoration of a page: it begins only when nothing else is under way.
     case low
-    /// What somebody waits for.
+    /// Work that a client waits for.
     case usual
-    /// What a player is about to run out of.
+    /// Media that a player is about to run out of.
     case high
 
     static func < (a: Urgency, b: Urgency) -> Bool { a.rawValue < b.rawValue }
@@ -25,11 +25,11 @@ final class WorkLine: Sendable {
 
   private struct State {
     var free: Int
-    /// How much of what is under way is not of low urgency.
+    /// Number of pieces of work under way that are not of low urgency.
     var urgent = 0
     var line: [Waiter] = []
     var count = 0
-    /// Those whose task was cancelled before they stood in line.
+    /// Waiters whose task was cancelled before they stood in line.
     var cancelled: Set<Int> = []
 
     /// Takes a slot, if there is one for such work.
@@ -49,8 +49,8 @@ final class WorkLine: Sendable {
   /// - Parameters:
   ///   - slots: how much is done at once; at least 1.
   ///   - longest: how many may wait.
-  ///   - onUrgent: called when something of high urgency begins, and when something that is not of low urgency has to wait: whatever was begun
-  ///     unasked takes from it, and is to stop.
+  ///   - onUrgent: called when something of high urgency begins, and when something that is not of low
+  ///     urgency has to wait: work that was begun unasked takes from it, and is to stop.
   init(slots: Int, longest: Int, onUrgent: @escaping @Sendable () -> Void = {}) {
     self.slots = max(slots, 1)
     self.longest = longest
@@ -58,14 +58,14 @@ final class WorkLine: Sendable {
     state = Mutex(State(free: max(slots, 1)))
   }
 
-  /// Whether nothing is under way that somebody waits for, and something could begin.
+  /// True if no client waits for work under way, and something could begin.
   var isIdle: Bool { state.withLock { $0.urgent == 0 && $0.free > 0 } }
 
-  /// How much is under way, and how much waits.
+  /// Number of pieces of work under way, and of those that wait.
   var load: (running: Int, waiting: Int) { state.withLock { (slots - $0.free, $0.line.count) } }
 
   /// Runs `body` when its turn comes.
-  /// - Throws: ``Busy``, `CancellationError` while it waits, or what `body` throws.
+  /// - Throws: ``Busy``, `CancellationError` while it waits, or errors of `body`.
   func perform<Value: Sendable>(
     _ urgency: Urgency, _ body: @Sendable () async throws -> Value
   ) async throws -> Value {

@@ -12,7 +12,7 @@ enum AnimationFormat: Sendable {
   /// The most frames per second that are shown as such: browsers take GIF's delays below 2 hundredths of a second for 10.
   var fastest: FrameRate? { self == .gif ? FrameRate(50, 1) : nil }
 
-  /// What comes before the appsink that the file is written from, in `gst-launch-1.0` syntax.
+  /// Elements before the appsink that the file is written from, in `gst-launch-1.0` syntax.
   /// - Parameter isHalved: the frames have halved colour, and need not have another.
   func preparation(hasAlpha: Bool, isHalved: Bool) -> [String] {
     switch self {
@@ -23,7 +23,7 @@ enum AnimationFormat: Sendable {
   }
 
   /// Begins a file; to be used on one thread.
-  /// - Parameter target: what messages call it.
+  /// - Parameter target: its name in messages.
   func begin(
     _ path: String, for target: String, _ settings: AnimationSettings
   ) throws -> any AnimationFile {
@@ -39,21 +39,21 @@ enum AnimationFormat: Sendable {
 protocol AnimationFile: AnyObject {
   /// - Parameter shown: when the frame is shown, from the start of the file.
   func add(_ sample: Sample, shown: TimeSpan) throws
-  /// Writes what is left, unless it is to stop on the way.
+  /// Writes the rest, unless it is to stop on the way.
   /// - Parameter report: told how many frames are done of how many.
   func finish(_ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: () -> Bool) throws
     -> FinishedAnimation
 }
 
-/// What an animation became.
+/// Result of writing an animation.
 struct FinishedAnimation: Sendable {
-  /// What was given up for its size, which was asked for.
+  /// Warnings about quality that was given up for a size that was asked for.
   var concessions: [Warning] = []
-  /// What is left of it; nil: all.
+  /// Level that is left of it; nil: all.
   var level: AnimationLevel?
 }
 
-/// Writes an animation from what an appsink gives.
+/// Writes an animation from the frames of an appsink.
 struct AnimationWriter: Sendable {
   let sink: AppSink
   let format: AnimationFormat
@@ -62,7 +62,7 @@ struct AnimationWriter: Sendable {
   let target: String
   let settings: AnimationSettings
 
-  /// Until the stream ends, or the pipeline stops.
+  /// Writes frames until the stream ends, or the pipeline stops.
   /// - Throws: ``RetrogradeError``.
   func run(
     _ report: @escaping @Sendable (_ done: Int, _ total: Int) -> Void, _ isStopped: @escaping @Sendable () -> Bool

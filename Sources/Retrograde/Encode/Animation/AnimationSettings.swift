@@ -1,11 +1,11 @@
 import RetrogradeEngine
 
-/// What an animation is to look like, and how large it may be.
+/// Look of an animation, and its largest size.
 struct AnimationSettings: Sendable {
   var quality = EncodingOptions.Quality.source
-  /// Of GIF: how many colours there are, 2 to 256; nil: 256.
+  /// Number of colours of a GIF, 2 to 256; nil: 256.
   var colors: Int?
-  /// Of GIF: how much is dithered, 0 to 1; nil: as much as looks best.
+  /// Strength of a GIF's dithering, 0 to 1; nil: as much as looks best.
   var dither: Double?
   /// How many bytes the file may have; nil: as many as it takes.
   var limit: ByteCount?
@@ -23,22 +23,25 @@ struct AnimationSettings: Sendable {
   }
 }
 
-/// What is given up of an animation to make it smaller.
+/// Quality of an animation, which is reduced to make it smaller.
 struct AnimationLevel: Sendable {
-  /// Of GIF.
+  /// Number of colours of a GIF.
   var colors = 256
-  /// Of GIF: 0 to 1. More makes noise, which takes bytes and likeness; less makes bands.
+  /// Strength of a GIF's dithering, 0 to 1. More makes noise, which takes bytes and likeness; less makes
+  /// bands.
   var dither = 0.35
-  /// Of GIF: how far a part of a pixel's colour, of 0 to 255, may be from what is on show to stay as it is.
+  /// Largest difference, in a GIF, of a part of a pixel's colour, of 0 to 255, from the frame on show at
+  /// which it stays as it is.
   var tolerance = 0
-  /// Of WebP: 0 to 100.
+  /// Quality of a WebP, 0 to 100.
   var quality = 75.0
   /// How much of the width and the height is left.
   var scale = 1.0
-  /// Each how manieth frame is left.
+  /// Keep every n-th frame.
   var step = 1
 
-  /// From what is lost least to what is lost most, each smaller than the one before: colours, likeness, size, frames.
+  /// Levels from the least loss to the greatest, each with a smaller file than the one before: colours,
+  /// likeness, size, frames.
   static func ladder(_ format: AnimationFormat, from first: AnimationLevel) -> [AnimationLevel] {
     var all = [first]
     func add(_ change: (inout AnimationLevel) -> Void) {
@@ -59,7 +62,7 @@ struct AnimationLevel: Sendable {
     return all
   }
 
-  /// What is lost against `first`, for people: nothing where nothing is.
+  /// Losses against `first`, in words: empty where there are none.
   /// - Parameter width: of the frames as they were to be, in pixels.
   func concessions(against first: AnimationLevel, _ format: AnimationFormat, width: Int) -> [String] {
     var lost: [String] = []
@@ -78,7 +81,7 @@ struct AnimationLevel: Sendable {
   func scaled(_ length: Int) -> Int { max(Int((Double(length) * scale).rounded()), 1) }
 }
 
-/// Finds what has to be given up so that a file is small enough.
+/// Search for the least loss by which a file is small enough.
 struct SizeSearch {
   let limit: Int
   let levels: [AnimationLevel]
@@ -86,7 +89,7 @@ struct SizeSearch {
   /// How many levels are tried at the most.
   var mostTries: Int { 3 + Int.bitWidth - levels.count.leadingZeroBitCount }
 
-  /// What was found.
+  /// Level that was found.
   struct Found {
     var level: AnimationLevel
     var size: Int

@@ -11,7 +11,7 @@ final class GIFAnimation: AnimationFile {
   private let target: String
   private let settings: AnimationSettings
   private let frames: KeptFrames
-  /// Of all frames as they came.
+  /// Colours of all frames as they came.
   private let colors: Palette.Builder
   /// Whether anything can be seen through: then no frame can lie over the one before.
   private var isTransparent = false
@@ -86,7 +86,7 @@ final class GIFAnimation: AnimationFile {
     try file.close()
   }
 
-  /// Leaves what is on show where it is near enough.
+  /// Keeps pixels on show that are near enough.
   private func keep(
     _ values: inout [UInt8], where pixels: UnsafeRawBufferPointer, isNear shown: [UInt8], _ tolerance: Int,
     _ transparent: UInt8

@@ -50,7 +50,7 @@ extension KeptFrames {
   /// Makes a file by `make`, again and again where it has to be smaller.
   /// - Parameters:
   ///   - report: told how many frames are done of how many at the most.
-  ///   - make: makes it, tells what it is given how many frames are done, and says how many bytes it has.
+  ///   - make: makes the file, reports how many frames are done, and returns the number of bytes.
   /// - Throws: ``RetrogradeError`` of code `cannotCreateOutput`, where it can't be small enough.
   func search(
     _ settings: AnimationSettings, _ format: AnimationFormat, from first: AnimationLevel, _ target: String,

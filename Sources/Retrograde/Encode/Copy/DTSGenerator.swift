@@ -3,7 +3,7 @@ import MediaTime
 /// When packets are to be decoded that several encoders have put into an order of their own: the n-th packet when the n-th
 /// frame is shown, all of them earlier by as much as the deepest reordering takes.
 struct DTSGenerator {
-  /// How much earlier.
+  /// Time by which packets are decoded earlier.
   let lead: ClockTime
   private var times: [ClockTime] = []
   private var given = 0
@@ -16,7 +16,7 @@ struct DTSGenerator {
     times = (0..<depth).map { ClockTime(nanoseconds: step.nanoseconds * Int64($0)) }
   }
 
-  /// Says when further frames are shown, in order; the first of all at ``lead`` or later.
+  /// Adds the times at which further frames are shown, in order; the first of all at ``lead`` or later.
   mutating func add(_ shown: [ClockTime]) {
     times.removeFirst(given)
     given = 0

@@ -2,8 +2,8 @@ import GStreamer
 import MediaTime
 import RetrogradeEngine
 
-/// Writes what is played forwards as it is in the source, packet by packet, and encodes only what is played backwards, with
-/// the same codec, into the same stream.
+/// Writes the forward parts as they are in the source, packet by packet, and encodes only the backward ones,
+/// with the same codec, into the same stream.
 struct ForwardCopy: Sendable {
   /// The caps of the packets of both, as the muxer takes them.
   let caps: Caps
@@ -16,7 +16,7 @@ struct ForwardCopy: Sendable {
   private let reading: String
   private let target: String
 
-  /// How much later than the start of the output its first frame is.
+  /// Time from the start of the output to its first frame.
   var lead: ClockTime { clock?.lead ?? .zero }
 
   /// Codecs of which nothing is kept beside the stream, and each packet is a frame.
@@ -174,7 +174,7 @@ struct ForwardCopy: Sendable {
 private struct PacketEncoder: Sendable {
   let element: String
   let settings: [(name: String, value: String)]
-  /// What brings the packets into the form of the source's.
+  /// Elements that bring the packets into the form of the source's.
   let tail: String?
   let format: String?
   let raw: Caps
@@ -188,7 +188,7 @@ private struct PacketEncoder: Sendable {
       .joined(separator: " ! ")
   }
 
-  /// The caps that its packets have: they do not depend on what is in the frames.
+  /// The caps that its packets have: they do not depend on the frames' content.
   func caps(_ target: String) throws -> Caps {
     let stream = try PacketStream(description, target) { pipeline in
       let source = try pipeline.appSource("raw")
@@ -206,7 +206,7 @@ private struct PacketEncoder: Sendable {
     return caps
   }
 
-  /// Encodes what a player gives, which is used on a thread of its own.
+  /// Encodes the frames of a player, which is used on a thread of its own.
   /// - Parameter frames: which of those.
   func run(
     _ begin: @escaping @Sendable () -> VideoPlayer, frames: Range<Int>, _ target: String, _ cancellation: Cancellation,

@@ -1,11 +1,12 @@
-/// What an H.264 decoder must know before the first picture: the sequence and picture parameter sets of an
-/// AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1), which MP4 and Matroska keep beside the stream.
+/// Parameter sets that an H.264 decoder needs before the first picture: the sequence and picture parameter
+/// sets of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1), which MP4 and Matroska keep beside
+/// the stream.
 struct ParameterSets: Equatable {
   /// Profile, its compatibility, and level.
   private var profile: [UInt8]
   private var sequences: [[UInt8]]
   private var pictures: [[UInt8]]
-  /// What high profiles have after the sets.
+  /// Bytes that high profiles have after the sets.
   private var rest: [UInt8]
 
   /// Reads a record; nil where it is none, or where lengths of units in the stream are not of four bytes.
@@ -66,7 +67,7 @@ struct ParameterSets: Equatable {
       sequences.count + other.sequences.count < 32, pictures.count + other.pictures.count < 256
     else { return nil }
     var joined = self
-    // What decoders compare: the highest of both.
+    // Decoders compare these: the highest of both.
     joined.profile = zip(profile, other.profile).map { max($0, $1) }
     joined.profile[1] = profile[1] & other.profile[1]
     joined.sequences += other.sequences

@@ -53,7 +53,7 @@ struct CroppedFrame: Sendable {
     case .area(let width, let height, let at):
       (size, place) = (Size(width: Double(width), height: Double(height)), at)
     }
-    // Of pixels that are not square, the whole is seldom a whole number.
+    // If pixels are not square, the whole is seldom a whole number.
     let (left, top) = (Double(place?.x ?? 0), Double(place?.y ?? 0))
     guard left >= 0, top >= 0, left + size.width < whole.width + 1, top + size.height < whole.height + 1 else {
       func text(_ size: Size) -> String { "\(Int(size.width.rounded()))x\(Int(size.height.rounded()))" }
@@ -64,7 +64,7 @@ struct CroppedFrame: Sendable {
     return (size, place)
   }
 
-  /// Where a stretch of pixels begins and ends.
+  /// Range of a stretch of pixels.
   /// - Parameters:
   ///   - place: where it is to begin; nil: it is to lie in the middle.
   ///   - step: how many pixels share their colour.
@@ -73,7 +73,7 @@ struct CroppedFrame: Sendable {
   ) throws -> Range<Int> {
     func down(_ value: Int, to step: Int) -> Int { value / step * step }
     let step = isFilm ? max(step, 2) : step
-    // What is a whole number but for the arithmetic is one.
+    // A number that is whole but for the arithmetic is taken as whole.
     let count = down(min(Int(length + 1e-6), whole), to: isFilm ? 2 : 1)
     guard count > 0 else {
       throw RetrogradeError(.usage, "\(setting: .crop): nothing of the picture would be left")

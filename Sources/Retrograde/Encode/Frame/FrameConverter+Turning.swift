@@ -4,9 +4,10 @@ import RetrogradeEngine
 extension FrameConverter {
   /// - Parameters:
   ///   - caps: of the frames that are given.
-  ///   - preparation: what becomes of them first, in `gst-launch-1.0` syntax.
-  ///   - orientation: GST_TAG_IMAGE_ORIENTATION, by which they are turned upright; nil: they are left as they are.
-  ///   - form: the caps of what comes out, in caps syntax; an area of several pixels becomes their mean.
+  ///   - preparation: elements that they go through first, in `gst-launch-1.0` syntax.
+  ///   - orientation: GST_TAG_IMAGE_ORIENTATION, by which they are turned upright; nil: they are left as they
+  ///     are.
+  ///   - form: the caps of the output, in caps syntax; an area of several pixels becomes their mean.
   convenience init(
     _ caps: Caps, _ preparation: [String] = [], orientation: String?, to form: String, _ cancellation: Cancellation
   ) throws {

@@ -3,8 +3,8 @@ import GStreamer
 import RetrogradeEngine
 
 extension FrameFit {
-  /// What makes the frames of one video like those of another: as they are shown, as large as they fit in, with bars beside them where the
-  /// shape is another one.
+  /// Conversion that makes the frames of one video like those of another: as they are shown, as large as they
+  /// fit in, with bars beside them where the shape is another one.
   /// - Returns: nil where they are alike.
   init?(_ video: VideoSource, like first: VideoSource) {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
@@ -55,7 +55,7 @@ extension FrameFit {
 }
 
 extension FrameFit {
-  /// What is to be said of it.
+  /// Warning about the conversion.
   static func warning(_ name: String, _ video: VideoSource, like first: VideoSource) -> Warning {
     let (own, wanted) = (video.shownFrame, first.shownFrame)
     func size(_ frame: ShownFrame) -> String {

@@ -2,7 +2,7 @@ import Drawing
 import GStreamer
 import RetrogradeEngine
 
-/// How frames of a source become those of an output: what is cut away, how they are turned, to which size they are brought.
+/// Change of a source's frames into those of an output: the crop, the turn, and the size.
 struct FrameGeometry: Sendable {
   private let source: ShownFrame
   private let crop: CroppedFrame?
@@ -10,13 +10,13 @@ struct FrameGeometry: Sendable {
   private let turn: Turn
   /// The size that they are brought to, as they are stored; nil where that is their own.
   let size: (width: Int, height: Int)?
-  /// What of that is picture, as it is stored; the rest are bars.
+  /// Size of the picture in that, as it is stored; the rest are bars.
   private let picture: (width: Int, height: Int)?
   /// How the output has to be turned to be shown: GST_TAG_IMAGE_ORIENTATION; nil where its pixels lie upright.
   let orientation: String?
   /// Whether interlaced frames are made whole ones first.
   let deinterlaces: Bool
-  /// How much of the source's bit rate the same look takes, from 0 to 1.
+  /// Share of the source's bit rate for the same look, from 0 to 1.
   let rateShare: Double
   /// The frames as they come out, but for their pixel format.
   let caps: Caps
@@ -37,7 +37,7 @@ struct FrameGeometry: Sendable {
     let (own, whole) = (Turn(framing), frame.size)
     let left = crop?.shown.size ?? whole
     deinterlaces = framing.needsWholeFrames && raw.isInterlaced
-    // Who asks for another orientation wants it seen by players too that look at pixels alone.
+    // A user who asks for another orientation wants it in players too that look at pixels alone.
     let turnsPixels = own != .none || !container.carriesOrientation
     turn = turnsPixels ? frame.turn.then(own) : .none
     self.orientation = turnsPixels ? nil : orientation
@@ -72,7 +72,8 @@ struct FrameGeometry: Sendable {
     drawing = (matrix, canvas)
   }
 
-  /// The size that a picture is brought to, and what of that is picture; nil where it stays as it is.
+  /// The size that a picture is brought to, and the part of it that is picture, not bars; nil where it stays
+  /// as it is.
   private static func scaled(_ shown: Size, _ scale: Framing.Scale?, isFilm: Bool, isSquare: Bool) throws -> (
     size: (width: Int, height: Int), picture: (width: Int, height: Int)
   )? {
@@ -98,7 +99,7 @@ struct FrameGeometry: Sendable {
       size = (whole(Double(height) * shown.width / shown.height), whole(Double(height)))
     case .fit(let width, let height): size = try within(width, height, most: .infinity)
     case .limit(let width, let height):
-      // What fits as it is stays as it is.
+      // A picture that fits as it is stays as it is.
       if isSquare, shown.width <= Double(width), shown.height <= Double(height) { return nil }
       size = try within(width, height, most: 1)
     case .pad(let width, let height):
@@ -110,8 +111,9 @@ struct FrameGeometry: Sendable {
     return (size, picture ?? size)
   }
 
-  /// The smaller a picture is made, the more there is to see in each of its pixels: their number to the power of 3/4 is what their rate
-  /// grows with, as those who make ladders of rates have found. What was made larger shows no more than before.
+  /// Share of the bit rate for a picture that is scaled. The smaller a picture is made, the more there is to
+  /// see in each of its pixels: the rate grows with their number to the power of 3/4, as makers of rate
+  /// ladders have found. An enlarged picture shows no more than before.
   private static func rateShare(ofScaling pixels: Double) -> Double {
     let root = min(pixels, 1).squareRoot()
     return root * root.squareRoot()
@@ -125,7 +127,7 @@ struct FrameGeometry: Sendable {
 }
 
 extension FrameGeometry {
-  /// What cuts and turns frames, in `gst-launch-1.0` syntax.
+  /// Elements that cut and turn frames, in `gst-launch-1.0` syntax.
   var cutting: [String] {
     var parts: [String] = []
     if let crop {
@@ -142,7 +144,7 @@ extension FrameGeometry {
     return parts
   }
 
-  /// What brings them to their size.
+  /// Elements that scale the frames to their size.
   var scaling: [String] {
     guard let size, let picture else { return [] }
     let caps = "video/x-raw,width=\(size.width),height=\(size.height),pixel-aspect-ratio=1/1"
@@ -150,7 +152,7 @@ extension FrameGeometry {
     return ["videoscale method=lanczos n-threads=2 add-borders=\(picture != size)", caps]
   }
 
-  /// What makes whole frames of interlaced ones.
+  /// Elements that make whole frames of interlaced ones.
   static let deinterlacing = [
     // Strictly: else it passes formats on that it can't work with. Its methods that look at more fields lose times. The order of a
     // frame's fields does not matter where one of them is kept; told of it, it would give a frame whose second field is the one
@@ -158,7 +160,7 @@ extension FrameGeometry {
     "videoconvert n-threads=2 dither=none", "deinterlace mode=auto-strict method=linear fields=top tff=tff",
   ]
 
-  /// All that is done with one frame after the other.
+  /// Elements for all changes of a frame, one after the other.
   var elements: [String] { cutting + scaling }
 
   private static let cuttable = [

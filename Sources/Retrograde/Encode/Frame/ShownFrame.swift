@@ -4,10 +4,10 @@ import RetrogradeEngine
 
 /// A stored frame, and how it is shown.
 struct ShownFrame: Sendable {
-  /// As it is stored, in pixels.
+  /// Width as it is stored, in pixels.
   let width: Int
   let height: Int
-  /// How much wider than high a pixel is shown.
+  /// Pixel aspect ratio: width of a shown pixel for each unit of height.
   let aspect: Double
   /// How it is turned to be shown.
   let turn: Turn
