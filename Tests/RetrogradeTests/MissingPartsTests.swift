@@ -57,7 +57,8 @@ import Testing
     let path = folder.path(name)
     let text = "-f lavfi -i testsrc=s=160x120:d=2:r=25 -f lavfi -i sine=d=2:r=48000 \(codecs)"
     _ = try FFmpeg.bytes(text.split(separator: " ").map(String.init) + [path])
-    #expect(try await Reverser(path).plan().warnings.isEmpty)
+    // Of WMA the end is named, which its decoder keeps.
+    #expect(try await Reverser(path).plan().warnings.allSatisfy { "\($0.message)".contains("WMA") })
     var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
     bytes.resetBytes(in: bytes.count * 45 / 100..<bytes.count * 55 / 100)
     try bytes.write(to: URL(fileURLWithPath: path))

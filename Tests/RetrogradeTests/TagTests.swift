@@ -175,7 +175,7 @@ import Testing
     _ = try FFmpeg.bytes(["-f", "lavfi", "-i", "sine=d=0.5"] + tags + [folder.path("s.wma")])
     let (mirrored, named) = try await Self.mirror(folder.path("s.wma"), folder.path("m.flac"))
     func texts(_ name: String) -> [String] { mirrored.filter { $0.0.lowercased() == name }.map(\.1) }
-    #expect(named.isEmpty && texts("artist") == ["Anna"])
+    #expect(!named.contains("artist") && texts("artist") == ["Anna"])
     #expect(texts("album_artist") == ["Band"] || texts("albumartist") == ["Band"], "\(mirrored)")
   }
 

@@ -22,8 +22,9 @@ extension SourceIndex {
         Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late)
       )
     }
-    let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details)
-    warnings += (facts.details + labels).unique.leftOut(playback)
+    // Details that the container names are counted; labels may stand in both places.
+    let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
+    warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
     plays = facts.gif?.plays
     if facts.isContinuous { warnings += audio.compactMap(\.missing) }
     guard let declared = facts.report else { return }
