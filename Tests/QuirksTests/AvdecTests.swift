@@ -49,7 +49,9 @@ import Testing
       of: "videotestsrc num-buffers=1 ! video/x-raw,format=Y41B,width=96,height=64 ! jpegenc ! tee name=t ! queue ! "
         + "filesink location=\(path) async=false t. ! queue")
     try expect(.avdecMJPEGFullRange411) {
-      let ending = try launch(["filesrc", "location=\(path)", "!", "jpegparse", "!", "avdec_mjpeg", "!", "fakesink"])
+      let ending = try launch([
+        "-f", "filesrc", "location=\(path)", "!", "jpegparse", "!", "avdec_mjpeg", "!", "fakesink",
+      ])
       return ending.status != 0 || ending.errors.contains("CRITICAL")
     }
   }
