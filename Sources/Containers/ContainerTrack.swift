@@ -24,8 +24,7 @@ package struct ContainerTrack: Sendable {
   /// A bit for each `GstAudioChannelPosition`, of PCM of which the container says that; GStreamer's demuxers do not
   /// read it. Of MOV and AIFF.
   package var loudspeakers: UInt64?
-  /// The format of PCM as GStreamer names it, such as `F32LE`, if the container says its byte order in a box of its own.
-  /// Of MOV.
+  /// The format of PCM as GStreamer names it, such as `F32LE`, if a box of its own says the byte order. Of MOV.
   package var sampleFormat: String?
   /// Length of a codec's priming, by which all of the audio's times are too late (Matroska's `CodecDelay`,
   /// RFC 9559, 5.1.4.1.25).

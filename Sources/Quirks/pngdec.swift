@@ -9,8 +9,8 @@ extension Quirk {
   package static let pngdecDeepRGB = Quirk(
     "pngdec-deep-rgb", element: "pngdec", releases: .all,
     symptom: """
-      Rows of RGB of 16 bits begin with half a pixel of no meaning: the first one is transparent. Before 1.22.4 the \
-      channels are exchanged, too.
+      The first pixel of RGB of 16 bits is transparent, though nothing of the image is. Before 1.22.4 the channels \
+      are exchanged, too.
       """,
     upstream: "476d350b03, for the channels",
     workaround: "Such video is refused, with what to do.")

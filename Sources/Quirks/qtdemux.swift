@@ -44,8 +44,8 @@ extension Quirk {
   package static let qtdemuxByteOrder = Quirk(
     "qtdemux-byte-order", element: "qtdemux", releases: .before(Release(1, 26, 2)),
     symptom: """
-      It takes little-endian samples of 32 and 64 bits in MOV (`in32`, `fl32`, `fl64` with `enda`) for big-endian ones: \
-      they become noise.
+      It takes little-endian samples of 32 and 64 bits in MOV (`in32`, `fl32`, `fl64` with `enda`) for big-endian \
+      ones: they become noise.
       """,
     upstream: "cba7ce1228",
     workaround: "The order is read from the file (`MP4Track`), on all releases.")
@@ -73,8 +73,10 @@ extension Quirk {
 
   package static let qtdemuxRawFormats = Quirk(
     "qtdemux-raw-formats", element: "qtdemux", releases: .all,
-    symptom:
-      "Raw video of MOV in 4:4:4 (`v308`) and of 16 bits a pixel is taken for other formats: its colours are exchanged.",
+    symptom: """
+      Raw video of MOV in 4:4:4 (`v308`) and of 16 bits a pixel is taken for other formats: its colours are \
+      exchanged.
+      """,
     upstream: "`qtdemux_video_caps`",
     workaround: "Such video is refused, with what to do.")
 

@@ -24,8 +24,8 @@ public struct SourceReport: Sendable, Codable {
     public var orientation: String?
     /// Field of interlaced video that comes first.
     public var fieldOrder: String?
-    /// Whether it is played by default, and whatever the viewer chooses (forced), where the container says
-    /// so.
+    /// True if players play it by default, and if they show it whatever the viewer chooses (forced); nil if
+    /// the container does not say.
     public var isDefault: Bool?
     public var isForced: Bool?
     /// File name extensions of the containers in which the video's packets are reversed as they are, so that

@@ -86,9 +86,9 @@ import Testing
   ])
   func whatADecoderWouldCrashOnIsRefused(packets: String, isRefused: Bool) throws {
     let caps = try #require(Caps(packets))
-    try UnnamedFormat.refuse(caps, by: "libde265dec", source: "a.mp4")
+    try MisreadVideo.refuse(caps, by: "libde265dec", source: "a.mp4")
     do {
-      try UnnamedFormat.refuse(caps, by: "avdec_h265", source: "a.mp4")
+      try MisreadVideo.refuse(caps, by: "avdec_h265", source: "a.mp4")
       #expect(!isRefused)
     } catch let error as RetrogradeError {
       #expect(isRefused && error.code == .missingPlugin)
@@ -101,7 +101,7 @@ import Testing
     let caps = try #require(Caps("video/x-h265, chroma-format=4:0:0, bit-depth-luma=(uint)10"))
     let format = try #require(Caps("video/x-raw, format=GRAY10_LE16"))
     let isKnown = try #require(Registry.sourceCaps(of: "avdec_h265")).intersects(format)
-    let isLetThrough = (try? UnnamedFormat.refuse(caps, by: "avdec_h265", source: "a.mp4")) != nil
+    let isLetThrough = (try? MisreadVideo.refuse(caps, by: "avdec_h265", source: "a.mp4")) != nil
     #expect(isLetThrough == isKnown)
   }
 

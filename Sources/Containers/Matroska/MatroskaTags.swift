@@ -7,8 +7,8 @@ enum MatroskaTags {
   private static let deepest = 8
 
   /// - Returns: dates of the file that are a year, or a year and a month, of which matroskademux makes a day; the track
-  ///   number, where FFmpeg wrote it; texts of the file with names that are not ASCII; and tags that no output holds: those
-  ///   that are no text, and those of chapters and attachments.
+  ///   number, where FFmpeg wrote it; texts of the file with names that are not ASCII; and tags that no output
+  ///   holds: those that are no text, and those of chapters and attachments.
   static func unread(in file: RandomAccessFile) -> (tags: [NamedTag], details: [ContainerDetail]) {
     guard let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size),
       let place = file.listedElement(MatroskaID.tags, in: segment), place.count < longest, let bytes = file.read(place)
@@ -99,10 +99,13 @@ enum MatroskaTags {
     let path = outer + [String(decoding: name.bytes.prefix { $0 != 0 }, as: UTF8.self)]
     let whole = path.joined(separator: "/")
     let isBinary = parts.contains { $0.id == MatroskaID.tagBinary }
+    let isHidden = !outer.isEmpty && foreign(simple) != nil
     let own =
       isOfOthers
       ? [ContainerDetail(file: "the tag \(whole) of a chapter or an attachment")]
-      : isBinary ? [ContainerDetail(file: "the tag \(whole), which is no text")] : []
+      : isBinary
+        ? [ContainerDetail(file: "the tag \(whole), which is no text")]
+        : isHidden ? [ContainerDetail(file: "the tag \(whole), whose name is not ASCII")] : []
     return own + parts.flatMap { details(of: $0, in: path, isOfOthers: isOfOthers) }
   }
 

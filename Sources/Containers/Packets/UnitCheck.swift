@@ -106,8 +106,8 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Labels of H.264's colours that GStreamer has no name for, by the first set of parameters in a packet, or beside the
-  /// stream.
+  /// Labels of H.264's colours that GStreamer has no name for, by the first set of parameters in a packet, or
+  /// beside the stream.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
     guard family == .h264 else { return [] }
     let sets = units(packet).map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.filter { ($0.first ?? 0) & 31 == 7 }

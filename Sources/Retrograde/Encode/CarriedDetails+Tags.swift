@@ -129,7 +129,8 @@ extension CarriedDetails {
     freeTags.filter { !$0.saysTimes && holdsName(of: $0) }.map(\.comment)
   }
 
-  /// GStreamer writes no name into Ogg that is not ASCII (Vorbis I specification, 5.2.2), and such names into ID3 wrong.
+  /// False for names that are not ASCII in Ogg, which GStreamer leaves out (Vorbis I specification, 5.2.2), and in
+  /// ID3, which it writes wrong.
   private func holdsName(of tag: NamedTag) -> Bool {
     tag.name.utf8.allSatisfy { $0 < 0x80 }
       || !(container?.isOgg ?? false) && container?.heldTags != Container.tagsInID3

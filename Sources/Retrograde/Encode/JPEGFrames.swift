@@ -6,8 +6,8 @@ import RetrogradeEngine
 /// JPEG says nothing of range and matrix: readers take full range and the matrix of BT.601 (JFIF, ITU-T
 /// T.871, 7). `jpegenc` writes any frames as they come, and RGB as such, which few readers know.
 struct JPEGFrames {
-  /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`), and that
-  /// FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
+  /// Pixel formats that `jpegenc` writes as YUV or grey, each component in a plane (`Quirk.jpegencRowPadding`),
+  /// and that FFmpeg's decoder reads in GStreamer (`Quirk.avdecMJPEGFullRange411`).
   static let formats = ["I420", "YV12", "Y42B", "Y444", "GRAY8"]
 
   /// Caps of the frames that are encoded.

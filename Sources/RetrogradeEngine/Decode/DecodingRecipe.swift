@@ -132,8 +132,8 @@ package struct DecodingRecipe: Sendable {
       throw RetrogradeError(
         .missingPlugin, about: topology.source, "no decoder for \(caps.codecName)", remedy: "\(PackageHint.all)")
     }
-    if isRaw { try UnnamedFormat.refusePaddedRows(caps, of: path, source: topology.source) }
-    if let decoder, !isRaw { try UnnamedFormat.refuse(video, by: decoder, source: topology.source) }
+    if isRaw { try MisreadVideo.refuseRaw(caps, of: path, source: topology.source) }
+    if let decoder, !isRaw { try MisreadVideo.refuse(video, by: decoder, source: topology.source) }
     if let decoder, !isRaw {
       Log.decode.info(
         "\(topology.source): \(caps.codecName): decoded by \(decoder), "
@@ -141,7 +141,7 @@ package struct DecodingRecipe: Sendable {
           + ", of \(candidates.joined(separator: ", "))")
     }
     tail =
-      (isRaw ? "" : decoder.map { "\(DecodingRecipe.filter(before: $0, caps))\(UnnamedFormat.safe($0)) ! " } ?? "")
+      (isRaw ? "" : decoder.map { "\(DecodingRecipe.filter(before: $0, caps))\(MisreadVideo.safe($0)) ! " } ?? "")
       + "video/x-raw ! "
       + "appsink name=\(name) \(DecodingRecipe.sink)"
     sink = name

@@ -19,11 +19,13 @@ final class PacketReplay: Sendable {
   /// - Throws: ``RetrogradeError``, where the source can't be read, or another packet comes.
   func read(_ bytes: UnsafeMutableRawBufferPointer, ofPacketAt place: Int) throws {
     try reading.withLock { reading in
-      if reading.map({ $0.next > place }) ?? true {
-        reading?.output.close()
-        reading = (try DecoderOutput(recipe, .plain, stall: ClockTime(seconds: 30)), 0)
+      // After an error nobody knows which packet comes next.
+      var known = reading.take()
+      if let (output, next) = known, next > place {
+        output.close()
+        known = nil
       }
-      guard let (output, next) = reading else { return }
+      let (output, next) = try known ?? (DecoderOutput(recipe, .plain, stall: ClockTime(seconds: 30)), 0)
       var sample: Sample?
       for _ in next...place { sample = try output.pull(cancellation) }
       reading = (output, place + 1)

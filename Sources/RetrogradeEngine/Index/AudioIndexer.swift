@@ -185,8 +185,8 @@ package final class AudioIndexer: Sendable {
     let count = rate <= 16_000 ? 512 : rate <= 22_050 || rate <= 32_000 && version == 1 ? 1024 : 2048
     return Warning(
       .detailLeftOut,
-      "left out: the last \(count) samples of the WMA audio, \(ClockTime(sampleIndex: count, rate: rate).inSeconds), which GStreamer's decoder "
-        + "does not give out", count: count)
+      "left out: the last \(count) samples of the WMA audio, \(ClockTime(sampleIndex: count, rate: rate).inSeconds), "
+        + "which GStreamer's decoder does not give out", count: count)
   }
 
   private func track(

@@ -189,7 +189,7 @@ final class IndexingPipeline {
         try buffer.withBytes { bytes in
           decoder = DecodingRecipe.decoder(of: caps, startingWith: bytes)
           needsItsContainer = path.isBoxed && JPEG2000Packet(bytes)?.mayBeRGB ?? true
-          misreadKind = UnnamedFormat.misreadKind(caps, firstPacket: bytes)
+          misreadKind = MisreadVideo.misreadKind(caps, firstPacket: bytes)
           if caps.mediaType == "video/x-ffv" {
             pixelFormat = FFV1PixelFormat(configuration: caps.buffer("codec_data"), firstPacket: bytes)
           }

@@ -21,8 +21,8 @@ extension PlayableSource {
   /// Sources that are played one after the other, as one: the next begins where all streams of the one before
   /// have ended.
   ///
-  /// Of each kind it has the first file's streams: the first video, and as many of audio. Streams that the
-  /// others lack are silent there.
+  /// The whole has the first video stream, and as many audio streams as the first file. A file that lacks one
+  /// of these is silent in it.
   /// - Parameters:
   ///   - name: name of the whole as users know it.
   ///   - parts: at least one; all of them have video, or none.

@@ -2,8 +2,9 @@ import Containers
 import GStreamer
 import Quirks
 
-/// Pixel formats of FFmpeg's decoders for which GStreamer has no name (`Quirk.avdecUnnamedFormat`).
-enum UnnamedFormat {
+/// Video that GStreamer can't decode, or decodes wrong, by its caps and its first packet: pixel formats without a name
+/// in GStreamer (`Quirk.avdecUnnamedFormat`), and kinds that become another video.
+enum MisreadVideo {
   /// Depths that are neither 8, 10 nor 12 bits a sample; grey frames of 12 bits, but for H.264, whose decoder
   /// gives them colour.
   private static let caps =
@@ -15,11 +16,11 @@ enum UnnamedFormat {
   /// Formats that `qtdemux` gives raw video (`Quirk.qtdemuxRawFormats`).
   private static let misreadInMOV: Set = ["v308", "RGB15", "BGR15", "RGB16", "BGR16"]
 
-  /// Refuses raw video that `qtdemux` takes for another format, or whose rows are longer in the file than GStreamer takes them to be: those of `r210` are padded
-  /// to 64 pixels (QuickTime; `r210_decode` of FFmpeg).
+  /// Refuses raw video that `qtdemux` takes for another format, or whose rows are longer in the file than GStreamer
+  /// takes them to be: those of `r210` are padded to 64 pixels (QuickTime; `r210_decode` of FFmpeg).
   ///
   /// - Throws: ``RetrogradeError`` of code `missingPlugin`.
-  static func refusePaddedRows(_ raw: Caps, of path: StreamPath, source: String) throws {
+  static func refuseRaw(_ raw: Caps, of path: StreamPath, source: String) throws {
     if path.passes("qtdemux"), let format = raw.string("format"), misreadInMOV.contains(format) {
       throw RetrogradeError(
         .missingPlugin, about: source, "raw video in MOV of a kind (\(format)) that GStreamer reads wrong",
@@ -32,8 +33,8 @@ enum UnnamedFormat {
       remedy: "change it first, as with: ffmpeg -i \(source) -c:v ffv1 -c:a copy video.mkv")
   }
 
-  /// The kind of a video by its first packet, for people, if GStreamer's decoders crash on that kind or make another video
-  /// of it; nil of others.
+  /// The kind of a video by its first packet, for people, if GStreamer's decoders crash on that kind or make
+  /// another video of it; nil of others.
   static func misreadKind(_ caps: Caps, firstPacket packet: UnsafeRawBufferPointer) -> String? {
     switch caps.mediaType {
     case "image/png" where Quirk.pngdecDeepRGB.applies && PNGPacket.isDeepRGB(packet):
