@@ -93,7 +93,7 @@ import Testing
       return found[1] - found[0]
     }
     // If the time were proportional to the number, this would be less than 16. It was 100 and more.
-    try expect(.matroskademuxChapters) { try cost(20_000) > 32 * cost(1250) }
+    try expect(.matroskademuxChapters) { try cost(5008) > 32 * cost(313) }
   }
 
   /// Processor time that the calling thread has used, in nanoseconds.

@@ -126,7 +126,7 @@ import Testing
     #expect(try made() == [])
   }
 
-  @Test("a second signal ends a batch whose child does not end", .timeLimit(.minutes(5)))
+  @Test("a second signal ends a batch whose child does not end", .timeLimit(.minutes(10)))
   func secondSignalOfBatch() throws {
     try #require(mkfifo(scratch.path("in/a.mp4"), 0o600) == 0)
     var stopped: Int32?
@@ -143,7 +143,8 @@ import Testing
   }
 
   @Test(
-    "a second SIGINT or SIGTERM ends a process whose work hangs", .timeLimit(.minutes(1)), arguments: [SIGINT, SIGTERM])
+    "a second SIGINT or SIGTERM ends a process whose work hangs", .timeLimit(.minutes(10)),
+    arguments: [SIGINT, SIGTERM])
   func secondSignal(signal: Int32) throws {
     try #require(mkfifo(scratch.path("in/pipe"), 0o600) == 0)
     let arguments = [

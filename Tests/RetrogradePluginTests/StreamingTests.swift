@@ -5,7 +5,7 @@ import Testing
 @testable import RetrogradeEngine
 
 /// Whether anything more can come out of a pipeline.
-@Suite(.timeLimit(.minutes(1))) struct StreamingTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamingTests {
   private final class Gate: Sendable {
     let reached = Handoff<Void>()
     let opened = Handoff<Void>()

@@ -9,7 +9,7 @@ import Testing
 @testable import RetrogradeEngine
 
 /// Whoever cancels, perhaps the main actor, waits for no pipeline: the thread that runs it takes it down.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct CancellationTests {
   /// Holds a streaming thread of GStreamer's. Until it is opened, no pipeline that it stands in can be stopped.
   private final class Gate: Sendable {
     private let reached = Handoff<Void>()
