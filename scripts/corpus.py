@@ -11,7 +11,7 @@ mirrorcheck is looked for in FOLDER/../tools, and on the PATH; without it only e
 """
 import argparse, fnmatch, json, os, re, resource, shutil, subprocess, sys, tempfile, time
 
-# What docs/limits.md explains: a pattern of file names, and a pattern of what mirrorcheck may say about them.
+# What docs/corpus.md explains: a pattern of file names, and a pattern of what mirrorcheck may say about them.
 LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus-limits.tsv")
 
 
@@ -156,7 +156,7 @@ def main():
             excused += verdict == "limit"
             failed += verdict == "FAILED"
             print(f"{name[:48]:48} {mode:9} {verdict:8} {seconds:6.1f} {peak:5}  {what[:220]}", flush=True)
-    print(f"corpus: {passed} passed, {failed} failed, {excused} at a limit that docs/limits.md explains")
+    print(f"corpus: {passed} passed, {failed} failed, {excused} at a limit that docs/corpus.md explains")
     return 1 if failed else 0
 
 

@@ -44,7 +44,10 @@ import Testing
     Kind("s.wma", video: nil, audio: "avenc_wmav2", muxer: "asfmux"),
     Kind("s.ivf", video: "vp8enc deadline=1 keyframe-max-dist=20", audio: nil, muxer: "avmux_ivf"),
     Kind("s.y4m", video: "video/x-raw,format=I420", audio: nil, muxer: "y4menc"),
-  ]
+  ].filter {
+    // Quirk.avidemuxEmptyStream: some of the cuts leave no packet of one stream.
+    $0.media.muxer != "avimux" || ProcessInfo.processInfo.environment["G_DEBUG"]?.contains("fatal-criticals") != true
+  }
 
   /// GStreamer writes no True Audio.
   @Test("True Audio that is cut, or has another file behind it, is named", arguments: [true, false])
