@@ -63,7 +63,8 @@ let package = Package(
     .target(name: "Images", dependencies: ["CImages", "Paths"], swiftSettings: strict),
     .target(name: "MediaTime", swiftSettings: strict),
     .target(name: "Paths", swiftSettings: strict),
-    .target(name: "GStreamer", dependencies: ["CGStreamer", "MediaTime", "Paths"], swiftSettings: strict),
+    .target(
+      name: "GStreamer", dependencies: ["CGStreamer", "MediaTime", "Paths", "CSystemSupport"], swiftSettings: strict),
     .target(name: "Quirks", dependencies: ["GStreamer", "MediaTime"], swiftSettings: strict),
     .target(name: "Containers", dependencies: ["MediaTime", "Paths"], swiftSettings: strict),
     .target(

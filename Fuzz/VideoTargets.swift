@@ -29,6 +29,9 @@ enum VideoTargets {
     for packet in parts.dropFirst() {
       _ = packet.withUnsafeBytes { check.obstacle(in: $0) }
       _ = packet.withUnsafeBytes { JPEG2000Packet($0) }
+      for type in ["video/x-h264", "video/x-h265"] {
+        _ = packet.withUnsafeBytes { PictureBytes(mediaType: type, configuration: configuration).details(in: $0) }
+      }
     }
   }
 

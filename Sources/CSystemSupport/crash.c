@@ -2,10 +2,12 @@
 #include "system_support.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -69,4 +71,29 @@ void system_end_on_crash(const char *text, int status, const char *exhausted, in
   sigfillset(&action.sa_mask);
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) sigaction(numbers[i], &action, NULL);
+}
+
+static const size_t signal_stack_size = 64 << 10;
+static pthread_key_t signal_stack_key;
+
+static void free_signal_stack(void *memory) {
+  stack_t none = {.ss_flags = SS_DISABLE};
+  sigaltstack(&none, NULL);
+  munmap(memory, signal_stack_size);
+}
+
+static void make_signal_stack_key(void) { pthread_key_create(&signal_stack_key, free_signal_stack); }
+
+void system_use_signal_stack(void) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  stack_t now;
+  if (!crash_text || sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE)) return;
+  pthread_once(&once, make_signal_stack_key);
+  void *memory = mmap(NULL, signal_stack_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) return;
+  stack_t stack = {.ss_sp = memory, .ss_size = signal_stack_size};
+  if (pthread_setspecific(signal_stack_key, memory) != 0 || sigaltstack(&stack, NULL) != 0) {
+    pthread_setspecific(signal_stack_key, NULL);
+    munmap(memory, signal_stack_size);
+  }
 }

@@ -41,6 +41,8 @@ package struct ContainerFacts: Sendable {
   /// True for a WAVE file in which no audio is found: it ends before that, or the bytes before it are
   /// damaged.
   package private(set) var isEmptyWave = false
+  /// True if boxes or elements are nested so deeply that demuxers exhaust their stack. MP4, MOV, Matroska and WebM.
+  package private(set) var isTooDeep = false
   package private(set) var gif: GIFBlocks?
   /// One packet of audio follows the other: where there is time between them, some are missing. Ogg, FLAC, MP3, ADTS,
   /// AC-3.
@@ -107,6 +109,8 @@ package struct ContainerFacts: Sendable {
       report = .mp4(file, index)
       lacksIndex = index == nil && ContainerReport.lacksIndex(file)
       guard let index else { return }
+      isTooDeep = index.isTooDeep
+      guard !isTooDeep else { return }
       tracks = MP4Track.all(in: index, fileSize: file.size)
       let found = MP4Tags(index)
       (tags, mp4Tags, created) = (found.named, found.tags, found.created)
@@ -118,11 +122,11 @@ package struct ContainerFacts: Sendable {
     case .matroska:
       report = .matroska(file)
       hasHeaderTime = true
-      lacksCues =
-        file.firstElement(MatroskaID.segment, in: 0..<file.size).map {
-          file.listedElement(MatroskaID.cues, in: $0) == nil
-        }
-        ?? false
+      if let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size) {
+        isTooDeep = file.isTooDeeplyNestedMatroska(in: segment)
+        lacksCues = file.listedElement(MatroskaID.cues, in: segment) == nil
+      }
+      guard !isTooDeep else { return }
       (tracks, details) = MatroskaTrack.all(in: file)
       let found = MatroskaTags.unread(in: file)
       tags = found.tags

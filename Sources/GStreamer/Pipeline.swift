@@ -1,5 +1,6 @@
 package import CGStreamer
 package import MediaTime
+import CSystemSupport
 import Paths
 
 /// A `GstPipeline`, usually made from a description in `gst-launch-1.0` syntax. It goes to NULL when it is released.
@@ -40,6 +41,19 @@ package final class Pipeline: @unchecked Sendable {
       raw = pipeline
     }
     if description.hasRawBytes { elements.forEach { $0.setDescribedPaths() } }
+    giveSignalStacks()
+  }
+
+  /// Lets each thread of the pipeline, which posts the first message that it handles, report that it exhausted its stack.
+  private func giveSignalStacks() {
+    guard let bus = gst_element_get_bus(raw) else { return }
+    defer { gst_object_unref(bus) }
+    gst_bus_set_sync_handler(
+      bus,
+      { _, message, _ in
+        if message?.pointee.type == GST_MESSAGE_STREAM_STATUS { system_use_signal_stack() }
+        return GST_BUS_PASS
+      }, nil, nil)
   }
 
   deinit {

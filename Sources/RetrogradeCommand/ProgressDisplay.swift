@@ -19,8 +19,12 @@ struct ProgressDisplay {
   }
 
   /// Shows the progress of `reversal` until it ends, and its summary; Ctrl-C and SIGTERM cancel it.
-  /// - Parameter first: action of the first Ctrl-C instead; the next one cancels.
-  func follow(_ reversal: Reversal, _ budget: ByteCount, first: (@Sendable () -> Void)? = nil) async throws {
+  /// - Parameters:
+  ///   - work: the folder from which the same command resumes, if there is one.
+  ///   - first: action of the first Ctrl-C instead; the next one cancels.
+  func follow(
+    _ reversal: Reversal, _ budget: ByteCount, work: String? = nil, first: (@Sendable () -> Void)? = nil
+  ) async throws {
     do {
       let summary = try await Interruption.handled(by: { reversal.cancel() }, first: first) {
         for await progress in reversal.progress { show(progress) }
@@ -34,6 +38,11 @@ struct ProgressDisplay {
     } catch let error as CancellationError where form == .json {
       Terminal.error(json: ProgressReport.Failed(error))
       throw ReportedError(error: error)
+    } catch let error as CancellationError {
+      clear()
+      let next = work.map { "; the same command resumes from \($0)" } ?? ""
+      Terminal.error("retrograde: interrupted: no output was made\(next)")
+      throw error
     }
   }
 

@@ -102,6 +102,6 @@ struct Reverse: AsyncParsableCommand {
       } else {
         reverser.start(to: output)
       }
-    try await arguments.output.reporting.display.follow(reversal, arguments.source.machine.memory)
+    try await arguments.output.reporting.display.follow(reversal, arguments.source.machine.memory, work: work)
   }
 }

@@ -109,6 +109,7 @@ final class Scratch: Sendable {
       kill(process.processIdentifier, number)
     }
     #expect(result.status == status, "\(result.errors)")
+    #expect(result.errors.contains("interrupted: no output was made") == (arguments[0] == "reverse"))
     #expect(scratch.names == ["in.mp4"])
   }
 
@@ -262,6 +263,56 @@ final class Scratch: Sendable {
     }
     #expect(result.status == 70)
     #expect(result.errors.contains("retrograde: crashed") && result.errors.contains("signal \(signal)"))
+  }
+
+  /// Boxes within each other: qtdemux reads each in a frame of its stack.
+  private static func nestedMovie(_ levels: Int) -> Data {
+    let type = Array("ftyp".utf8) + Array("isom".utf8) + [0, 0, 0, 0]
+    func header(_ size: Int, _ name: String) -> [UInt8] {
+      withUnsafeBytes(of: UInt32(size).bigEndian, Array.init) + Array(name.utf8)
+    }
+    let boxes = (0..<levels).flatMap { header(8 * (levels - $0), "udta") }
+    return Data(header(8 + type.count - 4, "ftyp") + type.dropFirst(4) + header(8 + boxes.count, "moov") + boxes)
+  }
+
+  @Test("a header nested in 100,000 levels is refused; a thread that exhausts its stack ends with a message")
+  func nestedHeader() throws {
+    let scratch = try Scratch()
+    let path = scratch.path("a.mp4")
+    try Self.nestedMovie(100_000).write(to: URL(fileURLWithPath: path))
+    let refused = try Command.run(["info", path])
+    #expect(refused.status == 65 && refused.errors.contains("1,000 levels"), "\(refused.errors)")
+    var environment = ProcessInfo.processInfo.environment
+    environment["SWIFT_BACKTRACE"] = nil
+    let source = "filesrc location=\(path) ! qtdemux ! decodebin ! video/x-raw"
+    let ended = try Command.run(["capture", scratch.path("b.mp4"), "--source", source], environment: environment)
+    #expect(ended.status == 70 && ended.errors.contains("signal \(SIGSEGV)"), "\(ended.status): \(ended.errors)")
+  }
+
+  @Test("a header nested in 900 levels is read")
+  func deepHeader() throws {
+    let scratch = try Scratch()
+    try Self.nestedMovie(900).write(to: URL(fileURLWithPath: scratch.path("a.mp4")))
+    let result = try Command.run(["info", scratch.path("a.mp4")])
+    #expect(result.status == 65 && !result.errors.contains("levels"), "\(result.errors)")
+  }
+
+  @Test("a rate that leaves no frame, and video too small for FFV1, are refused")
+  func nothingLeft() throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"))
+    let slow = try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mp4"), "--fps", "1/9"])
+    #expect(slow.status == 64 && slow.errors.contains("no frame"), "\(slow.errors)")
+    let part = ["--fps", "1/3", "--end", "0.4"]
+    #expect(try Command.run(["reverse", scratch.path("a.mp4"), scratch.path("b.mkv")] + part).status == 64)
+    for size in ["1x1", "3x16", "8x1"] {
+      _ = try FFmpeg.bytes([
+        "-y", "-f", "lavfi", "-i", "testsrc=s=\(size):d=0.2", "-c:v", "ffv1", scratch.path("a.mkv"),
+      ])
+      let small = try Command.run(["reverse", scratch.path("a.mkv"), scratch.path("b.mkv"), "--video-codec", "ffv1"])
+      #expect(small.status == 64 && small.errors.contains("numbered .png"), "\(size): \(small.errors)")
+    }
+    #expect(scratch.names == ["a.mp4", "a.mkv"])
   }
 
   @Test func printsThePipelinesAndWritesNothing() throws {

@@ -35,6 +35,10 @@ void system_begin_thread(const char *name);
 /// system_addresses_are_exhausted.
 void system_end_on_crash(const char *text, int status, const char *exhausted, int other);
 
+/// Gives the calling thread a stack for signal handlers, until it ends, so that system_end_on_crash can report a thread that exhausted
+/// its own. Does nothing if system_end_on_crash was not called, or the thread has such a stack.
+void system_use_signal_stack(void);
+
 /// True if the process has come so near to the limit on its addresses (`ulimit -v`, RLIMIT_AS) that memory was refused.
 /// The limit also counts what is reserved and never used.
 int system_addresses_are_exhausted(void);

@@ -20,6 +20,9 @@ struct BitReader {
     return number
   }
 
+  /// Skips `count` bits. After the end all reads give nil.
+  mutating func skip(_ count: Int) { place += count }
+
   /// A bit as a flag.
   mutating func flag() -> Bool? { bits(1).map { $0 == 1 } }
 
@@ -32,6 +35,13 @@ struct BitReader {
       if zeros > 31 { return nil }
     }
     return nil
+  }
+
+  /// Skips `count` Exp-Golomb numbers, signed or not.
+  /// - Returns: false after the end.
+  mutating func golombs(_ count: Int) -> Bool {
+    for _ in 0..<count where golomb() == nil { return false }
+    return true
   }
 
   /// A signed one (`se(v)`, 9.1.1).

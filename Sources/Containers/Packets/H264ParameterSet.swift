@@ -1,3 +1,18 @@
+extension BitReader {
+  /// Reads the start of the video usability information, which H.264 and HEVC share (ITU-T H.264, E.1.1; H.265, E.2.1),
+  /// with the flag before it.
+  /// - Returns: transfer and matrix of the colours; nil if it does not declare them, or is cut.
+  mutating func usabilityColours() -> (transfer: Int, matrix: Int)? {
+    guard flag() == true, let hasAspect = flag() else { return nil }
+    if hasAspect, bits(8) == 255 { skip(32) }
+    guard let hasOverscan = flag(), !hasOverscan || flag() != nil else { return nil }
+    // The kind of signal: its format, its range, and whether its colours follow.
+    guard flag() == true, bits(4) != nil, flag() == true, bits(8) != nil, let transfer = bits(8), let matrix = bits(8)
+    else { return nil }
+    return (transfer, matrix)
+  }
+}
+
 /// A sequence parameter set of H.264 (ITU-T H.264, 7.3.2.1.1 and E.1.1).
 enum H264ParameterSet {
   /// Profiles whose sets say how chroma is sampled.
@@ -29,21 +44,14 @@ enum H264ParameterSet {
       guard reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil, let count = reader.golomb(),
         count < 256
       else { return nil }
-      for _ in 0..<count { _ = reader.golomb() }
+      guard reader.golombs(count) else { return nil }
     }
     // References, gaps, width and height, then whether there are no fields.
     guard reader.golomb() != nil, reader.flag() != nil, reader.golomb() != nil, reader.golomb() != nil,
       let isFrame = reader.flag(), isFrame || reader.flag() != nil, reader.flag() != nil, let isCropped = reader.flag()
     else { return nil }
-    if isCropped { for _ in 0..<4 { _ = reader.golomb() } }
-    guard reader.flag() == true, let hasAspect = reader.flag() else { return nil }
-    if hasAspect, reader.bits(8) == 255 { _ = reader.bits(32) }
-    guard let hasOverscan = reader.flag(), !hasOverscan || reader.flag() != nil else { return nil }
-    // The kind of signal: its format, its range, and whether its colours follow.
-    guard reader.flag() == true, reader.bits(4) != nil, reader.flag() == true, reader.bits(8) != nil,
-      let transfer = reader.bits(8), let matrix = reader.bits(8)
-    else { return nil }
-    return (transfer, matrix)
+    guard !isCropped || reader.golombs(4) else { return nil }
+    return reader.usabilityColours()
   }
 
   /// Passes over a scaling list (7.3.2.1.1.1).

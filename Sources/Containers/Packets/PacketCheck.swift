@@ -93,7 +93,7 @@ package struct PictureBytes: Sendable {
     units?.dynamicMetadata(in: packet) ?? []
   }
 
-  /// Labels in the first packet of H.264, or beside it, that no mirror has.
+  /// Labels in the first packet of H.264 or HEVC, or beside the stream, that no mirror has.
   package func details(in packet: UnsafeRawBufferPointer) -> [ContainerDetail] {
     (units?.unnamedColours(in: packet) ?? []).map { ContainerDetail($0, of: .video) }
   }

@@ -106,23 +106,53 @@ struct UnitCheck: Sendable {
     }
   }
 
-  /// Labels of H.264's colours that GStreamer has no name for, by the first set of parameters in a packet, or
-  /// beside the stream.
+  /// Labels of the colours that GStreamer has no name for, by the first sequence parameter set in a packet, or beside
+  /// the stream.
   func unnamedColours(in packet: UnsafeRawBufferPointer) -> [String] {
-    guard family == .h264 else { return [] }
-    let sets = units(packet).map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.filter { ($0.first ?? 0) & 31 == 7 }
-    let colours =
-      sets.first.flatMap(H264ParameterSet.colours)
+    let inPacket = units(packet).lazy.map { UnsafeRawBufferPointer(rebasing: packet[$0]) }.first(where: isSequenceSet)
+    let found =
+      inPacket.flatMap(colours)
       ?? configuration.flatMap { record in
-        // Behind six bytes stand the sets, each behind its length (ISO/IEC 14496-15, 5.3.3.1.2).
-        guard record.count > 8, record[5] & 31 > 0, case let length = Int(record[6]) << 8 | Int(record[7]),
-          record.count >= 8 + length
-        else { return nil }
-        return record.withUnsafeBytes {
-          H264ParameterSet.colours(in: UnsafeRawBufferPointer(rebasing: $0[8..<8 + length]))
+        record.withUnsafeBytes { bytes in
+          sequenceSet(in: bytes).flatMap { colours(in: UnsafeRawBufferPointer(rebasing: bytes[$0])) }
         }
       }
-    return colours.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? []
+    return found.map { ColourCodes.unnamed(matrix: $0.matrix, transfer: $0.transfer) } ?? []
+  }
+
+  private func colours(in set: UnsafeRawBufferPointer) -> (transfer: Int, matrix: Int)? {
+    family == .h264 ? H264ParameterSet.colours(in: set) : H265ParameterSet.colours(in: set)
+  }
+
+  /// True for SPS_NUT of HEVC, and for `nal_unit_type` 7 of H.264.
+  private func isSequenceSet(_ unit: UnsafeRawBufferPointer) -> Bool {
+    guard let first = unit.first else { return false }
+    return family == .h264 ? first & 31 == 7 : first >> 1 & 63 == 33
+  }
+
+  /// Place of the first sequence parameter set in a configuration record.
+  private func sequenceSet(in record: UnsafeRawBufferPointer) -> Range<Int>? {
+    func sized(_ place: Int) -> Range<Int>? {
+      guard record.count >= place + 2 else { return nil }
+      let end = place + 2 + (Int(record[place]) << 8 | Int(record[place + 1]))
+      return end <= record.count ? place + 2..<end : nil
+    }
+    guard family == .h265 else {
+      // Behind six bytes stand the sets, each behind its length (ISO/IEC 14496-15, 5.3.3.1.2).
+      return record.count > 5 && record[5] & 31 > 0 ? sized(6) : nil
+    }
+    // Behind 23 bytes stand arrays, each with its type and a count of units (8.3.3.1.2).
+    var place = 23
+    while record.count >= place + 3 {
+      let (type, count) = (record[place] & 63, Int(record[place + 1]) << 8 | Int(record[place + 2]))
+      place += 3
+      for _ in 0..<count {
+        guard let unit = sized(place) else { return nil }
+        if type == 33 { return unit }
+        place = unit.upperBound
+      }
+    }
+    return nil
   }
 
   /// True if a picture of H.264 comes out right only if some before it are decoded: decoding that begins here

@@ -28,8 +28,9 @@ struct EncoderSettings: Sendable {
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
-  /// Most columns and lines of an encoder whose pad template promises more (`Quirk.x264encLargestSize`).
-  static let largest = ["x264enc": 16_384]
+  /// Columns and lines that an encoder takes, if its pad template promises more (`Quirk.x264encLargestSize`,
+  /// `Quirk.avencFFV1SmallVideo`).
+  static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
   /// Codecs whose players expect colour at half resolution.
   static let chroma420Codecs: Set<String> = ["video/x-h264", "video/x-h265", "video/x-vp9", "video/x-av1"]

@@ -16,7 +16,7 @@ extension EncodingChoice {
       throw RetrogradeError(
         .usage, about: output,
         "\(setting: .quality) lossless: \(name) can't hold these pixels (\(format)\(size)) exactly",
-        remedy: "write .mkv, or leave out \(setting: .quality)")
+        remedy: "write .mkv or numbered .png, or leave out \(setting: .quality)")
     }
     warnings.append(
       Warning(.converted, "changed: the pixels (\(format)) become others, since \(name) has none like them"))

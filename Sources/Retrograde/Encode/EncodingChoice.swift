@@ -295,14 +295,17 @@ struct EncodingChoice: Sendable {
       .usage,
       about: output, "\(codec.caps.codecName) of \(width)x\(height) can't be put into it",
       remedy: "\(setting: .width) makes another size, and "
-        + ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold every size")
+        + (codec.encoder == "avenc_ffv1"
+          ? "numbered .png hold" : ".mkv with \(setting: .videoCodec) ffv1, and numbered .png, hold")
+        + " every size")
   }
 
   static func takesSize(of raw: Caps, _ codec: Codec, _ container: Container) -> Bool {
     guard let width = raw.int("width"), let height = raw.int("height"), let encoder = codec.encoder,
       let frame = Caps("video/x-raw,width=\(width),height=\(height)")
     else { return true }
-    return max(width, height) <= EncoderSettings.largest[encoder] ?? .max && Registry.factory(encoder, takes: frame)
+    let sides = EncoderSettings.sides[encoder] ?? 1...Int.max
+    return sides.contains(width) && sides.contains(height) && Registry.factory(encoder, takes: frame)
       && container.takes(codec.caps.setting("width", "\(width)").setting("height", "\(height)"))
   }
 }

@@ -95,9 +95,9 @@ struct FinishedHeader: Sendable {
   private func mp4(_ videos: [MuxedCount.Reached], _ audio: [MuxedCount.Reached]) -> MP4Header {
     var header = MP4Header(chapters: contents.chapters.map { ChapterMark(start: $0.span.start, title: $0.title) })
     header.date = date
-    header.tags = contents.comments.compactMap { NamedTag(comment: $0) }.map { tag in
-      contents.mp4Tags.first { $0.name == tag.name && $0.text == tag.text } ?? MP4Tag(tag)
-    }
+    let named = contents.mp4Tags.compactMap { tag in tag.text.map { (NamedTag(name: tag.name, text: $0), tag) } }
+    let known = Dictionary(named) { first, _ in first }
+    header.tags = contents.comments.compactMap { NamedTag(comment: $0) }.map { known[$0] ?? MP4Tag($0) }
     header.titles = [
       .video: contents.videos.map(\.title), .audio: contents.audio.map(\.title),
       .subtitles: contents.texts.map(\.title),

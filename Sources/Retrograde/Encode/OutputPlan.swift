@@ -37,6 +37,13 @@ struct OutputPlan: Sendable {
       subtitles: source.index.subtitles, legs: source.legs, heard: source.heard, duration: source.index.presentationEnd,
       frameRate: source.video?.shown.timeline.frameRate ?? 0, options: options.encoding)
     for (video, frame) in zip(source.videos, choice.videos) {
+      if source.legs.frameRate != nil || video.shown.isThinned,
+        VideoPlayer.frameCount(video, source.legs, timing: options.playback.timing) == 0
+      {
+        throw RetrogradeError(
+          .usage, about: output, "at so low a rate no frame of it is left",
+          remedy: "ask for a higher \(setting: .frameRate)")
+      }
       let isTheora = frame.codec?.text == "video/x-theora"
       let isEven = choice.container.lacksTimes || isTheora && choice.container.isOgg
       guard isTheora || isEven else { continue }

@@ -16,16 +16,16 @@ enum SubtitleFile {
       defer { pipeline.set(.null) }
       let sink = try pipeline.appSink("text")
       pipeline.set(.playing)
-      var track: SubtitleTrack?
+      var caps: Caps?
+      var cues: [Cue] = []
       while !cancellation.isCancelled {
         if let sample = sink.pull(timeout: ClockTime(nanoseconds: 100_000_000)) {
-          guard let caps = sample.caps, let start = sample.buffer.pts else { continue }
-          var known = track ?? SubtitleTrack(caps: caps, tags: nil, cues: [])
-          known.cues.append(
+          guard let form = sample.caps, let start = sample.buffer.pts else { continue }
+          caps = caps ?? form
+          cues.append(
             Cue(
               span: TimeSpan(start: start, end: start + (sample.buffer.duration ?? ClockTime(seconds: 5))),
               bytes: try sample.buffer.withBytes { Array($0) }))
-          track = known
         } else if sink.isEndOfStream {
           break
         } else if case .failed(let error)? = pipeline.nextMessage() {
@@ -33,9 +33,8 @@ enum SubtitleFile {
         }
       }
       try cancellation.check()
-      guard var track else { throw RetrogradeError(.damagedInput, about: path, "there are no subtitles in it") }
-      track.cues.sort { $0.span.start < $1.span.start }
-      return track
+      guard let caps else { throw RetrogradeError(.damagedInput, about: path, "there are no subtitles in it") }
+      return SubtitleTrack(caps: caps, tags: nil, cues: cues.sorted { $0.span.start < $1.span.start })
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(path, error)
     }

@@ -221,7 +221,10 @@ extension Topology {
         if idle.length > ClockTime(seconds: 10) {
           Log.index.warning("\(path): nothing more is found")
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
-          throw RetrogradeError(.damagedInput, about: path, "damaged beyond use: reading it makes no progress")
+          throw RetrogradeError(
+            .damagedInput, about: path,
+            "damaged beyond use, or its header has more entries than can be read in time: for 10 s nothing of it was read"
+          )
         }
       default: break
       }

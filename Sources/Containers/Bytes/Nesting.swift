@@ -1,0 +1,68 @@
+/// Boxes and elements within each other. Demuxers read them recursively and exhaust the stack of their thread where a
+/// file has tens of thousands of levels.
+enum Nesting {
+  /// More levels than any file needs.
+  private static let deepest = 1000
+
+  /// True if boxes or elements lie within each other in more levels than any file needs. Takes time in proportion to the
+  /// bytes.
+  /// - Parameters:
+  ///   - count: length of the bytes that hold them.
+  ///   - header: size of the header and of the whole of the one at a position; nil if none begins there.
+  static func isTooDeep(_ count: Int, _ header: (Int) -> (header: Int, whole: Int)?) -> Bool {
+    /// Ends of those around `place`.
+    var ends: [Int] = []
+    var place = 0
+    while true {
+      let limit = ends.last ?? count
+      guard place < limit, let found = header(place), found.whole <= limit - place else {
+        // The rest of the innermost one holds no other.
+        guard let end = ends.popLast() else { return false }
+        place = end
+        continue
+      }
+      if found.whole == found.header {
+        place += found.whole
+      } else {
+        ends.append(place + found.whole)
+        place += found.header
+        if ends.count > deepest { return true }
+      }
+    }
+  }
+
+  /// For the bytes of boxes (ISO/IEC 14496-12, 4.2).
+  static func isTooDeep(boxes bytes: [UInt8]) -> Bool {
+    isTooDeep(bytes.count) { place in
+      guard place + 8 <= bytes.count, case let size = bytes.integer(place), size >= 8 else { return nil }
+      return (8, size)
+    }
+  }
+
+  /// For the bytes of EBML elements (RFC 8794).
+  static func isTooDeep(elements bytes: [UInt8]) -> Bool {
+    isTooDeep(bytes.count) { place in
+      EBMLElement.header(in: bytes[place..<min(place + 12, bytes.count)]).map { ($0.size, $0.size + $0.length) }
+    }
+  }
+}
+
+extension MP4Index {
+  /// True if its boxes are nested more deeply than any file needs.
+  var isTooDeep: Bool { Nesting.isTooDeep(boxes: bytes) }
+}
+
+extension RandomAccessFile {
+  /// Larger elements are damage, or attachments, which hold no others.
+  private static let largestNest = 1 << 26
+
+  /// True if elements before the clusters of a Matroska file, or in its seek head, are nested more deeply than any
+  /// file needs.
+  func isTooDeeplyNestedMatroska(in segment: Range<Int>) -> Bool {
+    let listed = [MatroskaID.chapters, MatroskaID.tags].compactMap { listedElement($0, in: segment) }
+    let first = elements(in: segment, upTo: MatroskaID.cluster).filter { $0.id != MatroskaID.cluster }.map(\.body)
+    return (first + listed).contains { body in
+      body.count < Self.largestNest && read(body).map { Nesting.isTooDeep(elements: $0) } ?? false
+    }
+  }
+}
