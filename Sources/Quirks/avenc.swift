@@ -40,13 +40,5 @@ extension Quirk {
     upstream: "`gst_ffmpegaudenc_send_frame`, 9b536630f1 (MR 8318)",
     workaround: "Windows Media Audio becomes the usual codec of the container, on all releases.")
 
-  package static let avencFFV1SmallVideo = Quirk(
-    "avenc_ffv1-small-video", element: "avenc_ffv1", releases: .all,
-    symptom: "Frames less than four pixels wide or high come out with other values, or it does not start.",
-    workaround: "They are refused before anything starts.")
-
-  static let avenc = [
-    avencAACUnranked, avencAACPriming, avencAACMidSide, avencExperimental, avencWMAAlignment,
-    avencFFV1SmallVideo,
-  ]
+  static let avenc = [avencAACUnranked, avencAACPriming, avencAACMidSide, avencExperimental, avencWMAAlignment]
 }

@@ -118,17 +118,6 @@ import Testing
     }
   }
 
-  @Test("avenc_ffv1 changes frames of one line, or does not start")
-  func smallFFV1() throws {
-    try expect(.avencFFV1SmallVideo) {
-      let frames = "videotestsrc num-buffers=2 pattern=snow ! video/x-raw,format=GRAY8,width=8,height=1"
-      let source = try bytes(of: frames)
-      #expect(source.count >= 16)
-      return try fails("\(frames) ! avenc_ffv1 ! avdec_ffv1")
-        || bytes(of: "\(frames) ! avenc_ffv1 ! avdec_ffv1") != source
-    }
-  }
-
   @Test("x264enc's timestamps begin at a thousand hours")
   func lateSegment() throws {
     try expect(.x264encLateSegment) {
