@@ -11,5 +11,14 @@ extension Quirk {
     upstream: "`gst_x265_enc_get_header_buffer`, 5801dd0593, 49b1cf5a94",
     workaround: "Of the first packet, only the last block of memory is kept, which has all of these.")
 
-  static let x265enc = [x265encHeader]
+  package static let x265encFewFrames = Quirk(
+    "x265enc-few-frames", element: "x265enc", releases: .all,
+    symptom: """
+      The decoding times of a stream of one or two frames are memory that was never set: x265 subtracts a delay that it \
+      learns from the third frame.
+      """,
+    upstream: "`m_bframeDelayTime` in encoder.cpp of x265",
+    workaround: "Such frames are decoded when they are shown.")
+
+  static let x265enc = [x265encHeader, x265encFewFrames]
 }

@@ -53,6 +53,17 @@ import Testing
     #expect(try (first.withLastMemory() ?? first).withBytes { $0.ranges(of: parameterSet).count } == 1)
   }
 
+  @Test("x265enc does not set the decoding time of a single frame")
+  func fewFrames() throws {
+    try expect(.x265encFewFrames) {
+      let ending = try launch(
+        ["videotestsrc", "num-buffers=1", "!", "x265enc", "!", "fakesink"],
+        environment: ["MALLOC_PERTURB_": "190", "GST_DEBUG": "x265enc:6", "GST_DEBUG_NO_COLOR": "1"])
+      let times = try #require(ending.errors.firstMatch(of: /output: dts (-?\d+) pts (\d+)/), "\(ending.errors)")
+      return times.1 != times.2
+    }
+  }
+
   @Test("y4menc writes the padding of rows")
   func layout() throws {
     let caps = "video/x-raw,format=(string)Y444,width=16,height=16,framerate=(fraction)25/1"

@@ -79,6 +79,18 @@ import Testing
   }
 
   /// Snow: without loss it takes three times as much.
+  @Test("HEVC of one or two frames is shown on time, whatever its memory held before", arguments: [1, 2])
+  func fewFramesOfHEVC(_ frames: Int) throws {
+    let scratch = try Scratch()
+    try Command.makeClip(scratch.path("a.mp4"), frames: frames)
+    for (byte, output) in [("190", "b.mp4"), ("66", "c.mkv"), ("190", "d.mkv")] {
+      let result = try Command.run(
+        ["reverse", scratch.path("a.mp4"), scratch.path(output), "--video-codec", "hevc", "--no-audio", "--verify"],
+        environment: ProcessInfo.processInfo.environment.merging(["MALLOC_PERTURB_": byte]) { $1 })
+      #expect(result.status == 0, "\(output): \(result.errors)")
+    }
+  }
+
   @Test(arguments: ["h264", "hevc", "vp8", "vp9", "av1"])
   func aRateThatIsAskedForIsKeptMoreOrLess(codec: String) throws {
     let (clip, mirror) = (scratch.path("snow.mkv"), scratch.path("mirror.mkv"))

@@ -153,6 +153,7 @@ final class EncodingPipeline: Sendable {
     pipeline.keepChromaSite()
     pipeline.fillRowsOfJPEG()
     pipeline.takeDoubledHeaderAway()
+    pipeline.setDecodingTimesOfFewFrames()
     pipeline.limitDecodingDelay()
     hasMP4Header = pipeline.hasMuxer(of: "video/quicktime")
     let scales = contents.videos.map { VideoTimescale.units(for: $0.caps.fraction("framerate")) }

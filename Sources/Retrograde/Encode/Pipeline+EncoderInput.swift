@@ -75,6 +75,25 @@ extension Pipeline {
     }
   }
 
+  /// Sets the decoding times of a stream of one or two frames of `x265enc` (`Quirk.x265encFewFrames`). They need no
+  /// reordering, and come out when the encoder knows that there are no others.
+  func setDecodingTimesOfFewFrames() {
+    guard Quirk.x265encFewFrames.applies else { return }
+    for encoder in elements(ofFactory: "x265enc") {
+      let frames = Counter()
+      encoder.firstSinkPad?.onBuffer { _, _ in
+        frames.add()
+        return nil
+      }
+      encoder.staticPad("src")?.onBuffer { packet in
+        guard frames.value <= 2, let shown = packet.pts, packet.dts != shown, let duration = packet.duration else {
+          return nil
+        }
+        return packet.retimed(pts: shown, dts: shown, duration: duration)
+      }
+    }
+  }
+
   /// Limits the time between decoding a frame and showing it to a second.
   ///
   /// x264 and x265 have as much time between the two as between the first frame and the second or third. If the first
