@@ -22,7 +22,11 @@ extension PlayableSource {
     var source = try inputs.count == 1 ? opening.source(inputs[0]) : opening.joined(inputs)
     if let soundtrack = options.soundtrack { try source.hear(soundtrack, settings) }
     if let subtitles = options.subtitles {
-      source.index.subtitles.append(try SubtitleFile.read(subtitles, options.resources, work.cancellation))
+      let track = try SubtitleFile.read(subtitles, options.resources, work.cancellation)
+      source.index.subtitles.append(track)
+      if options.playback.start == nil, options.playback.end == nil {
+        source.index.warnings += [source.index.lateSubtitles(in: [track])].compactMap { $0 }
+      }
     }
     return source
   }

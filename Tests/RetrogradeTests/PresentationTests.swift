@@ -164,6 +164,41 @@ import Testing
     #expect(again?.code == .cannotCreateOutput, "files of the user's stay")
   }
 
+  @Test("subtitles after the end of audio and video are named, from a file and from the source")
+  func lateSubtitles() async throws {
+    let folder = try TemporaryFolder()
+    let late = "1\n00:00:01,000 --> 00:00:01,500\nin time\n\n2\n00:01:00,000 --> 00:01:01,000\nlate\n\n"
+    try Data(late.utf8).write(to: URL(fileURLWithPath: folder.path("in.srt")))
+    try make("\(PresentationTests.film) ! mp4mux ! filesink location=\(folder.path("in.mp4"))")
+    var options = ReverseOptions()
+    options.subtitles = folder.path("in.srt")
+    let added = try await Reverser(folder.path("in.mp4"), options: options).reverse(to: folder.path("a.mkv"))
+    #expect(added.warnings.contains { "\($0.message)".hasSuffix("or later: 1") }, "\(added.warnings)")
+    _ = try FFmpeg.bytes([
+      "-i", folder.path("in.mp4"), "-i", folder.path("in.srt"), "-map", "0", "-map", "1", "-c:v", "copy", "-c:s", "srt",
+      folder.path("own.mkv"),
+    ])
+    let own = try await Reverser(folder.path("own.mkv")).reverse(to: folder.path("b.mkv"))
+    #expect(own.warnings.contains { "\($0.message)".hasSuffix("or later: 1") }, "\(own.warnings)")
+  }
+
+  @Test("a subtitle of more than 32 KiB is refused", arguments: [(30_000, true), (40_000, false)])
+  func longSubtitle(_ length: Int, _ isRead: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let text = "1\n00:00:00,100 --> 00:00:01,000\n\(String(repeating: "a", count: length))\n\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path("in.srt")))
+    try make("\(PresentationTests.film) ! mp4mux ! filesink location=\(folder.path("in.mp4"))")
+    var options = ReverseOptions()
+    options.subtitles = folder.path("in.srt")
+    let reverser = Reverser(folder.path("in.mp4"), options: options)
+    do {
+      try await reverser.reverse(to: folder.path("a.mkv"))
+      #expect(isRead)
+    } catch let error as RetrogradeError {
+      #expect(!isRead && error.code == .damagedInput && error.description.contains("32.0 KiB"), "\(error)")
+    }
+  }
+
   private let contents = TableOfContents(entries: [
     .init(
       start: .zero, end: ClockTime(seconds: 0.8), title: "Début",

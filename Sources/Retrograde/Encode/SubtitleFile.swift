@@ -1,3 +1,4 @@
+import Containers
 import GStreamer
 import Glibc
 import MediaTime
@@ -9,6 +10,12 @@ enum SubtitleFile {
   /// - Throws: ``RetrogradeError``.
   static func read(_ path: String, _ resources: Resources, _ cancellation: Cancellation) throws -> SubtitleTrack {
     let source = try Source(path, resources: resources, cancellation: cancellation)
+    guard !hasLongCue(source.path) else {
+      throw RetrogradeError(
+        .damagedInput, about: path,
+        "has a subtitle of more than \(ByteCount(longestCue)), which takes too long to read",
+        remedy: "split it")
+    }
     do {
       let pipeline = try Pipeline(
         "\(source.sourceDescription) ! subparse ! text/x-raw ! appsink name=text sync=false async=false enable-last-sample=false"
@@ -38,6 +45,34 @@ enum SubtitleFile {
     } catch let error as GStreamerError {
       throw RetrogradeError.reading(path, error)
     }
+  }
+
+  /// Longest cue of SubRip and WebVTT in bytes: `subparse` removes one mark after the other from its text, and takes a
+  /// minute for 160 kB of them.
+  private static let longestCue = 32 << 10
+
+  /// True if a file of SubRip or WebVTT, whose cues end with an empty line, has a longer one.
+  private static func hasLongCue(_ path: String) -> Bool {
+    guard let file = RandomAccessFile(path), file.read(0..<min(file.size, 4096))?.contains("-->".utf8) == true else {
+      return false
+    }
+    let piece = 1 << 20
+    var (length, isLineEmpty) = (0, true)
+    for start in stride(from: 0, to: file.size, by: piece) {
+      for byte in file.read(start..<min(start + piece, file.size)) ?? [] {
+        switch byte {
+        case 0x0D: break
+        case 0x0A:
+          length = isLineEmpty ? 0 : length + 1
+          isLineEmpty = true
+        default:
+          length += 1
+          isLineEmpty = false
+        }
+        if length > longestCue { return true }
+      }
+    }
+    return false
   }
 
   /// Finds out early whether subtitles can be written as `path` says.

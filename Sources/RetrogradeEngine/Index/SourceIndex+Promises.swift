@@ -22,6 +22,7 @@ extension SourceIndex {
         Warning(.detailLeftOut, "left out: chapters that begin at the end of the source or later: \(late)", count: late)
       )
     }
+    if part == nil { warnings += [lateSubtitles(in: subtitles)].compactMap { $0 } }
     // Details that the container names are counted; labels may stand in both places.
     let labels = videos.filter { !$0.arePackets }.flatMap(\.video.details).unique
     warnings += (facts.details + labels.filter { !facts.details.contains($0) }).leftOut(playback)
@@ -39,6 +40,16 @@ extension SourceIndex {
     warnings += missing + opened.topology.unknown(of: declared, playback) + declared.unread
     if playback.wantsAny(.video) { warnings += declared.unshown }
     if part == nil { warnings += declared.further(after: found.map(\.end).max() ?? .zero) }
+  }
+
+  /// Warning about subtitles that begin when audio and video have ended.
+  package func lateSubtitles(in tracks: [SubtitleTrack]) -> Warning? {
+    let end = presentationEnd
+    let count = tracks.reduce(0) { sum, track in sum + track.cues.count { $0.span.start >= end } }
+    return count == 0
+      ? nil
+      : Warning(
+        .detailLeftOut, "left out: subtitles that begin at the end of the source or later: \(count)", count: count)
   }
 
   /// Found length of each stream, to be compared with the container's. The number of frames is only known
