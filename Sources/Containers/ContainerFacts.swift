@@ -123,7 +123,7 @@ package struct ContainerFacts: Sendable {
       report = .matroska(file)
       hasHeaderTime = true
       if let segment = file.firstElement(MatroskaID.segment, in: 0..<file.size) {
-        isTooDeep = file.isTooDeeplyNestedMatroska(in: segment)
+        isTooDeep = file.hasTooDeepChapters(in: segment)
         lacksCues = file.listedElement(MatroskaID.cues, in: segment) == nil
       }
       guard !isTooDeep else { return }

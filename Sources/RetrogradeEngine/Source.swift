@@ -145,7 +145,7 @@ package struct Source: Sendable {
     if let failure = facts.readingFailure { throw RetrogradeError(reading: name, errno: failure) }
     if facts.isTooDeep {
       throw RetrogradeError(
-        .damagedInput, about: name, "damaged beyond use: parts of its header lie within each other in over 1,000 levels"
+        .damagedInput, about: name, "damaged beyond use: parts of its header are nested in over 1,000 levels"
       )
     }
     // wavparse ends such a file before anything that waits for its audio hears of it, or takes headers for audio.

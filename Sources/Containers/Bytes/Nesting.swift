@@ -53,16 +53,15 @@ extension MP4Index {
 }
 
 extension RandomAccessFile {
-  /// Larger elements are damage, or attachments, which hold no others.
-  private static let largestNest = 1 << 26
+  /// Larger ones are damage.
+  private static let largestChapters = 1 << 26
 
-  /// True if elements before the clusters of a Matroska file, or in its seek head, are nested more deeply than any
-  /// file needs.
-  func isTooDeeplyNestedMatroska(in segment: Range<Int>) -> Bool {
-    let listed = [MatroskaID.chapters, MatroskaID.tags].compactMap { listedElement($0, in: segment) }
-    let first = elements(in: segment, upTo: MatroskaID.cluster).filter { $0.id != MatroskaID.cluster }.map(\.body)
-    return (first + listed).contains { body in
-      body.count < Self.largestNest && read(body).map { Nesting.isTooDeep(elements: $0) } ?? false
+  /// True if chapters of a Matroska file lie within each other in more levels than any file needs. matroskademux reads
+  /// nothing else recursively.
+  func hasTooDeepChapters(in segment: Range<Int>) -> Bool {
+    let first = elements(in: segment, upTo: MatroskaID.cluster).filter { $0.id == MatroskaID.chapters }.map(\.body)
+    return (first + [listedElement(MatroskaID.chapters, in: segment)].compactMap { $0 }).contains { body in
+      body.count < Self.largestChapters && read(body).map { Nesting.isTooDeep(elements: $0) } ?? false
     }
   }
 }
