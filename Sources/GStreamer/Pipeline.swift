@@ -44,7 +44,8 @@ package final class Pipeline: @unchecked Sendable {
     giveSignalStacks()
   }
 
-  /// Lets each thread of the pipeline, which posts the first message that it handles, report that it exhausted its stack.
+  /// Gives each streaming thread a stack for signal handlers: a crash on an exhausted stack can be reported. A thread
+  /// posts its first message itself.
   private func giveSignalStacks() {
     guard let bus = gst_element_get_bus(raw) else { return }
     defer { gst_object_unref(bus) }

@@ -14,8 +14,8 @@ extension Quirk {
   package static let x265encFewFrames = Quirk(
     "x265enc-few-frames", element: "x265enc", releases: .all,
     symptom: """
-      The decoding times of a stream of one or two frames are memory that was never set: x265 subtracts a delay that it \
-      learns from the third frame.
+      The decoding times of a stream of one or two frames are memory that was never set: x265 subtracts a delay \
+      that it learns from the third frame.
       """,
     upstream: "`m_bframeDelayTime` in encoder.cpp of x265",
     workaround: "Such frames are decoded when they are shown.")

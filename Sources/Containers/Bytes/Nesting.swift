@@ -4,8 +4,8 @@ enum Nesting {
   /// More levels than any file needs.
   private static let deepest = 1000
 
-  /// True if boxes or elements lie within each other in more levels than any file needs. Takes time in proportion to the
-  /// bytes.
+  /// True if boxes or elements lie within each other in more levels than any file needs. Takes time in
+  /// proportion to the bytes.
   /// - Parameters:
   ///   - count: length of the bytes that hold them.
   ///   - header: size of the header and of the whole of the one at a position; nil if none begins there.

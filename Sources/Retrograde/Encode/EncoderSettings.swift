@@ -28,8 +28,9 @@ struct EncoderSettings: Sendable {
     "x264enc", "avenc_ffv1", "avenc_ffvhuff", "avenc_huffyuv", "avenc_utvideo", "avenc_magicyuv",
   ]
 
-  /// Columns and lines that an encoder takes, if its pad template promises more (`Quirk.x264encLargestSize`). FFmpeg cuts
-  /// frames of FFV1 into slices by the number of threads: smaller frames come out black, or it does not start (5.1 and 8).
+  /// Columns and lines that an encoder takes, if its pad template promises more (`Quirk.x264encLargestSize`).
+  /// FFmpeg cuts frames of FFV1 into slices by the number of threads: smaller frames come out black, or it does
+  /// not start (5.1 and 8).
   static let sides = ["x264enc": 1...16_384, "avenc_ffv1": 4...Int.max]
 
   /// Codecs whose players expect colour at half resolution.

@@ -61,7 +61,8 @@ enum SubtitleFile {
     for start in stride(from: 0, to: file.size, by: piece) {
       for byte in file.read(start..<min(start + piece, file.size)) ?? [] {
         switch byte {
-        case 0x0D: break
+        // A line of spaces counts as empty.
+        case 0x0D, 0x20, 0x09: break
         case 0x0A:
           length = isLineEmpty ? 0 : length + 1
           isLineEmpty = true

@@ -223,7 +223,8 @@ extension Topology {
           if shared.pads.contains(where: { $0.caps != nil }) { break waiting }
           throw RetrogradeError(
             .damagedInput, about: path,
-            "damaged beyond use, or its header has more entries than can be read in time: for 10 s nothing of it was read"
+            "damaged beyond use, or its header has more entries than can be read in time: "
+              + "for 10 s nothing of it was read"
           )
         }
       default: break
